@@ -15,6 +15,7 @@ from hpgraph.formats.ell import ELL
 from hpgraph.formats.frontier import Frontier
 from hpgraph.formats.hyb import HYB
 from hpgraph.formats.lengths import Lengths, lengths_of
+from hpgraph.formats.occurrences import occurrences
 from hpgraph.formats.pages import Pages
 from hpgraph.formats.sell import SELL
 from hpgraph.formats.storage import Storage
@@ -22,7 +23,7 @@ from hpgraph.formats.width import hyb_width
 
 __all__ = [
     "COO", "CSR", "ELL", "HYB", "SELL", "Bitmask", "Frontier", "Lengths", "Pages", "RowFormat", "Storage",
-    "hyb_width", "index_dtype", "lengths_of",
+    "hyb_width", "index_dtype", "lengths_of", "occurrences",
 ]  # fmt: skip
 
 # What a matrix's products read row by row.

@@ -17,6 +17,11 @@ Array = np.ndarray[Any, Any]
 Rows = tuple[Array, Array, Array | None]
 
 
+def occurrences(ids: Array, n: int) -> Array:
+    """How often each of 0..n-1 occurs."""
+    return np.bincount(ids, minlength=n)
+
+
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str) -> Rows:
     """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
     rows, columns = shape

@@ -52,13 +52,20 @@ def prefix_sum(lengths: Array) -> Array:
     return offsets
 
 
+@on_its_device
+def occurrences(ids: Array, n: int) -> Array:
+    """How often each of 0..n-1 occurs."""
+    cupy = require_cupy()
+    ids = cupy.ascontiguousarray(ids if ids.itemsize in ID else ids.astype(np.int64))
+    counts = cupy.zeros(n, dtype=np.int64)
+    if len(ids):
+        launch("convert.cuh", f"count_ids<{ID[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts)
+    return counts
+
+
 def _offsets_of(ids: Array, n: int) -> Array:
     """Prefix sum of how often each of 0..n-1 occurs: where its entries begin once they are in order."""
-    cupy = require_cupy()
-    counts = cupy.zeros(n + 1, dtype=np.int64)
-    if len(ids):
-        launch("convert.cuh", f"count_ids<{ID[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts[1:])
-    return cupy.cumsum(counts)
+    return prefix_sum(occurrences(ids, n))
 
 
 def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[tuple[int, int, int, int]]:

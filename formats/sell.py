@@ -18,6 +18,7 @@ from hpgraph.core.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import entry_bytes
+from hpgraph.formats.occurrences import occurrences
 from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import Storage, backend
 
@@ -84,8 +85,7 @@ class SELL(Storage):
             rows, columns = as_shape(self.shape)
             indices = as_ids(self.indices, "indices", columns, "column", low=-1)
             order = as_ids(self.order, "order", rows, "row").astype(indices.dtype, copy=False)
-            xp = array_module(indices)
-            if len(order) != rows or bool((xp.bincount(order, minlength=rows) != 1).any()):
+            if len(order) != rows or bool((occurrences(order, rows) != 1).any()):
                 raise ValueError(f"order must name each of the {rows} rows once")
             count = -(-rows // SLICE)
             slices = as_offsets(self.slices, "slices", count, len(indices))
@@ -118,7 +118,7 @@ class SELL(Storage):
 
     def _lengths(self) -> Any:
         """Entries of the row in each place, and of the places beyond the last row."""
-        return array_module(self.indices).bincount(self._slots()[0], minlength=(len(self.slices) - 1) * SLICE)
+        return occurrences(self._slots()[0], (len(self.slices) - 1) * SLICE)
 
     @property
     def dtype(self) -> np.dtype[Any] | None:

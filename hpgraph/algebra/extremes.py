@@ -10,7 +10,7 @@ from hpgraph.algebra.aggregate import aggregate, to_number
 from hpgraph.algebra.rows import fold
 from hpgraph.containers.public import make_vector
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import get_monoid
 
@@ -31,7 +31,7 @@ def _nan_counts(rows: CSR) -> Any:
     missing = xp.isnan(rows.data)
     if not bool(missing.any()):
         return None
-    return xp.bincount(rows.expand_rows()[missing], minlength=rows.shape[0])
+    return occurrences(rows.expand_rows()[missing], rows.shape[0])
 
 
 def _by_row(rows: CSR, name: str, *, width: int, explicit: bool, skip_nan: bool) -> Any:
@@ -124,7 +124,7 @@ def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
     row = rows.expand_rows()
     # Sorted columns run 0, 1, 2, ... up to the first that is missing.
     unbroken = rows.indices == xp.arange(rows.nnz) - rows.indptr[row]
-    absent = xp.bincount(row[unbroken], minlength=rows.shape[0])
+    absent = occurrences(row[unbroken], rows.shape[0])
     stored = (degrees == rows.shape[1]) | ((degrees > 0) & (value < 0 if name == "min" else value > 0))
     return xp.where(stored, column, xp.where((degrees > 0) & (value == 0), xp.minimum(column, absent), absent))
 

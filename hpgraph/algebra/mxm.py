@@ -11,7 +11,7 @@ from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.write import check_write, write
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats import CSR, index_dtype, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.spmv.product_plan import value_dtype
@@ -186,4 +186,4 @@ def _entries_by_row(csr: CSR) -> Any:
 
 @attached
 def _entries_by_column(csr: CSR) -> Any:
-    return array_module(csr.indices).bincount(csr.indices, minlength=csr.shape[1])
+    return occurrences(csr.indices, csr.shape[1])

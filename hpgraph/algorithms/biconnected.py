@@ -22,7 +22,7 @@ from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def articulation_points(G: Graph | Any) -> Array:
         forest, components = blocks(arcs)
         top = components.top
     # A root holds together what hangs on it by several components, another vertex also what is above it.
-    hanging = xp.bincount(top, minlength=graph.n_vertices)
+    hanging = occurrences(top, graph.n_vertices)
     return called(graph, xp.flatnonzero(hanging > _is_root(forest)).astype(arcs.indices.dtype))
 
 

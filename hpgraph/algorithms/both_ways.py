@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 
 
 def both_ways(graph: Graph) -> CSR:
@@ -38,7 +38,7 @@ def both_ways(graph: Graph) -> CSR:
         row = side.expand_rows()
         kept = row != side.indices
         row = row[kept]
-        sides.append((row, side.indices[kept], xp.bincount(row, minlength=n)))
+        sides.append((row, side.indices[kept], occurrences(row, n)))
     (out_row, targets, out_degree), (in_row, sources, in_degree) = sides
     indptr = xp.zeros(n + 1, np.int64)
     xp.cumsum(out_degree + in_degree, out=indptr[1:])

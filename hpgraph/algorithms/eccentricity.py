@@ -20,6 +20,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
+from hpgraph.formats import occurrences
 
 
 @naming_arguments
@@ -244,7 +245,7 @@ def _component(graph: Graph, largest: bool) -> tuple[Graph, Any]:
     found = connected_components(graph, connection="strong" if graph.directed else "weak")
     if found.count == 1:
         return graph, None
-    inside = found.label == xp.bincount(found.label).argmax()
+    inside = found.label == occurrences(found.label, found.count).argmax()
     return graph.subgraph(inside, names=False), xp.flatnonzero(inside)
 
 

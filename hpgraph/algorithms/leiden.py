@@ -20,7 +20,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level
 
@@ -157,6 +157,6 @@ class _Search:
         row = arcs.expand_rows()
         inside = label[row] == label[arcs.indices]
         indptr = xp.zeros(len(label) + 1, np.int64)
-        xp.cumsum(xp.bincount(row[inside], minlength=len(label)), out=indptr[1:])
+        xp.cumsum(occurrences(row[inside], len(label)), out=indptr[1:])
         within = CSR(arcs.shape, indptr, arcs.indices[inside], validate=False, copy=False)
         return self._backend.components(within, True)[1]

@@ -8,8 +8,9 @@ import numpy as np
 
 from hpgraph.algorithms.communities import as_labels, checked, modularity_of
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.core.device import array_module, native, to_device
+from hpgraph.core.device import native, to_device
 from hpgraph.core.misspelt import naming_arguments
+from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import level_of
 
@@ -98,8 +99,7 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
     # Loops count twice in an undirected graph's total, and each edge otherwise too.
     edges = level.total // (1 if directed else 2)
     between = kernels(graph.device).weight_between(level, label) // 2
-    xp = array_module(graph.device)
-    size = xp.bincount(label, minlength=count)
+    size = occurrences(label, count)
     apart = (n * n - int((size * size).sum())) // (1 if directed else 2)
     pairs = n * (n - 1) // (1 if directed else 2)
     coverage = (edges - between) / edges if edges else float("nan")

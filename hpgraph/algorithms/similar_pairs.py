@@ -20,7 +20,7 @@ from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, free_memory, to_device
 from hpgraph.core.number import whole
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, similarity
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN, Common
@@ -256,7 +256,7 @@ def _rows_again(place: Any, target: Any, score: Any, rows: int, n: int) -> CSR:
     xp = array_module(score)
     indptr = xp.zeros(rows + 1, np.int64)
     if len(place):
-        indptr[1:] = xp.cumsum(xp.bincount(place, minlength=rows))
+        indptr[1:] = xp.cumsum(occurrences(place, rows))
     return CSR((rows, n), indptr, target.astype(np.int32 if n < 2**31 else np.int64), score, validate=False)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from hpgraph.containers import adjacency, numbered_arcs
 from hpgraph.containers.layouts import Layouts, pattern_of
 from hpgraph.containers.names import Names
-from hpgraph.core.device import Device, array_module
+from hpgraph.core.device import Device
 from hpgraph.core.devices import require_current
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import CSR, HYB, occurrences
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.origin import hyb_of, remember, without_values
@@ -177,9 +177,7 @@ class GraphLayouts:
         if "in_csr" in self._layouts:
             return self.in_csr.degrees
         # Counting needs no transpose.
-        xp = array_module(self.device)
-        counts = xp.bincount(self.out_csr.indices, minlength=self.n_vertices)
-        return counts.astype(np.int64, copy=False)
+        return occurrences(self.out_csr.indices, self.n_vertices)
 
     @property
     def weights(self) -> Any:

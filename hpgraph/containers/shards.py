@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.containers.dealt_vertices import renumbered
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.devices import Devices, bring, copy_between, place_of
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 
 
@@ -118,7 +118,7 @@ def loops_of(shard: Shard) -> Any:
     """How many arcs of each vertex of a shard lead nowhere else."""
     with shard.device.here:
         rows, arcs = shard.out_csr.expand_rows(), shard.out_csr
-        return array_module(rows).bincount(rows[arcs.indices == rows + shard.first], minlength=arcs.shape[0])
+        return occurrences(rows[arcs.indices == rows + shard.first], arcs.shape[0])
 
 
 def joined(parts: Sequence[Any], device: Devices) -> Any:

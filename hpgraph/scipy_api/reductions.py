@@ -13,6 +13,7 @@ from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.multiply import multiply
 from hpgraph.algebra.rows import as_axis
 from hpgraph.core.device import array_module
+from hpgraph.formats import occurrences
 from hpgraph.scipy_api.products import Products
 
 
@@ -281,8 +282,7 @@ class Reductions(Products):
             return self.nnz
         if axis == 1:
             return aggregate(self.csr, "count").values
-        xp = array_module(self.device)
-        return xp.bincount(self.csr.indices, minlength=self.shape[1]).astype(np.int64, copy=False)
+        return occurrences(self.csr.indices, self.shape[1])
 
     def count_nonzero(self, axis: int | None = None) -> Any:
         """Number of entries that are not zero; of each column or row with an axis.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.core.device import check_memory, fits
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.betweenness import LANES, Sums
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
@@ -236,7 +236,7 @@ class _Search:
             sums.reach[:] = reach[: self.count]
             # Of each source its own is left out.
             others = sums.reached
-            others -= cupy.bincount(self.sources, minlength=self.n)
+            others -= occurrences(self.sources, self.n)
         if self.weighted and int(reach.sum()) != int(cupy.isfinite(self.distances).sum()):
             return False
         self.bits[:] = 0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory, require_cupy
-from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats import CSR, index_dtype, occurrences
 from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 
@@ -68,7 +68,7 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
     import cupy
 
     rows, width = csr.shape
-    first = _offsets(cupy.bincount(columns, minlength=width) if len(columns) else cupy.zeros(width, np.int64))
+    first = _offsets(occurrences(columns, width))
     order = columns.argsort(kind="stable").astype(np.int64, copy=False)
     check_memory(16 * csr.nnz, "the columns of a matrix", "cuda")
     count = cupy.empty(csr.nnz, dtype=np.int64)

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core import reductions
 from hpgraph.core.device import check_memory
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.formats import CSR, RowFormat
+from hpgraph.formats import CSR, RowFormat, occurrences
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -252,7 +253,7 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
     order = rank = None
     hottest = _hottest(csr, 1 << shift)
     if hottest > HOT:
-        heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
+        heat = occurrences(csr.indices, csr.shape[1])
         order = cupy.argsort(-heat.astype(np.int32)).astype(np.uint32)
         rank = cupy.empty_like(order)
         rank[order] = cupy.arange(len(order), dtype=np.uint32)
@@ -271,10 +272,8 @@ def _hottest(csr: CSR, per_block: int) -> float:
     """What share of the entries a block of the hottest columns would hold; judged by one entry in SAMPLED."""
     import cupy
 
-    # Side by side: of what is not, CuPy finds the largest by one thread block alone.
-    sampled = cupy.ascontiguousarray(csr.indices[::SAMPLED])
-    sample = cupy.sort(cupy.bincount(sampled, minlength=csr.shape[1]).astype(np.int32))
-    return int(sample[-per_block:].sum()) / max(int(sample.sum()), 1)
+    sample = cupy.sort(occurrences(csr.indices[::SAMPLED], csr.shape[1]).astype(np.int32))
+    return int(reductions.total(sample[-per_block:], np.int64)) / max(int(reductions.total(sample, np.int64)), 1)
 
 
 def _module(index: str, weight: str) -> Module:
@@ -328,13 +327,15 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
         csr, f"count_blocks<{_index(csr)}>", pieces, csr.indices, rank, np.int64(csr.nnz), np.int64(pieces),
         np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
     )  # fmt: skip
+    through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
     # Each block begins at a stretch of its own.
-    totals = counts.sum(axis=1, dtype=np.int64)
+    totals = through[:, -1].copy()
+    totals[1:] -= through[:-1, -1]
+    totals = totals.astype(np.int64)
     stretches_of = -(-totals // STRETCH)
     first_stretch = cupy.zeros(n_blocks + 1, np.int64)
     first_stretch[1:] = cupy.cumsum(stretches_of)
     stretches = int(first_stretch[-1])
-    through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
     shift_of = first_stretch[:-1] * STRETCH - (cupy.cumsum(totals) - totals)
     offsets = through - counts + shift_of.astype(np.uint32)[:, None]
     del through
@@ -386,9 +387,9 @@ def _by_weight(bounds: Any) -> tuple[Any, int]:
     import cupy
 
     partials = (bounds[1:].astype(np.int64) - bounds[:-1]).sum(axis=1)
-    heavy = partials > HEAVY * max(int(partials.mean()), GROUP)
+    heavy = partials > HEAVY * max(int(partials.sum()) // len(partials), GROUP)
     order = cupy.concatenate((cupy.flatnonzero(heavy), cupy.flatnonzero(~heavy)))
-    return order.astype(np.uint32), int(heavy.sum())
+    return order.astype(np.uint32), reductions.count(heavy)
 
 
 def shares(first: Any, block: Any, takers: int) -> Any:

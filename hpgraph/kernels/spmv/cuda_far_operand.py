@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from hpgraph.core.devices import begin_copy, device_index, follow, place_of
+from hpgraph.formats import occurrences
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -77,11 +78,9 @@ def stages_of(layout: Blocked, size: int) -> Stages:
     -----
     Waits for the device.
     """
-    import cupy
-
     per_block, columns = layout.per_block, len(layout.order)
     n_blocks = -(-columns // per_block)
-    stretches = np.concatenate(([0], np.cumsum(cupy.bincount(layout.block, minlength=n_blocks).get())))
+    stretches = np.concatenate(([0], np.cumsum(occurrences(layout.block, n_blocks).get())))
     hot_blocks = fewest_delays(stretches, per_block, columns * size, layout.weights)
     hot, middle, end = layout.order[: hot_blocks * per_block], int(stretches[hot_blocks]), int(stretches[-1])
     return Stages(hot, _stage(layout, 0, middle, None, len(hot)), _stage(layout, middle, end, layout.order, columns))

@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.core import reductions
 from hpgraph.core.device import check_memory
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -179,7 +179,7 @@ def _linked(rows: Rows) -> Edges:
     row = CSR((n, n), rows.indptr, rows.lower, validate=False, copy=False).expand_rows().astype(ids, copy=False)
     upper_indptr, upper = cupy.zeros(n + 1, np.int64), cupy.empty(m, np.int64)
     if m:
-        cupy.cumsum(cupy.bincount(rows.lower, minlength=n), out=upper_indptr[1:])
+        cupy.cumsum(occurrences(rows.lower, n), out=upper_indptr[1:])
         cursor = upper_indptr[:-1].copy()
         _run(ids, "list_upper", m, rows.lower, np.int64(m), cursor, upper)
     return Edges(rows, row, upper_indptr, upper)
