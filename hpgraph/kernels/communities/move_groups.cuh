@@ -157,7 +157,9 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
             const u64 moves = warp_sum(mover.go(at[0], at[BINS]));
             if (lane_of_warp() == 0 && moves) atomicAdd(tally + 1, moves);
             __syncthreads();
-            if (threadIdx.x == 0 && tally[1]) atomicAdd(set + MOVES, tally[1]), tally[1] = 0;
+            // By an exchange: a plain read may be made by all threads, ahead of the condition, which racecheck reports.
+            if (threadIdx.x == 0)
+                if (const u64 all = atomicExch(tally + 1, 0ull)) atomicAdd(set + MOVES, all);
             barrier.wait();
             waking = waking && __ldcg(set + MOVES) <= u64(m.many);
             if (waking) mover.wake(at[0], at[BINS]);
