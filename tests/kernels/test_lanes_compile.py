@@ -76,7 +76,7 @@ def test_survey_and_structs_lie_as_the_host_fills_them(index, words):
 def test_searches_that_share_rows(words):
     made = cuda_program(code_of(_program("int8", "", False)), None)
     name = f"hpgraph::traverse_lanes_together<Program, int, hpgraph::Pattern, {words}>"
-    held = persistent.checks(*lanes.layouts(np.dtype("int32")), cuda_together.SHARE, cuda_together.FRONTS, *SHARED)
+    held = persistent.checks(*lanes.layouts(np.dtype("int32")), cuda_together.ROW_SHARE, cuda_together.FRONTS, *SHARED)
     compiles("lanes_together.cuh", before() + made.prologue, made.ltoir, (name,), local=LOCAL, checks=held)
 
 

@@ -32,7 +32,7 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 # As in lane_pull.cuh.
 _GRAIN = 64
-SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64").of()
+ROW_SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64").of()
 FRONTS = Layout("LaneFronts", of=("*", 2 * MOST_PARTS)).of()
 
 
@@ -123,9 +123,9 @@ def traverse_lanes_together(
         kept.append((here, samples, mine))
         launch = kernel(
             program, "lanes_together.cuh", "traverse_lanes_together", f", {words}", ids, rows.out.data is None,
-            chosen(), rows.device, threads_for(rows.out), (*layouts(ids), SHARE, FRONTS, *SHARED), part.beside,
+            chosen(), rows.device, threads_for(rows.out), (*layouts(ids), ROW_SHARE, FRONTS, *SHARED), part.beside,
         )  # fmt: skip
-        share = SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN)
+        share = ROW_SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN)
         return Launch(launch, (
             program.struct(mine, world, beginnings), program.struct(samples, world, beginnings), np.int64(n),
             arcs_struct(rows.out), arcs_struct(rows.in_), work.starts, work.policy(alpha, beta, forced, limit, True),
