@@ -11,6 +11,7 @@ import numpy as np
 from hpgraph.algorithms import eccentricity as _eccentricity
 from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
 from hpgraph.algorithms.reach import reach
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import is_connected, is_strongly_connected
@@ -52,9 +53,14 @@ def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str |
     # Who is asked for may reach everyone, where not everyone does.
     if not _is_connected(G) and (numbers is None or (reach(G.graph(), numbers) < len(G)).any()):
         raise _not_connected(G)
-    found = to_device(_eccentricity.eccentricity(graph, numbers, weight=graph.weighted or None), "cpu")
-    values = dict(zip(wanted, (found.astype(np.int64) if G.whole(weight) else found).tolist(), strict=True))
+    values = _values(G, graph, weight, wanted, numbers)
     return values[v] if v in G else values
+
+
+def _values(G: ConvertedGraph, graph: Graph, weight: str | None, nodes: list[Any], numbers: Any = None) -> dict:
+    """Eccentricities of nodes, all of which reach everyone; `numbers`: their vertices, where they are not all."""
+    found = to_device(_eccentricity.eccentricity(graph, numbers, weight=graph.weighted or None), "cpu")
+    return dict(zip(nodes, (found.astype(np.int64) if G.whole(weight) else found).tolist(), strict=True))
 
 
 def _extreme(G: ConvertedGraph, weight: str | None, bounds: bool, find: Any, which: Any) -> float:
@@ -80,7 +86,7 @@ def radius(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: st
 def _where(G: ConvertedGraph, weight: str | None, bounds: bool, which: Any) -> list[Any]:
     _require_nodes(G, bounds, which)
     _require_connected(G, bounds)
-    values = eccentricity(G, weight=weight)
+    values = _values(G, G.lengths(weight), weight, list(G.nbunch_iter(None)))
     bound = which(values.values())
     return [node for node, value in values.items() if value == bound]
 
