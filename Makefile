@@ -28,7 +28,9 @@ DEMO_EXTRAS := plot,cuda12
 endif
 
 # On a terminal pip shows what it does; a log has its errors alone. Python makes bytecode of what is imported when it is:
-# making it of all that is installed takes as long as the rest.
+# making it of all that is installed takes as long as the rest. Containers often tell it not to; then each of the hundreds
+# of processes that the tests start would compile all of Numba anew, 2 s each.
+unexport PYTHONDONTWRITEBYTECODE
 PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(test -t 1 || echo --quiet)
 
 .PHONY: install demo test test-networkx test-warmup fuzz lint format docs notebooks bench bench-gpu clean
