@@ -5,7 +5,7 @@
 // two lanes, so that a warp reads the numbers of 64 lanes, or of fewer lanes of several neighbours, by one instruction. A
 // vertex with little to add up in all its lanes together is one thread's.
 #pragma once
-#include "grid_barrier.cuh"
+#include "persistent.cuh"
 #include "warp.cuh"
 
 namespace hpgraph {

@@ -11,6 +11,19 @@ constexpr u64 NOBODY = ~0ull;
 // As on the CPU: of the weight around a vertex, what a label must have for one order to decide among equals.
 constexpr double EVIDENCE = 1.0 / 8;
 
+// Whether no lane of the warp has more.
+__device__ inline bool has_most(u64 value) {
+#if __CUDA_ARCH__ >= 800
+    const u32 high = u32(value >> 32), low = u32(value), most = __reduce_max_sync(ALL, high);
+    const u32 least = __reduce_max_sync(ALL, high == most ? low : 0);
+    return high == most && low == least;
+#else
+    u64 most = value;
+    for (int d = 16; d; d >>= 1) most = max(most, __shfl_xor_sync(ALL, most, d));
+    return value == most;
+#endif
+}
+
 struct Choice {
     double score;
     u64 label;  // NOBODY for none

@@ -2,8 +2,8 @@
 // launch. hpgraph.kernels.communities.cpu describes what it does; the answer is the same. Listed vertices lie by batch, and
 // within a batch by how many arcs they have, which says how many threads choose for one.
 #pragma once
-#include "grid_barrier.cuh"
 #include "group_hubs.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 

@@ -11,7 +11,7 @@
 #include "bit_matrix.cuh"
 #include "lane_errands.cuh"
 #include "one_block.cuh"
-#include "trace.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 

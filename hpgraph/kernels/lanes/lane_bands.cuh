@@ -1,7 +1,7 @@
 // Where the bands of columns end in each row; see LanesPull.
 #pragma once
 #include "search.cuh"
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -7,7 +7,6 @@
 // frontier is joint, a bit array: its vertices tell whoever has not heard, or every vertex listens until all lanes have
 // heard, and a sweep over all vertices settles what came of it.
 #pragma once
-#include "grid_barrier.cuh"
 #include "lane_apart.cuh"
 #include "lane_direction.cuh"
 #include "lane_errands.cuh"
@@ -15,7 +14,7 @@
 #include "lane_push.cuh"
 #include "lane_sweep.cuh"
 #include "one_block.cuh"
-#include "trace.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 

@@ -1,6 +1,6 @@
 // Barnes and Hut's forces; hpgraph.kernels.layout.cpu has the same tree and the same sums.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -8,10 +8,9 @@
 //
 // The width of a bucket adapts, as in ADDS (K. Wang, D. Fussell, C. Lin, PPoPP'21): see BucketWidth.
 #pragma once
-#include "grid_barrier.cuh"
 #include "lowering.cuh"
 #include "one_block.cuh"
-#include "trace.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 

@@ -1,7 +1,7 @@
 // Random numbers by seed and counters, as hpgraph.semiring.counter_random has them: Philox4x32 of ten rounds (J. K. Salmon,
 // M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11); and draws by them.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -1,6 +1,6 @@
 // Elements of a vector of which other GPUs have all, or ranges.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -14,7 +14,7 @@
 //         static Message identity(), reduce(a, b), accumulate(old, result); static bool terminal(a)
 //     };
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -4,7 +4,7 @@
 // M. Burtscher, HPDC'18) a vertex begins below its first neighbour if that is smaller, which costs no atomic operation,
 // and long rows are shared by a warp, very long ones by the grid.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -1,7 +1,7 @@
 // A graph's degree order, and its arcs towards higher degree, built on the device: keys for two radix sorts.
 #pragma once
 #include "search.cuh"
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

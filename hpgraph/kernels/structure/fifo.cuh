@@ -4,7 +4,7 @@
 // Arcs are numbered in the order of the queue. A vertex belongs to the first arc that leads to it, the least that
 // atomicMin has left in earliest[]; what was met before has a smaller number than any arc to come.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

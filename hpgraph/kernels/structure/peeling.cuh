@@ -14,10 +14,10 @@
 // With the numbers of arcs that reach each vertex, and one level only, it is a topological sort: who waits for nobody goes
 // (A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962).
 #pragma once
+#include "block_list.cuh"
 #include "load_balancing.cuh"
-#include "grid_barrier.cuh"
 #include "one_block.cuh"
-#include "trace.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 

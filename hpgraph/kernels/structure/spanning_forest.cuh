@@ -6,6 +6,7 @@
 // others, which spares most arcs of many graphs. A root that goes below another keeps the arc that it went by: these are the
 // forest.
 #pragma once
+#include "block_list.cuh"
 #include "components.cuh"
 #include "frontier_queue.cuh"
 

@@ -6,7 +6,7 @@
 // H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17; all of them run in one launch, a
 // barrier of the grid between two.
 #pragma once
-#include "grid_barrier.cuh"
+#include "persistent.cuh"
 #include "search.cuh"
 #include "warp.cuh"
 

@@ -3,7 +3,7 @@
 // A block serves SPAN consecutive vertices and leaves one row of sums; a second kernel adds the rows in a fixed order,
 // so that sums repeat bit for bit.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -6,9 +6,9 @@
 // grid's 1 µs (the fusion of SIMD-X, H. Liu and H. H. Huang, ATC'19, carried to a block).
 #pragma once
 #include "atomics.cuh"
-#include "grid_barrier.cuh"
+#include "block_list.cuh"
 #include "one_block.cuh"
-#include "trace.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 

@@ -1,6 +1,6 @@
 // Messages that were worked out in another go, on another GPU or for another block, joined to those that are there.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -5,7 +5,7 @@
 // Properties that `gather` reads are double-buffered: one copy is read, one written, and they swap roles after each
 // superstep. For the others `here` and `there` have the same array.
 #pragma once
-#include "grid_barrier.cuh"
+#include "persistent.cuh"
 #include "spmv.cuh"
 #include "sweep.cuh"
 

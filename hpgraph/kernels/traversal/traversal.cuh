@@ -6,11 +6,10 @@
 // nothing returns to the host until the traversal ends. A vertex is settled by its first message; one bit says so, and
 // that bit is both the test before and the claim on it.
 #pragma once
-#include "load_balancing.cuh"
-#include "grid_barrier.cuh"
-#include "one_block.cuh"
 #include "bottom_up.cuh"
-#include "trace.cuh"
+#include "load_balancing.cuh"
+#include "one_block.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 

@@ -1,6 +1,6 @@
 // Running totals over items that all blocks of a cooperative launch share, in the items' order.
 #pragma once
-#include "grid_barrier.cuh"
+#include "persistent.cuh"
 #include "warp.cuh"
 
 namespace hpgraph {

@@ -107,7 +107,7 @@ class Space:
 
 
 class Record:
-    """Trace rows on the device, with what came out in front (trace.cuh's ``Outcome``); fetched when called."""
+    """Trace rows on the device, with what came out in front (persistent.cuh's ``Outcome``); fetched when called."""
 
     def __init__(self, n: int) -> None:
         import cupy

@@ -1,6 +1,6 @@
 // Several numbers of one kind as one value, for templates that move values about without looking into them.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -1,6 +1,6 @@
 // Memory that several GPUs write to and read from while their kernels run: order beyond one device.
 #pragma once
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -3,7 +3,7 @@
 // row pointer, and the row of each entry by a search between them (S. Baxter, Modern GPU: load-balancing search).
 #pragma once
 #include "search.cuh"
-#include "types.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 

@@ -1,8 +1,13 @@
-// What the lanes of a warp do together.
+// The names of numbers, and what the lanes of a warp do together.
 #pragma once
-#include "types.cuh"
 
 namespace hpgraph {
+
+using i64 = long long;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+constexpr u32 ALL = 0xffffffffu;  // every lane of a warp
 
 __device__ inline int lane_of_warp() { return threadIdx.x & 31; }
 __device__ inline u32 lanes_below() { return (1u << lane_of_warp()) - 1; }
@@ -23,19 +28,6 @@ __device__ inline u64 warp_sum(u64 value) {
 #endif
     for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
     return value;
-}
-
-// Whether no lane of the warp has more.
-__device__ inline bool has_most(u64 value) {
-#if __CUDA_ARCH__ >= 800
-    const u32 high = u32(value >> 32), low = u32(value), most = __reduce_max_sync(ALL, high);
-    const u32 least = __reduce_max_sync(ALL, high == most ? low : 0);
-    return high == most && low == least;
-#else
-    u64 most = value;
-    for (int d = 16; d; d >>= 1) most = max(most, __shfl_xor_sync(ALL, most, d));
-    return value == most;
-#endif
 }
 
 }  // namespace hpgraph
