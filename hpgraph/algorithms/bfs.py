@@ -24,11 +24,12 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import native, to_device
 from hpgraph.core.misspelt import naming_arguments
-from hpgraph.core.number import whole
+from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.run import run, run_one
+from hpgraph.engine.state import limit_of
 from hpgraph.engine.trace import Trace
 
 
@@ -173,9 +174,7 @@ def bfs(
     >>> hpg.bfs(G, sources=[0, 2], parents=False).level.tolist()
     [[0, 1, 1, 2, -1], [-1, -1, 0, 1, -1]]
     """
-    graph = as_graph(G)
-    if max_depth is not None and whole(max_depth, "max_depth", "a whole number or None") < 0:
-        raise ValueError(f"max_depth must not be negative, not {max_depth}")
+    graph, limit = as_graph(G), limit_of(max_depth, "max_depth")
     if apart and not isinstance(graph, DividedGraph | DividedStreamedGraph):
         raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (sources is not None or deterministic):
@@ -184,12 +183,11 @@ def bfs(
         if source is not None:
             raise TypeError("give either source, one vertex, or sources, a list of them, not both")
         return _from_many(graph, sources, direction, parents, deterministic, max_depth)
-    start = graph.index_of(source, "source")
-    narrow = graph.id_dtype == np.int32
+    start = np.array([graph.index_of(source, "source")], graph.id_dtype)
     # Parents come at no cost beside the levels (on an H200, less than none), so one program serves both.
-    program = Tree if narrow else WideTree
-    found = run(program, graph, active=id(start), direction=direction, max_iteration=max_depth, apart=apart)
-    level, parent = found.properties["level"], found.properties["parent"]
+    program = declarations_of(Tree if start.dtype == np.int32 else WideTree)
+    found = run_one(program, graph, start, direction=direction, limit=limit, apart=apart)
+    level, parent = found.state["level"], found.state["parent"]
     if parents and deterministic:
         parent = run(SmallestParent, graph, level=level, parent=parent).parent
     return named(BFSResult(level, parent if parents else None, [found.trace]), graph)

@@ -32,6 +32,8 @@ class Arcs:
         Bytes of a message, by which the layout is chosen.
     """
 
+    # Whether `parts` yields one part, whatever the frontier: loops that lie in one kernel need that.
+    in_one_part = True
     # Whether parts are windows over pages, or lie on several devices, which loops of their own are for.
     in_windows = in_shards = False
 
@@ -41,11 +43,6 @@ class Arcs:
         self._weighted = weighted
         self._size = size
         self._gathering: CSR | HYB | None = None
-
-    @property
-    def in_one_part(self) -> bool:
-        """Whether `parts` yields one part, whatever the frontier: loops that lie in one kernel need that."""
-        return True
 
     def _layout(self, csr: CSR) -> CSR:
         return csr if self._weighted or csr.data is None else without_values(csr)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hpgraph.core.device import fits, free_memory
+from hpgraph.core.device import fits, free_memory, to_device
 from hpgraph.core.errors import BudgetError, readable
 from hpgraph.engine.divided_arcs import reads_ids
+from hpgraph.engine.state import initial_state
 from hpgraph.engine.values import type_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.containers.shards import Shard
     from hpgraph.engine.declarations import Declarations
-    from hpgraph.kernels.runtime.program import ProgramCode
+    from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 # Pieces of the columns at the most: each takes two passes over a shard's rows and a launch or more.
 MOST_PIECES = 64
@@ -69,6 +70,34 @@ def bytes_of_vertex(declared: Declarations, initial: dict[str, Any]) -> int:
         properties, largest = properties + nbytes, max(largest, nbytes)
     # A message, and what it is worked out beside; three lists of ids; sets as bits and bytes.
     return properties + 2 * largest + 3 * 8 + 2
+
+
+def planned_state(
+    graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Beginning | None, ...], Plan]:
+    """The properties of a run on a divided graph, where its plan puts them; see `initial_state`.
+
+    Parameters
+    ----------
+    graph : DividedGraph
+    declared : Declarations
+    initial : dict
+        What the user gave.
+
+    Returns
+    -------
+    dict, tuple
+        As `initial_state`.
+    Plan
+    """
+    plan = plan_of(graph, declared, initial)
+    state, beginnings = initial_state(declared, graph, initial, device=None if plan.replicated else "cpu")
+    code = declared.code(tuple(values.dtype for values in state.values()))
+    if not plan.replicated and (why := not_divided(code, plan)) is not None:
+        # More than was given for it, where there is more: else allocating it says so.
+        state = {name: to_device(values, graph.device) for name, values in state.items()}
+        plan = plan.against(why)
+    return state, beginnings, plan
 
 
 def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]) -> Plan:

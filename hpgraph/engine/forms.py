@@ -92,15 +92,26 @@ def form_for(run: Run) -> Form:
     if form.loop == SUPERSTEPS:
         return form
     if run.arcs.in_shards and not run.arcs.in_windows:
-        if form.loop == SWEEP:
-            return form
-        why = unserved(run, form.code, from_source=form.loop == RELAXATION)
-        if why is not None:
-            # Superstep by superstep it comes to the same end, whatever the order in which values settle.
-            return Form(SUPERSTEPS, form.code if form.loop == RELAXATION else run.code, why, form.recognized)
+        form = _in_shards(run, form)
     elif not run.arcs.in_one_part:
         return Form(SUPERSTEPS, run.code, "the arcs come in several parts")
-    if form.recognized and run.delta is None and run.ceiling is None:
+    return _as_asked(run, form) if form.recognized else form
+
+
+def _in_shards(run: Run, form: Form) -> Form:
+    """The form that is left of a program's own where its arcs lie on several devices."""
+    if form.loop == SWEEP:
+        return form
+    why = unserved(run, form.code, from_source=form.loop == RELAXATION)
+    if why is None:
+        return form
+    # Superstep by superstep it comes to the same end, whatever the order in which values settle.
+    return Form(SUPERSTEPS, form.code if form.loop == RELAXATION else run.code, why, form.recognized)
+
+
+def _as_asked(run: Run, form: Form) -> Form:
+    """A relaxation that was recognized is none where the run asks for what only supersteps have."""
+    if form.loop == RELAXATION and run.delta is None and run.ceiling is None:
         if run.is_limited:
             why = "update is its reduce, but with a limit to the supersteps it matters what each of them sees"
             return Form(SUPERSTEPS, run.code, why)
@@ -190,6 +201,7 @@ def _reads_property(condition: Callable[..., Any]) -> bool:
     read = tuple(reads(condition).values())
     return any(attributes is None or attributes - {"id"} for attributes in (read[0], read[-1]))
 
+
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
     """Refuse a width of buckets, or a last value, for a program that is no relaxation.
 
@@ -198,14 +210,12 @@ def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
     form : Form
         The program's own.
     delta, ceiling : float or None
-        As given to `hpgraph.run`.
+        As given to `hpgraph.run`: one of them at the least.
 
     Raises
     ------
     ValueError
     """
-    if delta is None and ceiling is None:
-        return
     if form.loop != RELAXATION or form.code.reduce.name != "min":
         for name, value in (("delta", delta), ("ceiling", ceiling)):
             if value is not None:

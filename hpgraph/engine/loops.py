@@ -53,27 +53,39 @@ def go(run: Run, form: Form) -> Outcome:
     -------
     Outcome
     """
-    if run.plan is not None and not run.plan.replicated:
-        return Outcome(*ranged_supersteps(run, *run.begin()), Form(SUPERSTEPS, run.code, run.plan.told))
-    if not run.arcs.in_shards or form.loop not in (TRAVERSAL, RELAXATION):
-        return _go(run, form)
-    divided: Any = run.arcs
-    run, form = _where(run, form)
-    outcome = _go(run, form)
-    if techniques.side_by_side and run.arcs is not divided:
-        side_by_side.supersteps_of(divided).note(outcome.rows)
-    return outcome
-
-
-def _go(run: Run, form: Form) -> Outcome:
-    told = f"; {run.plan.told}" if run.plan is not None and run.plan.told else ""
-    if told and form.loop in (SWEEP, SUPERSTEPS):
-        form = form._replace(why=form.why + told)
+    if run.arcs.in_shards:
+        return _in_shards(run, form)
     if form.loop == TRAVERSAL:
         return Outcome(_traverse(run, form), None, form)
     if form.loop == RELAXATION:
         return Outcome(*_relax(run, form), form)
-    # These two see the properties before a kernel does.
+    return _sweep_or_step(run, form)
+
+
+def _in_shards(run: Run, form: Form) -> Outcome:
+    """The same on several devices, or on the first alone where its supersteps are too small for them."""
+    if run.plan is not None and not run.plan.replicated:
+        return Outcome(*ranged_supersteps(run, *run.begin()), Form(SUPERSTEPS, run.code, run.plan.told))
+    if form.loop in (TRAVERSAL, RELAXATION):
+        divided: Any = run.arcs
+        run, form = _where(run, form)
+        if run.arcs is not divided:
+            outcome = go(run, form)
+            if techniques.side_by_side:
+                side_by_side.supersteps_of(divided).note(outcome.rows)
+            return outcome
+    if form.loop == TRAVERSAL:
+        return Outcome(side_by_side.traverse(run, form.code), None, form)
+    if form.loop == RELAXATION:
+        rows, active = side_by_side.relax(run, form.code)
+        return Outcome(rows, active if len(active) else None, form)
+    return _sweep_or_step(run, form)
+
+
+def _sweep_or_step(run: Run, form: Form) -> Outcome:
+    """The loops that see the properties before a kernel does."""
+    told = f"; {run.plan.told}" if run.plan is not None and run.plan.told else ""
+    form = form._replace(why=form.why + told)
     frontier, settled = run.begin()
     if form.loop == SWEEP and run.n:
         swept = _sweep(run)
@@ -104,8 +116,6 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
 
 
 def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
-    if run.arcs.in_shards:
-        return side_by_side.traverse(run, form.code)
     arcs, policy = run.arcs, run.policy
     return run.backend.traverse(
         form.code, arcs.sending, arcs.by_target, run.state, run.beginnings, tuple(run.world.values()), run.sources,
@@ -114,9 +124,6 @@ def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
 
 
 def _relax(run: Run, form: Form) -> tuple[Callable[[], np.ndarray], Any]:
-    if run.arcs.in_shards:
-        rows, active = side_by_side.relax(run, form.code)
-        return rows, active if len(active) else None
     rows, active = run.backend.relax(
         form.code, run.arcs.sending, run.state, run.beginnings, tuple(run.world.values()), run.sources,
         delta=run.delta, ceiling=run.ceiling, limit=run.limit,

@@ -6,18 +6,18 @@ stand behind one interface in `hpgraph.engine.loops`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.result_table import named
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module
 from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.complaint import naming_what_does_not_compile
-from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.divided_plan import not_divided, plan_of
+from hpgraph.engine.divided_plan import planned_state
 from hpgraph.engine.edge_lanes import run_edges_in_lanes
 from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
 from hpgraph.engine.forms import check_order, form_for, form_of
@@ -25,11 +25,12 @@ from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import ENDLESS, Run, begin_where, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
     from hpgraph.engine.edge_program import EdgeVertexProgram
     from hpgraph.engine.program import VertexProgram
 
@@ -125,43 +126,97 @@ def run(
         )  # fmt: skip
         return named(found, graph)
     declared = declarations_of(program)
-    policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
-    plan = plan_of(graph, declared, initial) if isinstance(graph, DividedGraph) else None
-    divided = plan is not None and not plan.replicated
-    state, beginnings = initial_state(declared, graph, initial, device="cpu" if divided else None)
+    ended = run_one(
+        declared, graph, None if active is None else sources_of(active, graph), direction=direction, limit=limit,
+        delta=delta, ceiling=ceiling, apart=apart, initial=initial,
+    )  # fmt: skip
+
+    def still_active() -> Any:
+        return array_module(graph.device).empty(0, graph.id_dtype) if ended.active is None else ended.active
+
+    return named(RunResult(ended.state, ended.trace, still_active, ended.world), graph)
+
+
+class Ended(NamedTuple):
+    """How one run ended.
+
+    Attributes
+    ----------
+    state : dict
+        The properties by name.
+    trace : Trace
+    active : array of vertex ids, or None
+        Who would have gone on; None for nobody.
+    world : dict
+        Parameters and last sums by name.
+    """
+
+    state: dict[str, Any]
+    trace: Trace
+    active: Any
+    world: dict[str, Any]
+
+
+def run_one(
+    declared: Declarations, graph: Graph, sources: Any, *, direction: str | Direction = "auto", limit: int = ENDLESS,
+    delta: float | None = None, ceiling: float | None = None, apart: bool = False,
+    initial: dict[str, Any] | None = None,
+) -> Ended:  # fmt: skip
+    """Run a vertex program from one start: its state, its arcs, and the loop that its form asks for.
+
+    Parameters
+    ----------
+    declared : Declarations
+    graph : Graph
+    sources : array of vertex ids, each once, or None
+        Who is active at first, as in `Run`; None leaves it to the program's `starts`, or else means everyone.
+    limit : int
+        Supersteps at the most.
+    direction, delta, ceiling, apart, initial
+        As for `run`.
+
+    Returns
+    -------
+    Ended
+    """
+    policy, backend, plan = Direction.of(direction), kernels(graph.device), None
+    initial = {} if initial is None else initial
+    if isinstance(graph, DividedGraph):
+        state, beginnings, plan = planned_state(graph, declared, initial)
+    else:
+        state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
     code = declared.code(tuple(values.dtype for values in state.values()))
-    if plan is not None and divided and (why := not_divided(code, plan)) is not None:
-        # More than was given for it, where there is more: else allocating it says so.
-        state = {name: to_device(values, graph.device) for name, values in state.items()}
-        plan, divided = plan.against(why), False
     arcs: Any = arcs_of(graph, declared, code)
-    backend = kernels(graph.device)
-    sources = None if active is None and code.starts is not None else sources_of(active, graph)
     this = Run(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
         apart, plan,
     )  # fmt: skip
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         if sources is None:
-            values = tuple(world.values())
-            begins = kernels("cpu") if divided else backend
-            this.sources = begin_where(begins, code, this.state, values, this.state, beginnings, None, graph)
-            this.beginnings = (None,) * len(beginnings)
+            _begin_by_itself(this, graph)
         form = form_for(this)
-        check_order(form_of(declared, code) if arcs.in_shards and not arcs.in_windows else form, delta, ceiling)
+        if delta is not None or ceiling is not None:
+            check_order(form_of(declared, code) if arcs.in_shards and not arcs.in_windows else form, delta, ceiling)
         outcome = go(this, form)
-    left = outcome.active
     if apart or this.pieces is not None:
-        pieces = this.pieces or tuple(graph.apart(values) for values in this.state)
+        pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]
         state = {name: piece if apart else piece.gather() for name, piece in zip(state, pieces, strict=True)}
-
-    def still_active() -> Any:
-        return array_module(graph.device).empty(0, graph.id_dtype) if left is None else left
-
     brought = arcs.table() if arcs.in_windows else None
-    return named(RunResult(state, Trace(outcome.rows, outcome.form, brought), still_active, world), graph)
+    return Ended(state, Trace(outcome.rows, outcome.form, brought), outcome.active, world)
+
+
+def _begin_by_itself(run: Run, graph: Graph) -> None:
+    """Set who is active at first where the user does not say: those of whom `starts` holds, or everyone."""
+    if run.code.starts is None:
+        run.sources = sources_of(None, graph)
+        return
+    values = tuple(run.world.values())
+    run.sources = begin_where(
+        kernels(run.device), run.code, run.state, values, run.state, run.beginnings, None, graph
+    )  # fmt: skip
+    run.beginnings = (None,) * len(run.beginnings)
 
 
 def _refuse_together(program: Any, graph: Any, active: Any) -> None:

@@ -169,7 +169,7 @@ class Run:
         return frontier, Bitmask.from_indices(sources, n) if once else None
 
 
-def limit_of(max_iteration: int | None) -> int:
+def limit_of(given: int | None, argument: str = "max_iteration") -> int:
     """Supersteps at the most, where the user gave a number or None.
 
     Raises
@@ -177,11 +177,11 @@ def limit_of(max_iteration: int | None) -> int:
     ValueError, TypeError
         If it is negative, or no whole number.
     """
-    if max_iteration is None:
+    if given is None:
         return ENDLESS
-    limit = whole(max_iteration, "max_iteration", "a whole number or None")
+    limit = whole(given, argument, "a whole number or None")
     if limit < 0:
-        raise ValueError(f"max_iteration must not be negative, not {max_iteration}")
+        raise ValueError(f"{argument} must not be negative, not {given}")
     return min(limit, ENDLESS)
 
 
@@ -194,34 +194,40 @@ def initial_state(
     Of some `properties` of the program, or of all. Takes what it uses out of `initial`.
     """
     device = device or graph.device
-    xp = array_module(device)
-    n = graph.n_vertices
+    xp, n = array_module(device), graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
     for name, prop in (declared.properties if properties is None else properties).items():
-        given = name in initial
-        if not given and name in declared.beginnings:
-            dtype, usual = declared.beginnings[name]
-            state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
-            beginnings.append(usual)
-            continue
-        value = as_given(initial.pop(name) if given else prop.initial, graph, name)
-        dtype = type_of(prop.dtype, value, name)
-        if np.ndim(value) == 0:
-            state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
-            beginnings.append(beginning(value, None if given else prop.start, dtype, name, prop.length))
-            continue
-        if prop.length:
-            if value.shape != (n, prop.length):
-                wanted = f"a scalar or have shape ({n}, {prop.length}), the numbers of each vertex in a row"
-                raise ValueError(f"{name} must be {wanted}, not shape {value.shape}")
-            value = array_module(value).ascontiguousarray(value)
-        elif value.shape != (n,):
-            lengths = f"one value for each of the {n} vertices"
-            raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
-        state[name] = array(to_device(value, device), value, dtype, name)
-        beginnings.append(None)
+        begins: Beginning | None
+        if name in declared.beginnings and name not in initial:
+            dtype, begins = declared.beginnings[name]
+            state[name] = xp.empty((n, len(begins.fill)) if isinstance(begins.fill, tuple) else n, dtype)
+        elif name in initial:
+            state[name], begins = _values(name, prop, initial.pop(name), None, graph, device)
+        else:
+            state[name], begins = _values(name, prop, prop.initial, prop.start, graph, device)
+        beginnings.append(begins)
     return state, tuple(beginnings)
+
+
+def _values(
+    name: str, prop: Property, value: Any, start: Any, graph: Graph, device: Device
+) -> tuple[Any, Beginning | None]:
+    """An array for a property of this value, or of these; and what it is to be filled with, if they are not in it."""
+    n, value = graph.n_vertices, as_given(value, graph, name)
+    dtype = type_of(prop.dtype, value, name)
+    if np.ndim(value) == 0:
+        empty = array_module(device).empty((n, prop.length) if prop.length else n, dtype)
+        return empty, beginning(value, start, dtype, name, prop.length)
+    if prop.length:
+        if value.shape != (n, prop.length):
+            wanted = f"a scalar or have shape ({n}, {prop.length}), the numbers of each vertex in a row"
+            raise ValueError(f"{name} must be {wanted}, not shape {value.shape}")
+        value = array_module(value).ascontiguousarray(value)
+    elif value.shape != (n,):
+        lengths = f"one value for each of the {n} vertices"
+        raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
+    return array(to_device(value, device), value, dtype, name), None
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:

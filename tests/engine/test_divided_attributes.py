@@ -23,7 +23,7 @@ def divided(request, monkeypatch):
     """However little there is, attributes are divided, and so many of others' vertices fetched at a time."""
     pieces = 1 if request.param > 200 else 8
     monkeypatch.setattr(
-        "hpgraph.engine.run.plan_of", lambda *arguments: Plan(False, request.param, "divided", pieces)
+        "hpgraph.engine.divided_plan.plan_of", lambda *arguments: Plan(False, request.param, "divided", pieces)
     )
 
 
