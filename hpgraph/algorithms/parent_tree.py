@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.divided_array import gathered
-from hpgraph.containers.names import python_values
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertices import checked_index, id
 from hpgraph.core.device import to_device

@@ -14,7 +14,7 @@ import numpy as np
 from hpgraph.algorithms import balls
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.names import python_values
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.errors import NoPathError
 from hpgraph.core.misspelt import naming_arguments
 

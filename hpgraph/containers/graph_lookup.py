@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph_storage import GraphStorage
-from hpgraph.containers.names import python_values
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertex_table import VertexTable, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device

@@ -9,7 +9,8 @@ import numpy as np
 from hpgraph.containers import adjacency
 from hpgraph.containers.graph_parts import GraphParts
 from hpgraph.containers.graph_storage import GraphStorage
-from hpgraph.containers.names import Names, as_array, python_values
+from hpgraph.containers.name_arrays import as_array, python_values
+from hpgraph.containers.names import Names
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, device_of, native, to_device, unmasked
 from hpgraph.formats import CSR, Bitmask, index_dtype

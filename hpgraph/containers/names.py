@@ -6,24 +6,20 @@ Names may be of any hashable type, and two are the same where Python says so: 1,
 from __future__ import annotations
 
 import difflib
-import operator
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.name_arrays import as_array, python_values, text_by_length
+from hpgraph.containers.name_lookup import HashedNames, SortedNumbers
 from hpgraph.containers.vertices import checked_index, id
 from hpgraph.core.device import is_cuda, to_device, unmasked
 from hpgraph.formats.ownership import own
 
 # Names compared with one that is unknown: comparing is slow, and a message must come at once.
 _COMPARED = 200_000
-# Text of this type is held in 16 bytes each, and what is longer than this beside them (NEP 55).
-_TEXT = np.dtypes.StringDType()
-_SHORT = 15
 # Names that a graph shows of itself, and characters of each.
 _SHOWN = 3
 _LONGEST_SHOWN = 40
@@ -87,9 +83,9 @@ class Names:
 
     def places_of(self, names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The vertices of many names, -1 for what is no name: an int64 array."""
-        if isinstance(self._table, _SortedNumbers) and names.dtype.kind in "iu":
+        if isinstance(self._table, SortedNumbers) and names.dtype.kind in "iu":
             return self._table.find_all(names)
-        if isinstance(self._table, _Hashed):
+        if isinstance(self._table, HashedNames):
             return self._table.find_listed(python_values(names))
         return np.array([self._table.find(name) for name in python_values(names)], dtype=np.int64)
 
@@ -142,13 +138,13 @@ class Names:
         if not isinstance(names, np.ndarray):
             names = to_device(names, "cpu") if is_cuda(names) or hasattr(names, "__array__") else as_array(list(names))
         names = names.reshape(-1)
-        if isinstance(self._table, _SortedNumbers) and names.dtype.kind in "iu":
+        if isinstance(self._table, SortedNumbers) and names.dtype.kind in "iu":
             indices = self._table.find_all(names)
             if names.size and indices.min() < 0:
                 raise self._unknown(names[indices < 0][0].item())
             return indices
         listed = python_values(names)
-        if isinstance(self._table, _Hashed) and not any(isinstance(name, id) for name in listed):
+        if isinstance(self._table, HashedNames) and not any(isinstance(name, id) for name in listed):
             indices = self._table.find_listed(listed)
             if listed and indices.min() < 0:
                 raise self._unknown(listed[int(np.flatnonzero(indices < 0)[0])])
@@ -159,8 +155,8 @@ class Names:
         return checked_index(name, len(self.array), "index") if isinstance(name, id) else self.index_of(name)
 
     @cached_property
-    def _table(self) -> _SortedNumbers | _Hashed:
-        return (_SortedNumbers if self.array.dtype.kind in "iu" else _Hashed)(self.array)
+    def _table(self) -> SortedNumbers | HashedNames:
+        return (SortedNumbers if self.array.dtype.kind in "iu" else HashedNames)(self.array)
 
     def _unknown(self, name: Any) -> ValueError:
         """What to raise where no vertex has this name: the message shows those that come near."""
@@ -176,105 +172,6 @@ class Names:
         return ValueError(f"{asked}{meant} are such as {self.some}; {by_index}")
 
 
-class _Hashed:
-    """The vertex of each name by its hash, 12 to 16 bytes a name: the names themselves stay where they are."""
-
-    def __init__(self, names: np.ndarray[Any, Any]) -> None:
-        hashes = np.fromiter(map(hash, python_values(names)), np.int64, len(names))
-        order = np.argsort(hashes, kind="stable")
-        self._names, self._hashes = names, hashes[order]
-        self._order = order.astype(np.int32) if len(names) < 1 << 31 else order
-        # For one name, Python's own search takes half of NumPy's time.
-        self._listed = self._hashes.data
-        alike = np.flatnonzero(self._hashes[1:] == self._hashes[:-1])
-        if alike.size:
-            self._refuse_twins(alike)
-
-    def _refuse_twins(self, alike: np.ndarray[Any, Any]) -> None:
-        """Names of one hash must differ."""
-        vertices = np.unique(self._order[np.union1d(alike, alike + 1)])
-        last: dict[Any, int] = {}
-        for vertex, name in zip(vertices.tolist(), python_values(self._names[vertices]), strict=True):
-            last[name] = vertex
-        if len(last) < len(vertices):
-            for vertex, name in zip(vertices.tolist(), python_values(self._names[vertices]), strict=True):
-                if last[name] != vertex:
-                    raise _twice(vertex, last[name], name)
-
-    def find(self, name: Any) -> int:
-        """The vertex, or -1."""
-        try:
-            wanted = hash(name)
-        except TypeError:  # what has no hash is no name
-            return -1
-        hashes, at = self._listed, bisect_left(self._listed, wanted)
-        while at < len(hashes) and hashes[at] == wanted:
-            vertex = int(self._order[at])
-            held = self._names[vertex]
-            if held is name or held == name:
-                return vertex
-            at += 1
-        return -1
-
-    def find_listed(self, names: list[Any]) -> np.ndarray[Any, Any]:
-        """The vertices of many names, -1 for what is no name."""
-        try:
-            wanted = np.fromiter(map(hash, names), np.int64, len(names))
-        except TypeError:
-            return np.array([self.find(name) for name in names], dtype=np.int64)
-        if not len(self._hashes):
-            return np.full(len(names), -1)
-        order = np.argsort(wanted)
-        places = np.empty(len(names), dtype=np.int64)
-        places[order] = np.minimum(self._hashes.searchsorted(wanted[order]), len(self._hashes) - 1)
-        found = np.where(self._hashes[places] == wanted, self._order[places], -1)
-        held = python_values(self._names[np.maximum(found, 0)])
-        for place, (name, other, vertex) in enumerate(zip(names, held, found.tolist(), strict=True)):
-            if vertex >= 0 and not (other is name or other == name):
-                found[place] = self.find(name)
-        return found
-
-
-class _SortedNumbers:
-    """The vertex of each of many whole numbers, by binary search: 16 bytes a name at most, none where they ascend."""
-
-    def __init__(self, names: np.ndarray[Any, Any]) -> None:
-        self._sorted, self._order = names, None
-        if not (names[1:] > names[:-1]).all():
-            self._order = np.argsort(names)
-            self._sorted = names[self._order]
-            again = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
-            if again.size:
-                first, second = sorted(self._order[again[0] : again[0] + 2].tolist())
-                raise _twice(first, second, int(names[first]))
-        self._least, self._most = (int(self._sorted[0]), int(self._sorted[-1])) if names.size else (0, -1)
-
-    def find(self, name: Any) -> int:
-        """The vertex, or -1."""
-        number = _as_integer(name)
-        if number is None or not self._least <= number <= self._most:
-            return -1
-        # In the names' own type: NumPy would convert all of them to one that holds both.
-        place = int(self._sorted.searchsorted(self._sorted.dtype.type(number)))
-        if self._sorted[place] != number:
-            return -1
-        return place if self._order is None else int(self._order[place])
-
-    def find_all(self, names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The vertices, with -1 for what is no name."""
-        if self._sorted.size == 0:
-            return np.full(names.shape, -1)
-        inside = (names >= self._least) & (names <= self._most)
-        wanted = names.astype(self._sorted.dtype)
-        # In ascending order, where one search begins near the end of the last: several times as fast for many names.
-        order = np.argsort(wanted)
-        places = np.empty(wanted.size, dtype=np.int64)
-        places[order] = self._sorted.searchsorted(wanted[order])
-        places = np.minimum(places, self._sorted.size - 1)
-        there = inside & (self._sorted[places] == wanted)
-        return np.where(there, places if self._order is None else self._order[places], -1)
-
-
 def _locked(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if array.flags.writeable:
         array = array.copy()
@@ -287,25 +184,6 @@ def _as_other_type(name: Any) -> int | str | None:
     if isinstance(name, str) and name.isascii() and name.lstrip("+-").isdecimal() and len(name) < 20:
         return int(name)
     return str(name) if isinstance(name, int | np.integer) else None
-
-
-def _as_integer(name: Any) -> int | None:
-    """The whole number that a name equals, as 5.0 equals 5."""
-    try:
-        return operator.index(name)
-    except TypeError:
-        pass
-    if not isinstance(name, Number | np.generic):
-        return None
-    try:
-        number = int(name)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if number == name else None
-
-
-def _twice(first: int, second: int, name: Any) -> ValueError:
-    return ValueError(f"vertices {first} and {second} are both named {name!r}: names must differ to be looked up")
 
 
 def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
@@ -349,7 +227,7 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
         plain = as_array(array.tolist())
         array = plain if plain.dtype.kind in "iufT" else array
     elif array.dtype.kind == "U" and n:
-        by_length = _by_length(array.tolist())
+        by_length = text_by_length(array.tolist())
         array = array if by_length is None else by_length
     if n == 0 or (array.dtype.kind in "iu" and array[0] == 0 and np.array_equal(array, np.arange(n))):
         return None
@@ -362,67 +240,3 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
     array = own(array, names)
     array.flags.writeable = False
     return Names(array)
-
-
-def as_array(names: Any) -> np.ndarray[Any, Any]:
-    """Names as a NumPy array: of text or numbers where all are such, else of objects.
-
-    Examples
-    --------
-    >>> as_array(["a", "b"]), as_array(["a", 1])
-    (array(['a', 'b'], dtype='<U1'), array(['a', 1], dtype=object))
-    """
-    if isinstance(names, np.ndarray) or is_cuda(names):
-        return to_device(names, "cpu")
-    names = list(names)
-    kinds = set(map(type, names))
-    for plain, scalar, made in ((int, np.integer, "iu"), (str, np.str_, "U"), (float, np.floating, "f")):
-        if kinds and all(kind is plain or issubclass(kind, scalar) for kind in kinds):
-            if plain is str and (array := _by_length(names)) is not None:
-                return array
-            array = np.array(names)
-            # Whole numbers beyond 64 bits would become objects or floats, and text lose NULs at its end: other names.
-            if array.dtype.kind in made and not (plain is str and "\0" in "".join(names)):
-                return array
-    array = np.empty(len(names), dtype=object)
-    for position, name in enumerate(names):
-        array[position] = name
-    return array
-
-
-def _by_length(names: list[str]) -> np.ndarray[Any, Any] | None:
-    """Text each as long as it is; None where it would take more memory so, or cannot be had."""
-    lengths = list(map(len, names))
-    if not _is_less_by_length(max(lengths), sum(length for length in lengths if length > _SHORT), len(names)):
-        return None
-    try:
-        return np.array(names, dtype=_TEXT)
-    except UnicodeEncodeError:  # half of a surrogate pair is no UTF-8
-        return None
-
-
-def _is_less_by_length(longest: int, long: int, n: int) -> bool:
-    return 16 * n + long < 4 * longest * n
-
-
-def python_values(names: np.ndarray[Any, Any]) -> list[Any]:
-    """Names as Python's own values; dates stay NumPy's, of which Python knows only some.
-
-    Examples
-    --------
-    >>> python_values(np.array([2, 1]))
-    [2, 1]
-    """
-    return list(names) if names.dtype.kind in "mM" else names.tolist()
-
-
-def text_or_numbers(names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """Names as an array of text or of whole numbers; None where they are of other types, or of several.
-
-    Examples
-    --------
-    >>> text_or_numbers(np.array(["a", "b"], dtype=object)), text_or_numbers(np.array(["a", 1], dtype=object))
-    (array(['a', 'b'], dtype='<U1'), None)
-    """
-    array = as_array(names.tolist()) if names.dtype.kind == "O" else names
-    return array if array.dtype.kind in "iuUT" else None

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from hpgraph.containers.names import python_values
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.number import whole
@@ -230,20 +230,7 @@ class ResultTable:
 
 
 def named(result: Result, graph: Any, sources: Any = None) -> Result:
-    """A result that knows the names of its graph's vertices.
-
-    Parameters
-    ----------
-    result : ResultTable
-    graph : Graph
-    sources : integer NumPy array of shape (k,), optional
-        Where each of k searches began.
-
-    Returns
-    -------
-    ResultTable
-        The same.
-    """
+    """The same result, which now knows the names of its graph's vertices and, in NumPy, where k searches began."""
     held = result.__dict__
     held["_names"], held["_n"] = graph._names, graph.n_vertices
     if sources is not None:

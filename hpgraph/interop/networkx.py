@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.names import python_values
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.misspelt import naming_arguments

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.names import as_array
+from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.config import config
 from hpgraph.core.device import is_cuda, native, to_device, unmasked
 from hpgraph.io.ids import in_order, is_sparse

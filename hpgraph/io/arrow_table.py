@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.names import text_or_numbers
+from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.arrow_stream import OWN, arrow_stream

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hpgraph.containers.names import text_or_numbers
+from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.own_comment import TITLES, OwnComment
 from hpgraph.io.replace import is_zipped, replacing_text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.names import as_array
+from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.errors import FileFormatError
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.file_stretch import FileStretch

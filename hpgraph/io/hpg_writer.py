@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from hpgraph.containers.names import text_or_numbers
+from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 from hpgraph.io.arcs import Array
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, Header, Section

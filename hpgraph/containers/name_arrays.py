@@ -1,0 +1,77 @@
+"""Names as arrays: of text, of numbers, or of whatever else Python can hash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import is_cuda, to_device
+
+# Text of this type is held in 16 bytes each, and what is longer than this beside them (NEP 55).
+_TEXT = np.dtypes.StringDType()
+_SHORT = 15
+
+
+def as_array(names: Any) -> np.ndarray[Any, Any]:
+    """Names as a NumPy array: of text or numbers where all are such, else of objects.
+
+    Examples
+    --------
+    >>> as_array(["a", "b"]), as_array(["a", 1])
+    (array(['a', 'b'], dtype='<U1'), array(['a', 1], dtype=object))
+    """
+    if isinstance(names, np.ndarray) or is_cuda(names):
+        return to_device(names, "cpu")
+    names = list(names)
+    kinds = set(map(type, names))
+    for plain, scalar, made in ((int, np.integer, "iu"), (str, np.str_, "U"), (float, np.floating, "f")):
+        if kinds and all(kind is plain or issubclass(kind, scalar) for kind in kinds):
+            if plain is str and (array := text_by_length(names)) is not None:
+                return array
+            array = np.array(names)
+            # Whole numbers beyond 64 bits would become objects or floats, and text lose NULs at its end: other names.
+            if array.dtype.kind in made and not (plain is str and "\0" in "".join(names)):
+                return array
+    array = np.empty(len(names), dtype=object)
+    for position, name in enumerate(names):
+        array[position] = name
+    return array
+
+
+def text_by_length(names: list[str]) -> np.ndarray[Any, Any] | None:
+    """Text each as long as it is; None where it would take more memory so, or cannot be had."""
+    lengths = list(map(len, names))
+    if not _is_less_by_length(max(lengths), sum(length for length in lengths if length > _SHORT), len(names)):
+        return None
+    try:
+        return np.array(names, dtype=_TEXT)
+    except UnicodeEncodeError:  # half of a surrogate pair is no UTF-8
+        return None
+
+
+def _is_less_by_length(longest: int, long: int, n: int) -> bool:
+    return 16 * n + long < 4 * longest * n
+
+
+def python_values(names: np.ndarray[Any, Any]) -> list[Any]:
+    """Names as Python's own values; dates stay NumPy's, of which Python knows only some.
+
+    Examples
+    --------
+    >>> python_values(np.array([2, 1]))
+    [2, 1]
+    """
+    return list(names) if names.dtype.kind in "mM" else names.tolist()
+
+
+def text_or_numbers(names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Names as an array of text or of whole numbers; None where they are of other types, or of several.
+
+    Examples
+    --------
+    >>> text_or_numbers(np.array(["a", "b"], dtype=object)), text_or_numbers(np.array(["a", 1], dtype=object))
+    (array(['a', 'b'], dtype='<U1'), None)
+    """
+    array = as_array(names.tolist()) if names.dtype.kind == "O" else names
+    return array if array.dtype.kind in "iuUT" else None
