@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and m
 # The quickest kernel to compile. The first word says where it was looked for, the second that it runs.
 PROGRAM = """
 import hpgraph as hpg
-from hpgraph.kernels.runtime.cpu.claim import now
+from hpgraph.kernels.runtime.cpu.progress import now
 folder = hpg.config.cache_dir
 print(folder, now() > 0)
 """

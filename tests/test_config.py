@@ -187,11 +187,11 @@ def test_what_compiles_is_logged_in_few_lines(tmp_path: Path) -> None:
     program = """
 import logging, sys
 logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(name)s %(levelname)s %(message)s")
-from hpgraph.kernels.runtime.cpu.claim import now
+from hpgraph.kernels.runtime.cpu.progress import now
 now()
 """
     environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
     first, second = done.stdout.splitlines()
     assert first == "hpgraph INFO compiling kernels for the CPU"
-    assert second.startswith("hpgraph.compile DEBUG compiled hpgraph.kernels.runtime.cpu.claim.now in ")
+    assert second.startswith("hpgraph.compile DEBUG compiled hpgraph.kernels.runtime.cpu.progress.now in ")

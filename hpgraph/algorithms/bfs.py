@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import native, to_device
 from hpgraph.core.misspelt import naming_arguments
-from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import VertexProgram
@@ -184,13 +185,20 @@ def bfs(
             raise TypeError("give either source, one vertex, or sources, a list of them, not both")
         return _from_many(graph, sources, direction, parents, deterministic, max_depth)
     start = np.array([graph.index_of(source, "source")], graph.id_dtype)
-    # Parents come at no cost beside the levels (on an H200, less than none), so one program serves both.
-    program = declarations_of(Tree if start.dtype == np.int32 else WideTree)
-    found = run_one(program, graph, start, direction=direction, limit=limit, apart=apart)
+    found = run_one(_search(start.dtype == np.int32), graph, start, direction=direction, limit=limit, apart=apart)
     level, parent = found.state["level"], found.state["parent"]
     if parents and deterministic:
         parent = run(SmallestParent, graph, level=level, parent=parent).parent
     return named(BFSResult(level, parent if parents else None, [found.trace]), graph)
+
+
+@cache
+def _search(narrow: bool) -> Declarations:
+    """The program, read once: it is the library's own, and does not change.
+
+    Parents come at no cost beside the levels (on an H200, less than none), so one serves whoever wants levels alone.
+    """
+    return declarations_of(Tree if narrow else WideTree)
 
 
 def _from_many(

@@ -62,19 +62,7 @@ class Layouts:
         return self._kept.get(name)
 
     def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """What is kept under the name, built now if it is not there.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        build : callable
-            Makes it, without arguments.
-
-        Returns
-        -------
-        object
-        """
+        """What is kept under the name; `build` makes it now if it is not there."""
         try:
             return self._kept[name]
         except KeyError:

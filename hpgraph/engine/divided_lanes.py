@@ -19,10 +19,10 @@ from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.core.each_device import on_each
 from hpgraph.core.each_device import shares as equal_shares
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.result import LanesResult
 from hpgraph.engine.side_by_side import apart
+from hpgraph.engine.state import arcs_of
 from hpgraph.kernels.backend import lanes_together
 from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.runtime.techniques import techniques

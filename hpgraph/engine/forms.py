@@ -54,17 +54,7 @@ class Form(NamedTuple):
 
 
 def form_of(declared: Declarations, code: ProgramCode) -> Form:
-    """The form of a program; found out once.
-
-    Parameters
-    ----------
-    declared : Declarations
-    code : ProgramCode
-        Its code for some types.
-
-    Returns
-    -------
-    Form
+    """The form of a program, by its code for some types; found out once.
 
     Raises
     ------
@@ -78,16 +68,7 @@ def form_of(declared: Declarations, code: ProgramCode) -> Form:
 
 
 def form_for(run: Run) -> Form:
-    """The form that the loops of this run see.
-
-    Parameters
-    ----------
-    run : Run
-
-    Returns
-    -------
-    Form
-    """
+    """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that."""
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form

@@ -16,7 +16,6 @@ import numpy as np
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import array_module, check_memory, device_of, fits
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
@@ -26,7 +25,7 @@ from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
-from hpgraph.engine.state import Run, limit_of, parameters
+from hpgraph.engine.state import Run, arcs_of, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, lanes_together
 from hpgraph.kernels.lanes import Starts

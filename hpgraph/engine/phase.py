@@ -9,7 +9,6 @@ import numpy as np
 
 from hpgraph.core.device import device_of
 from hpgraph.core.work_clock import now
-from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import LEFT
 from hpgraph.engine.direction import Direction
@@ -25,7 +24,7 @@ from hpgraph.engine.edge_run import (
 from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
 from hpgraph.engine.loops import go
 from hpgraph.engine.numbered_arcs import numbered_arcs_of
-from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
+from hpgraph.engine.state import Run, arcs_of, initial_state, limit_of, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import scalar
 from hpgraph.formats import Frontier

@@ -13,7 +13,6 @@ from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
-from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.direction import Direction
@@ -25,7 +24,7 @@ from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import ENDLESS, Run, begin_where, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import ENDLESS, Run, arcs_of, begin_where, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
@@ -213,9 +212,7 @@ def _begin_by_itself(run: Run, graph: Graph) -> None:
         run.sources = sources_of(None, graph)
         return
     values = tuple(run.world.values())
-    run.sources = begin_where(
-        kernels(run.device), run.code, run.state, values, run.state, run.beginnings, None, graph
-    )  # fmt: skip
+    run.sources = begin_where(kernels(run.device), run.code, run.state, values, run.state, run.beginnings, None, graph)
     run.beginnings = (None,) * len(run.beginnings)
 
 

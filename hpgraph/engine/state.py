@@ -1,4 +1,4 @@
-"""What a run works on: where properties, parameters, active vertices and their marks begin."""
+"""What a run works on: its arcs, and where properties, parameters, active vertices and their marks begin."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
 from hpgraph.core.errors import StreamingError
 from hpgraph.core.number import whole
+from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.declarations import Declarations, beginning
+from hpgraph.engine.divided_arcs import DividedArcs
+from hpgraph.engine.divided_pages import DividedPages
+from hpgraph.engine.paged_arcs import PagedArcs
 from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.backend import windows
@@ -20,7 +27,6 @@ from hpgraph.kernels.runtime.program import Beginning, begin
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_array import DividedArray
-    from hpgraph.engine.arcs import Arcs
     from hpgraph.engine.definition import Property
     from hpgraph.engine.direction import Direction
     from hpgraph.engine.divided_plan import Plan
@@ -228,6 +234,17 @@ def _values(
         lengths = f"one value for each of the {n} vertices"
         raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
     return array(to_device(value, device), value, dtype, name), None
+
+
+def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs | DividedArcs | DividedPages:
+    """The arcs of a graph for a program, wherever they lie."""
+    if isinstance(graph, DividedStreamedGraph):
+        return DividedPages(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
+    if isinstance(graph, StreamedGraph):
+        return PagedArcs(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
+    if isinstance(graph, DividedGraph):
+        return DividedArcs(graph, declared.edges, declared.weighted, code)
+    return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:

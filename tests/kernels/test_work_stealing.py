@@ -13,7 +13,6 @@ from scipy.sparse import csgraph
 import hpgraph as hpg
 from hpgraph.kernels.relaxation import buckets
 from hpgraph.kernels.relaxation import cpu as relaxation
-from hpgraph.kernels.runtime.cpu import trace
 from hpgraph.kernels.traversal import cpu as traversal
 
 N = 20_000
@@ -77,7 +76,8 @@ def test_a_store_that_is_too_small(csr, monkeypatch):
 
 
 def test_a_trace_that_is_too_short(csr, monkeypatch):
-    monkeypatch.setattr(trace, "ROWS", 1)
+    for room in (relaxation, traversal):
+        monkeypatch.setattr(room, "ROWS", 1)
     check(csr)
     cut = hpg.bfs(hpg.Graph(csr, directed=False), 3, max_depth=3)
     assert len(cut.trace) == cut.level.max() == 3

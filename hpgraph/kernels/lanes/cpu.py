@@ -14,10 +14,9 @@ from hpgraph.kernels.lanes.joint_steps import Policy, Scratch, Search
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.trace import ROWS, Clock
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.lane_functions import lane_functions_of

@@ -18,9 +18,10 @@ from hpgraph.kernels.lanes.cpu_relax_apart import Functions, relax_apart, rooms
 from hpgraph.kernels.lanes.values import value_functions
 from hpgraph.kernels.relaxation import cpu as single
 from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, blocks_of, room
+from hpgraph.kernels.relaxation.cpu import whole
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cpu.progress import Clock
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.trace import Clock, whole
 from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds

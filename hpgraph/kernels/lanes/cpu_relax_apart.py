@@ -13,12 +13,10 @@ from numba import prange
 
 from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, room
 from hpgraph.kernels.relaxation.delta_stepping import PROGRESS, SINCE, _work
-from hpgraph.kernels.runtime.cpu.claim import cycles
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, ROWS, STEP, cycles
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.trace import ROWS
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.semiring.stop import is_stopped
 

@@ -40,11 +40,10 @@ from hpgraph.kernels.relaxation.delta_stepping import (
     SINCE,
 )
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.claim import cycles
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,

@@ -25,10 +25,10 @@ from hpgraph.kernels.lanes.joint_steps import (
     settle_claims,
 )
 from hpgraph.kernels.runtime.cpu.bits import popcount
-from hpgraph.kernels.runtime.cpu.claim import cycles, flush
+from hpgraph.kernels.runtime.cpu.claim import flush
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
     TAIL,

@@ -10,9 +10,9 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.relaxation import delta_stepping as relaxing
 from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, blocks_of, room
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.trace import whole
-from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
+from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin, bucket_bounds
 from hpgraph.kernels.spmv.cpu import plain
@@ -87,3 +87,15 @@ def relax(
             board, progress, limit,
         )  # fmt: skip
     return lambda: rows, waiting.nonzero()[0].astype(out.indices.dtype)
+
+
+def whole(run: Callable[[np.ndarray], None], board: np.ndarray, progress: np.ndarray, limit: int) -> np.ndarray:
+    """The trace of a run: whenever a trace is full, the kernel is called again with a longer one and goes on."""
+    clock = Clock()
+    trace = np.empty((ROWS, 4), np.int64)
+    run(trace)
+    while progress[STEP] == len(trace) < limit and progress[ACTIVE] > 0:
+        trace = longer(trace)
+        board[LEADER] = board[GATE] = 0
+        run(trace)
+    return clock.convert(trace[: progress[STEP]])

@@ -42,17 +42,7 @@ class Beginning:
 
 
 def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sources: Any) -> None:
-    """Fill the properties that have a `Beginning`.
-
-    Parameters
-    ----------
-    state : tuple of arrays
-        The properties; those without a `Beginning` are left as they are.
-    beginnings : tuple of Beginning or None
-        One a property.
-    sources : array of vertex ids
-        Who is active at first; on the device of the properties, or a NumPy array of length 1.
-    """
+    """Fill the properties that have a `Beginning`; `sources` of one vertex may lie in NumPy whatever the device."""
     for values, beginning in zip(state, beginnings, strict=True):
         if beginning is None:
             continue

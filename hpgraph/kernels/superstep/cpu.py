@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, Clock
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.trace import Clock
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.runtime.cpu.claim import claim, cycles, mark, test
+from hpgraph.kernels.runtime.cpu.claim import claim, mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.spmv.cpu_fold import convert, join
 from hpgraph.semiring.atomics import fetch_add

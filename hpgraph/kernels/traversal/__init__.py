@@ -36,9 +36,33 @@ class Traversal(Protocol):
         forced: int,
         limit: int,
     ) -> Callable[[], np.ndarray]:
-        """Run a program whose first message wins; what comes back fetches the trace rows.
+        """Run a program whose first message wins.
 
-        `out` and `in_` are the arcs by their source and by their target. Properties are filled as `beginnings` say,
-        then changed in place. `sources`, each once, are active at first. `alpha`, `beta` and `forced` choose the
-        direction, as in `hpgraph.kernels.runtime.direction`.
+        Parameters
+        ----------
+        code : ProgramCode
+            The program.
+        out, in_ : CSR
+            Arcs by their source, and by their target, of `n` vertices.
+        state : tuple of arrays of length n
+            The properties; changed in place.
+        beginnings : tuple of Beginning or None
+            What to fill each property with first, if anything.
+        world : tuple of scalars
+            Parameters.
+        sources : array of vertex ids, without duplicates
+            Who is active at first; one alone may lie in NumPy whatever the device.
+        alpha, beta : float
+            Push turns to pull above `alpha` of all arcs, pull to push below `beta` of all vertices, as in
+            `hpgraph.kernels.runtime.direction`.
+        forced : {-1, 0, 1}
+            0 pushes always, 1 pulls always, -1 chooses.
+        limit : int
+            Supersteps at the most.
+
+        Returns
+        -------
+        callable
+            Gives the trace rows, an int64 array of shape (supersteps, 4): direction, active vertices, arcs looked at,
+            nanoseconds.
         """

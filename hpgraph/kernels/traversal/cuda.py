@@ -49,26 +49,10 @@ def policy_struct(
 
 
 def traverse(
-    code: ProgramCode,
-    out: CSR,
-    in_: CSR,
-    state: tuple[Any, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    sources: Any,
-    *,
-    alpha: float,
-    beta: float,
-    forced: int,
-    limit: int,
-) -> Callable[[], np.ndarray]:
-    """Run a program whose first message wins; see `hpgraph.kernels.traversal.cpu.traverse`.
-
-    Returns
-    -------
-    callable
-        Fetches the trace rows.
-    """
+    code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...], sources: Any, *, alpha: float, beta: float, forced: int, limit: int,
+) -> Callable[[], np.ndarray]:  # fmt: skip
+    """See `hpgraph.kernels.traversal.Traversal`; the trace stays on the device until its rows are asked for."""
     import cupy
 
     program = cuda_program(code, weight_dtype(out))

@@ -41,7 +41,7 @@ def traverse(
     limit: int,
     apart: bool = False,
 ) -> DividedRecord:
-    """Run a program whose first message wins; see `hpgraph.kernels.traversal.cpu.traverse`.
+    """Run a program whose first message wins; see `hpgraph.kernels.traversal.Traversal`.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
-from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, BUFFER, bit, claim, clear, cycles, flush, list_bits, mark, test
+from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, BUFFER, bit, claim, clear, flush, list_bits, mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, rolled, vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,

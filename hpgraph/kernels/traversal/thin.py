@@ -10,17 +10,12 @@ write its trace than to be searched. `unfolded` makes rows of them for whoever l
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu import trace as tracing
 from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, all_set, claim, test
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, rolled, vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.weights import entry
-from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER
 from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
@@ -100,45 +95,6 @@ def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, qu
 def counts(row):
     """Vertices and arcs in a row of the table."""
     return np.int64(row) & (LONE_ARCS - 1), np.int64(row) >> 16
-
-
-def recorded(
-    run: Callable[[np.ndarray, np.ndarray], None], board: np.ndarray, progress: np.ndarray, rows: int, thin: int,
-    limit: int,
-) -> Callable[[], np.ndarray]:  # fmt: skip
-    """Call a traversal with ever longer traces until it is done.
-
-    Parameters
-    ----------
-    run : callable
-        The kernel; takes the trace, and the table of thin supersteps.
-    board, progress : int64 arrays
-        What it works with.
-    rows, thin : int
-        Where ``progress`` says how many rows of the two are filled.
-    limit : int
-        Supersteps at the most.
-
-    Returns
-    -------
-    callable
-        Gives the trace, a row a superstep, in nanoseconds.
-    """
-    clock = tracing.Clock()
-    trace = np.empty((tracing.ROWS, 4), np.int64)
-    table = np.empty(tracing.ROWS * THIN_PER_ROW, np.uint32)
-    run(trace, table)
-    while progress[ACTIVE] > 0 and progress[STEP] < limit:
-        if progress[rows] == len(trace):
-            trace = tracing.longer(trace)
-        elif progress[thin] == len(table):
-            table = tracing.longer(table)
-        else:
-            break
-        board[LEADER] = board[GATE] = 0
-        run(trace, table)
-    trace, table = clock.convert(trace[: progress[rows]]), table[: progress[thin]]
-    return lambda: unfolded(trace, table)
 
 
 def unfolded(trace: np.ndarray, table: np.ndarray) -> np.ndarray:

@@ -2,12 +2,11 @@
 
 The queue is filled as in the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619): each
 worker fills a small buffer of its own and reserves room in the shared queue once per buffer, with one atomic
-addition. The clock reads the processor's cycle counter because Numba's compiled code has no other.
+addition.
 """
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from llvmlite import ir
 from numba import types
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
-from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items
 from hpgraph.kernels.runtime.cpu.work_stealing import TAIL
@@ -110,20 +108,3 @@ def list_bits(words, queue, count):
             count += 1
             word ^= low
     return count
-
-
-@intrinsic(lambda: time.perf_counter_ns())
-def cycles(typingctx):
-    """The processor's cycle counter."""
-
-    def codegen(context, builder, signature, args):
-        counter = builder.module.declare_intrinsic("llvm.readcyclecounter", fnty=ir.FunctionType(ir.IntType(64), []))
-        return builder.call(counter, [])
-
-    return types.int64(), codegen
-
-
-@njit(cache=True)
-def now():
-    """The cycle counter, for Python."""
-    return cycles()

@@ -38,28 +38,8 @@ stops = 0
 
 
 def stopped_since(count: int) -> bool:
-    """Whether kernels were stopped since `stops` was read, so that what they made is of no use.
-
-    Parameters
-    ----------
-    count : int
-        What `stops` was.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether kernels were stopped since `stops` was read and was `count`, so that what they made is of no use."""
     return word.value != 0 or stops != count
-
-
-def is_inside() -> bool:
-    """Whether the main thread is inside an `interruptible` block.
-
-    Returns
-    -------
-    bool
-    """
-    return _python is not None
 
 
 class interruptible:

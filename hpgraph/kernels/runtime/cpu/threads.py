@@ -190,9 +190,8 @@ class team:
                 "multiprocessing, or install tbb (pip install tbb), whose threads survive a fork"
             )
         threads = 1 if alone.value else min(config.threads, int(numba.config.NUMBA_NUM_THREADS))
-        self._interruptible = None if interruption.is_inside() else interruptible()
-        if self._interruptible is not None:
-            self._interruptible.__enter__()
+        self._interruptible = interruptible()
+        self._interruptible.__enter__()
         self._stops = interruption.stops
         self._thread = threading.get_ident()
         self._outermost = self._thread not in _under_way
@@ -218,7 +217,6 @@ class team:
         if self._outermost:
             _under_way.discard(self._thread)
         stopped = interruption.stopped_since(self._stops)
-        if self._interruptible is not None:
-            self._interruptible.__exit__()
+        self._interruptible.__exit__()
         if stopped:
             raise KeyboardInterrupt

@@ -92,28 +92,7 @@ def leads(board):
 
 
 @part
-def open_gate(board):
-    """Let helpers in; what the leader wrote before, they see."""
-    fetch_add(board, GATE, _TURN)
-
-
-@part
-def shut_gate(board):
-    """Let nobody in any more and wait until all are out; what they wrote, the leader sees."""
-    fetch_add(board, GATE, _TURN)
-    glances = 0
-    while atomic_load(board, GATE) & (_TURN - 1):
-        glances = _wait(glances)
-
-
-@part
-def dismiss(board):
-    """The run is over."""
-    atomic_or(board, GATE, _OVER)
-
-
-@part
-def enter(board, last):
+def _enter(board, last):
     """Wait for the gate to open again after the opening ``last``, and go in; the opening's number, negative at the end.
 
     Number 0 is no opening.
@@ -131,12 +110,6 @@ def enter(board, last):
             glances = _wait(glances)
 
 
-@part
-def leave(board):
-    """Go out."""
-    fetch_add(board, GATE, -1)
-
-
 @part(forceinline=True)
 def begin_together(board, leading, goes_on, turn):
     """The beginning of a superstep, for everyone: the leader, who has set out work or not, lets the helpers in.
@@ -145,12 +118,13 @@ def begin_together(board, leading, goes_on, turn):
     at first.
     """
     if not leading:
-        return enter(board, turn)
+        return _enter(board, turn)
     if not goes_on:
-        dismiss(board)
+        atomic_or(board, GATE, _OVER)
         return -1
     if not board[ALONE]:
-        open_gate(board)
+        # Opens the gate: what the leader wrote before, helpers see.
+        fetch_add(board, GATE, _TURN)
     return turn
 
 
@@ -158,9 +132,13 @@ def begin_together(board, leading, goes_on, turn):
 def end_together(board, leading):
     """The end of a superstep, for everyone: the leader then sees what all have written."""
     if not leading:
-        leave(board)
+        fetch_add(board, GATE, -1)
     elif not board[ALONE]:
-        shut_gate(board)
+        # Shuts the gate, and waits until all are out.
+        fetch_add(board, GATE, _TURN)
+        glances = 0
+        while atomic_load(board, GATE) & (_TURN - 1):
+            glances = _wait(glances)
 
 
 @part
