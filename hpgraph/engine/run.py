@@ -164,20 +164,8 @@ def run_one(
 ) -> Ended:  # fmt: skip
     """Run a vertex program from one start: its state, its arcs, and the loop that its form asks for.
 
-    Parameters
-    ----------
-    declared : Declarations
-    graph : Graph
-    sources : array of vertex ids, each once, or None
-        Who is active at first, as in `Run`; None leaves it to the program's `starts`, or else means everyone.
-    limit : int
-        Supersteps at the most.
-    direction, delta, ceiling, apart, initial
-        As for `run`.
-
-    Returns
-    -------
-    Ended
+    Arguments are those of `run`, checked. `sources` are ids, each once, as in `Run`; None leaves them to the program's
+    `starts`, or else means everyone. There are `limit` supersteps at the most.
     """
     policy, backend, plan = Direction.of(direction), kernels(graph.device), None
     initial = {} if initial is None else initial
