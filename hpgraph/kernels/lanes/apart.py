@@ -64,13 +64,6 @@ class Room(NamedTuple):
     thin: Any
 
 
-class Claims(NamedTuple):
-    """Where each worker gathers the vertices that it claims, and their messages."""
-
-    buffers: Any
-    messages: Any
-
-
 class Course(NamedTuple):
     """How the runs go: as the policy of a joint traversal, with the supersteps done before and the open vertices."""
 
@@ -194,12 +187,11 @@ def fold(lane, step, lanes, room, course):
 @part
 def _run(worker, lane, runs, state, world, out, in_, lanes, room, claims, own, course):
     """One worker's part in a lane's run."""
-    traversing._work(
-        worker, runs.gather, runs.update, runs.edge_cond, call(runs.row, state, lane), world, out.indptr, out.indices,
-        out.data, in_.indptr, in_.indices, in_.data, room.queues[own], lanes.settled[lane], room.fronts[own, 0],
-        room.fronts[own, 1], room.boards[own], claims.buffers[worker], claims.messages[worker], room.progress[own],
-        room.trace[own], room.thin[own], course.alpha, course.beta, course.forced, course.limit, course.dead_end,
+    space = traversing.Space(
+        room.queues[own], lanes.settled[lane], room.fronts[own, 0], room.fronts[own, 1], room.boards[own],
+        room.progress[own], room.trace[own], room.thin[own],
     )  # fmt: skip
+    traversing.work(worker, runs, call(runs.row, state, lane), world, out, in_, space, claims, course)
 
 
 @part

@@ -202,7 +202,7 @@ class _Group:
         lanes = apart.Lanes(settled, active, following, sums, self.totals, self.inverse)
         course = apart.Course(policy.alpha, policy.beta, policy.forced, policy.limit, policy.dead_end, done)
         ids = self.out.indices.dtype
-        claims = apart.Claims(np.empty((workers, BUFFER), ids), np.empty((workers, BUFFER), message))
+        claims = traversing.Claims(np.empty((workers, BUFFER), ids), np.empty((workers, BUFFER), message))
         csr = self._csr(self.out), self._csr(self.in_)
 
         def room(own: int) -> apart.Room:

@@ -77,7 +77,7 @@ def _run(
     program, n = functions_of(code), out.shape[0]
     queue = np.empty(n, out.indices.dtype)
     queue[: active.size] = active
-    reached = np.empty(settled.size, np.uint64), np.empty(settled.size, np.uint64)
+    fronts = np.empty(settled.size, np.uint64), np.empty(settled.size, np.uint64)
     buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
     board, progress = blank_board(workers), np.zeros(PROGRESS, np.int64)
     board[TAIL] = active.size
@@ -90,7 +90,7 @@ def _run(
         run_supersteps(
             program.gather, program.update, program.edge_cond, state, world,
             plain(out.indptr), plain(out.indices), plain(out.data), plain(in_.indptr), plain(in_.indices),
-            plain(in_.data), queue, settled, *reached, board, buffers, messages, progress, trace, thin, float(alpha),
+            plain(in_.data), queue, settled, *fronts, board, buffers, messages, progress, trace, thin, float(alpha),
             float(beta), forced, limit, dead_end,
         )  # fmt: skip
         if progress[ACTIVE] and progress[STEP] < limit and progress[ROW] == len(trace):

@@ -14,6 +14,8 @@ to which each vertex is appended once; a superstep's frontier is the window behi
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import prange
 
@@ -23,6 +25,7 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, rolled, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
@@ -69,17 +72,65 @@ _TO, _ADDED = OTHER, OTHER + LINE
 _choose_direction = part(traversal_direction)
 
 
+class Functions(NamedTuple):
+    """What the program says of an arc, and of a vertex that hears."""
+
+    gather: Any
+    update: Any
+    edge_cond: Any
+
+
+class Space(NamedTuple):
+    """What a run works with: the queue; bits of who is settled and of two frontiers; what workers share; the trace.
+
+    ``settled`` has the bits of those that receive nothing: the sources, and whoever may not receive; bits past the last
+    vertex are set. ``queue[:board[TAIL]]`` holds the sources. ``progress`` has their number and that of their arcs, and
+    zeros. Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles; or one of
+    ``thin``.
+    """
+
+    queue: Any
+    settled: Any
+    active: Any
+    reached: Any
+    board: Any
+    progress: Any
+    trace: Any
+    thin: Any
+
+
+class Claims(NamedTuple):
+    """Where each worker gathers the vertices that it claims, and their messages."""
+
+    buffers: Any
+    messages: Any
+
+
+class Policy(NamedTuple):
+    """How a run goes: thresholds of the direction, or one that is forced, and the limit to the supersteps.
+
+    A vertex that is reached and has up to ``dead_end`` arcs reaches nobody: 0, or 1 in a symmetric graph, where its one
+    arc leads back.
+    """
+
+    alpha: float
+    beta: float
+    forced: int
+    limit: int
+    dead_end: int
+
+
 @part
-def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, backward, settled,
-          alone, dead_end, board, buffer, messages, filled):
+def _push(does, state, world, step, out, space, begin, end, backward, alone, dead_end, buffer, messages, filled):
     """Top-down step: offer a message along every arc that leaves queue[begin:end].
 
     ``backward`` reads each vertex's arcs from the last. A vertex that is claimed is appended to ``buffer`` with its
     message, behind the ``filled`` that are there. Returns how many the buffer then holds; of the vertices that were
     updated meanwhile, how many changed, and their out-arcs.
     """
+    indptr, indices, queue, settled = out.indptr, out.indices, space.queue, space.settled
     found, arcs = 0, 0
-    ahead = board[_TO] - 1
+    ahead = space.board[_TO] - 1
     for i in range(begin, end):
         # Beyond this chunk too: mostly the same worker takes the next one.
         prefetch(indptr, vertex(queue, min(i + PREFETCH_ROWS, ahead)))
@@ -96,18 +147,16 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             v = vertex(indices, j)
             if test(settled, v):
                 continue
-            weight = entry(data, j)
-            if not (call(edge_cond, state, u, weight, v) and claim(settled, v, alone)):
+            weight = entry(out.data, j)
+            if not (call(does.edge_cond, state, u, weight, v) and claim(settled, v, alone)):
                 continue
             prefetch(indptr, v)
             prefetch_each(state, v)
             buffer[filled] = v
-            messages[filled] = call(gather, state, u, weight, v)
+            messages[filled] = call(does.gather, state, u, weight, v)
             filled += 1
             if filled == BUFFER:
-                changed, leaving = _queue(
-                    update, state, world, step, indptr, dead_end, buffer, messages, filled, queue, board
-                )
+                changed, leaving = _queue(does, state, world, step, out, space, dead_end, buffer, messages, filled)
                 found += changed
                 arcs += leaving
                 filled = 0
@@ -115,7 +164,7 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
 
 
 @part
-def _queue(update, state, world, step, indptr, dead_end, buffer, messages, filled, queue, board):
+def _queue(does, state, world, step, out, space, dead_end, buffer, messages, filled):
     """Update the vertices in a buffer; return how many change, and their out-arcs.
 
     Those are moved to the queue, but for dead ends, with up to ``dead_end`` arcs: they count as active, but have no arc
@@ -127,24 +176,24 @@ def _queue(update, state, world, step, indptr, dead_end, buffer, messages, fille
     for i in range(filled):
         rolled()
         v = vertex(buffer, i)
-        if call(update, state, v, messages[i], world, step):
-            degree = peek(indptr, v + 1) - peek(indptr, v)
+        if call(does.update, state, v, messages[i], world, step):
+            degree = peek(out.indptr, v + 1) - peek(out.indptr, v)
             changed += 1
             arcs += degree
             buffer[kept] = v
             # No branch: which vertex of a tree is a leaf, no processor foresees.
             kept += degree > dead_end
-    flush(buffer, kept, queue, board)
+    flush(buffer, kept, space.queue, space.board)
     return changed, arcs
 
 
 @part
-def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, out_indptr, active, count, reached,
-          settled, begin, end):
+def _pull(does, state, world, step, in_, out, active, count, reached, settled, begin, end):
     """Bottom-up step: each unsettled vertex of begin..end looks for one active in-neighbour.
 
     ``count`` vertices are ``active``. Returns how many found one, the out-arcs of those, and the arcs looked at.
     """
+    indptr, indices = in_.indptr, in_.indices
     found, arcs, looked = 0, 0, 0
     n = indptr.size - 1
     # The last arc from which several neighbours are tested together; none where most vertices are active, as then the
@@ -178,14 +227,14 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
                 elif not test(active, vertex(indices, j)):
                     j += 1
                     continue
-                u, weight = vertex(indices, j), entry(data, j)
+                u, weight = vertex(indices, j), entry(in_.data, j)
                 j += 1
-                if call(edge_cond, state, u, weight, v):
+                if call(does.edge_cond, state, u, weight, v):
                     hits |= flag
-                    if call(update, state, v, call(gather, state, u, weight, v), world, step):
+                    if call(does.update, state, v, call(does.gather, state, u, weight, v), world, step):
                         bits |= flag
                         found += 1
-                        arcs += peek(out_indptr, v + 1) - peek(out_indptr, v)
+                        arcs += peek(out.indptr, v + 1) - peek(out.indptr, v)
                     break
             looked += min(j, last) - first
         reached[word] = bits
@@ -194,17 +243,17 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
 
 
 @part
-def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end):
+def _begin(indptr, space, policy):
     """By the leader: choose the next superstep's direction, and share its work out."""
-    n = out_indptr.size - 1
+    queue, board, progress, n = space.queue, space.board, space.progress, indptr.size - 1
     count, arcs = progress[ACTIVE], progress[ARCS]
-    direction = forced
-    if forced < 0:
+    direction = policy.forced
+    if direction < 0:
         direction = _choose_direction(
             progress[DIRECTION], count, progress[ACTIVE_BEFORE], arcs, progress[ARCS_BEFORE], progress[LOOKED],
-            progress[OPEN], n, out_indptr[n], alpha, beta,
+            progress[OPEN], n, indptr[n], policy.alpha, policy.beta,
         )  # fmt: skip
-    front = reached if progress[SWAPPED] else active
+    front = space.reached if progress[SWAPPED] else space.active
     if direction == PUSH and not progress[QUEUED]:
         progress[HEAD] = board[TAIL]
         board[TAIL] = list_bits(front, queue, board[TAIL])
@@ -221,7 +270,7 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
     board[_ADDED] = 0
     if direction == PUSH:
         queued = board[_TO] - progress[HEAD]
-        arcs -= dead_end * (count - queued)
+        arcs -= policy.dead_end * (count - queued)
         grain = min(max(PUSH_ARCS * queued // max(arcs, 1), 1), PUSH_MOST)
         set_out(board, progress[HEAD], board[_TO], grain, arcs + queued < LEADER_ARCS)
     else:
@@ -243,42 +292,39 @@ def _end(board, progress):
 
 
 @part
-def _go_on_thin(gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, board, progress, trace,
-                thin, alpha, forced, limit, dead_end, most, began):
+def _go_on_thin(does, state, world, out, space, policy, most, began):
     """The superstep ordered and all thin ones after it, by the leader without the board."""
+    board, progress = space.board, space.progress
     before = progress[STEP] - 1
     # Whether one with more arcs is to pull, `_begin` asks.
-    few = np.inf if forced >= 0 else alpha * indptr[indptr.size - 1]
+    few = np.inf if policy.forced >= 0 else policy.alpha * out.indptr[out.indptr.size - 1]
     (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP], progress[THIN_ROW],
      progress[ACTIVE_BEFORE], progress[ARCS_BEFORE]) = push_thin(
-        gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, progress[HEAD], board[TAIL],
-        progress[ACTIVE], progress[ARCS], progress[OPEN], before, limit, dead_end, thin, progress[THIN_ROW], most, few,
+        does, state, world, out, space, policy, progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS],
+        progress[OPEN], before, progress[THIN_ROW], most, few,
     )  # fmt: skip
     progress[LOOKED] = progress[ARCS_BEFORE]
     progress[ROW] += 1
-    log(trace, progress[ROW], THIN, progress[STEP] - before, 0, cycles() - began)
+    log(space.trace, progress[ROW], THIN, progress[STEP] - before, 0, cycles() - began)
 
 
 @part
-def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
-          in_data, queue, settled, active, reached, board, buffer, messages, progress, trace, thin, alpha, beta, forced,
-          limit, dead_end):
+def work(worker, does, state, world, out, in_, space, claims, policy):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    board, progress = space.board, space.progress
+    buffer, messages = claims.buffers[worker], claims.messages[worker]
     leading = leads(board)
     most = LONE_ARCS if is_single(board) else LEADER_ARCS
     turn, began, part, goes_on = 0, 0, worker, False
     while True:
         if leading:
             began = cycles()
-            full = progress[ROW] == trace.shape[0] or progress[THIN_ROW] == thin.shape[0]
-            goes_on = not (progress[ACTIVE] == 0 or progress[STEP] == limit or full or is_stopped())
+            full = progress[ROW] == space.trace.shape[0] or progress[THIN_ROW] == space.thin.shape[0]
+            goes_on = not (progress[ACTIVE] == 0 or progress[STEP] == policy.limit or full or is_stopped())
             if goes_on:
-                _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end)
+                _begin(out.indptr, space, policy)
                 if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < most:
-                    _go_on_thin(
-                        gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, queue, settled,
-                        board, progress, trace, thin, alpha, forced, limit, dead_end, most, began,
-                    )  # fmt: skip
+                    _go_on_thin(does, state, world, out, space, policy, most, began)
                     continue
         turn = begin_together(board, leading, goes_on, turn)
         if turn < 0:
@@ -291,15 +337,13 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
                 if begin == end:
                     break
                 filled, changed, leaving = _push(
-                    gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
                     # Neighbours often share neighbours: two workers that go from opposite ends contend for them once.
-                    begin, end, worker & 1 == 1, settled, alone, dead_end, board, buffer, messages, filled,
+                    does, state, world, step, out, space, begin, end, worker & 1 == 1, alone, policy.dead_end, buffer,
+                    messages, filled,
                 )  # fmt: skip
                 found += changed
                 arcs += leaving
-            changed, leaving = _queue(
-                update, state, world, step, out_indptr, dead_end, buffer, messages, filled, queue, board
-            )
+            changed, leaving = _queue(does, state, world, step, out, space, policy.dead_end, buffer, messages, filled)
             report(board, FOUND, found + changed, alone)
             report(board, LEAVING, arcs + leaving, alone)
             if not alone:
@@ -308,15 +352,14 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
         else:
             found, arcs, looked = 0, 0, 0
             swapped = progress[SWAPPED] != 0
-            front, next_front = (reached, active) if swapped else (active, reached)
+            front, following = (space.reached, space.active) if swapped else (space.active, space.reached)
             while True:
                 begin, end = take(board, worker, alone)
                 if begin == end:
                     break
                 f, a, s = _pull(
-                    gather, update, edge_cond, state, world, step, in_indptr, in_indices, in_data, out_indptr,
-                    front, progress[ACTIVE], next_front, settled, begin, end,
-                )  # fmt: skip
+                    does, state, world, step, in_, out, front, progress[ACTIVE], following, space.settled, begin, end
+                )
                 found += f
                 arcs += a
                 looked += s
@@ -327,7 +370,7 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
         if leading:
             _end(board, progress)
             progress[ROW] += 1
-            log(trace, progress[ROW], direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
+            log(space.trace, progress[ROW], direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
@@ -336,14 +379,11 @@ def run_supersteps(gather, update, edge_cond, state, world, out_indptr, out_indi
                    beta, forced, limit, dead_end):
     """Run supersteps until nobody is active, or ``limit`` of them, or the trace or the table of thin ones is full.
 
-    ``queue[:board[TAIL]]`` holds the sources. ``settled`` has the bits of those that receive nothing: the sources, and
-    whoever may not receive; bits past the last vertex are set. ``progress`` has the sources' number and that of their
-    arcs, and zeros; a call with the arrays of the last one, a fresh gate and a longer trace goes on.
-    A vertex that is reached and has up to ``dead_end`` arcs reaches nobody: 0, or 1 in a symmetric graph, where its one
-    arc leads back.
-    Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles; or one of ``thin``.
+    A call with the arrays of the last one, a fresh gate and a longer trace goes on. Parameters come one by one, as
+    Numba takes some microseconds to look at tuples.
     """
+    out, in_ = Rows(out_indptr, out_indices, out_data, True), Rows(in_indptr, in_indices, in_data, True)
+    space = Space(queue, settled, active, reached, board, progress, trace, thin)
+    claims, policy = Claims(buffers, messages), Policy(alpha, beta, forced, limit, dead_end)
     for worker in prange(buffers.shape[0]):
-        _work(np.int64(worker), gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr,
-              in_indices, in_data, queue, settled, active, reached, board, buffers[worker],
-              messages[worker], progress, trace, thin, alpha, beta, forced, limit, dead_end)
+        work(np.int64(worker), Functions(gather, update, edge_cond), state, world, out, in_, space, claims, policy)

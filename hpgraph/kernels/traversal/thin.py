@@ -37,8 +37,7 @@ THIN_PER_ROW = 4
 
 
 @part
-def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, head, tail, count, arcs,
-              waiting, step, limit, dead_end, thin, row, most, few):
+def push_thin(does, state, world, out, space, policy, head, tail, count, arcs, waiting, step, row, most, few):
     """Push from queue[head:tail], and superstep after superstep until one is not thin, might pull, or has no room.
 
     ``count`` vertices with ``arcs`` are active, of whom the queue leaves out those with up to ``dead_end`` arcs;
@@ -46,9 +45,10 @@ def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, qu
     arcs, it might pull. Returns all of these as they are then, and what else changed: head, tail, count, arcs,
     waiting, step, row; then the count and the arcs of the superstep before.
     """
+    indptr, indices, queue, settled = out.indptr, out.indices, space.queue, space.settled
     while True:
         step += 1
-        put(thin, row, np.uint32(count | arcs << 16))
+        put(space.thin, row, np.uint32(count | arcs << 16))
         row += 1
         count_before, arcs_before, waiting_before = count, arcs, waiting
         arcs = 0
@@ -74,19 +74,21 @@ def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, qu
                 j += 1
                 if test(settled, v):
                     continue
-                weight = entry(data, j - 1)
-                if not call(edge_cond, state, u, weight, v):
+                weight = entry(out.data, j - 1)
+                if not call(does.edge_cond, state, u, weight, v):
                     continue
                 claim(settled, v, True)
-                if call(update, state, v, call(gather, state, u, weight, v), world, step):
+                if call(does.update, state, v, call(does.gather, state, u, weight, v), world, step):
                     degree = peek(indptr, v + 1) - peek(indptr, v)
                     waiting -= 1
                     arcs += degree
                     # No branch: which vertex of a tree is a leaf, no processor foresees.
                     put(queue, tail, v)
-                    tail += degree > dead_end
+                    tail += degree > policy.dead_end
         count = waiting_before - waiting
-        if count == 0 or arcs > few or arcs + count >= most or step == limit or row == thin.size or is_stopped():
+        if count == 0 or arcs > few or arcs + count >= most or is_stopped():
+            break
+        if step == policy.limit or row == space.thin.size:
             break
     return head, tail, count, arcs, waiting, step, row, count_before, arcs_before
 
