@@ -16,6 +16,7 @@ from hpgraph.core.errors import DeviceError
 
 _NAMES = 'device must be "cpu" or "cuda", "cuda:1", "cuda:0,1", "cuda:all" or a list of such'
 
+
 @dataclass(frozen=True)
 class Devices:
     """Where something lies: on the CPU, on CuPy's current GPU, or on GPUs by number.
@@ -276,12 +277,23 @@ def begin_copy(source: Any, target: Any) -> Any:
             # The target may be memory that was something else a moment ago.
             between.wait_event(cupy.cuda.get_current_stream().record(cupy.cuda.Event(disable_timing=True)))
     with cupy.cuda.Device(here):
-        # Empty arrays have no address that the driver would take.
-        if source.nbytes:
-            cupy.cuda.runtime.memcpyPeerAsync(
-                target.data.ptr, here, source.data.ptr, there, source.nbytes, between.ptr
-            )
+        copy_on(between, source, target)
         return between.record(cupy.cuda.Event(disable_timing=True))
+
+
+def copy_on(stream: Any, source: Any, target: Any) -> None:
+    """Copy an array from a GPU into one on the same or another, as the next that a stream does.
+
+    Parameters
+    ----------
+    stream : cupy.cuda.Stream
+    source, target : contiguous CuPy arrays of one type and size
+    """
+    # Empty arrays have no address that the driver would take.
+    if source.nbytes:
+        require_cupy().cuda.runtime.memcpyPeerAsync(
+            target.data.ptr, device_index(target), source.data.ptr, device_index(source), source.nbytes, stream.ptr
+        )
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core import work_clock
-from hpgraph.core.devices import Devices, bring, copy_between, reach_each_other
+from hpgraph.core.devices import Devices, bring, copy_between, copy_on, reach_each_other
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -92,7 +92,7 @@ class _Gpu:
             for other in self.others:
                 self.stream.wait_event(other.updated)
                 for i in self.copied:
-                    self._copy(other.state[i][other.first : other.last], self.state[i][other.first : other.last])
+                    self.fetch(i, other, self.stream)
             self.half.gather()
             self.gathered.record(self.stream)
 
@@ -103,7 +103,7 @@ class _Gpu:
             for gpu in self.others:
                 self.aside.wait_event(gpu.summed)
                 if not self.in_reach:
-                    self._copy(gpu.sums[turn, gpu.number], self.sums[turn, gpu.number])
+                    copy_on(self.aside, gpu.sums[turn, gpu.number], self.sums[turn, gpu.number])
             conclude(self.half, self.sums[turn], self.standing)
             self.concluded.record(self.aside)
         # On its own device: a default stream is the current one's.
@@ -123,14 +123,10 @@ class _Gpu:
                 self.half.module.function(TELLING[2])((1,), (APPLY_THREADS,), arguments)
             self.summed.record(self.aside)
 
-    def _copy(self, source: Any, target: Any) -> None:
-        import cupy
-
-        if source.nbytes:
-            stream = cupy.cuda.get_current_stream()
-            cupy.cuda.runtime.memcpyPeerAsync(
-                target.data.ptr, target.device.id, source.data.ptr, source.device.id, source.nbytes, stream.ptr
-            )
+    def fetch(self, i: int, other: _Gpu, stream: Any) -> None:
+        """Copy what another has of a property of its own vertices, on a stream."""
+        own = slice(other.first, other.last)
+        copy_on(stream, other.state[i][own], self.state[i][own])
 
 
 class _ComingRanges:
@@ -166,12 +162,7 @@ class _ComingRanges:
         self._link.wait_event(self._taken)
         for other in self._gpu.others:
             for i in self._told:
-                source, target = (one.state[i][other.first : other.last] for one in (other, self._gpu))
-                if source.nbytes:
-                    cupy.cuda.runtime.memcpyPeerAsync(
-                        target.data.ptr, target.device.id, source.data.ptr, source.device.id, source.nbytes,
-                        self._link.ptr,
-                    )  # fmt: skip
+                self._gpu.fetch(i, other, self._link)
         self._come.record(self._link)
         return tuple(own)
 
