@@ -128,6 +128,14 @@ def test_weak_components(n: int, density: float, directed: bool, device: str) ->
     same(ours.connected_components(moved(graph, device), directed), theirs.connected_components(graph, directed))
 
 
+def test_many_weak_components(device: str) -> None:
+    # More than a million, so that a GPU numbers them by more thread blocks than a warp looks back at in one go.
+    n = 1_500_000
+    ends = np.random.default_rng(5).integers(0, n, (2, n // 4))
+    graph = sp.csr_array((np.ones(n // 4), tuple(ends)), shape=(n, n))
+    same(ours.connected_components(moved(graph, device), False), theirs.connected_components(graph, False))
+
+
 @pytest.mark.parametrize(("n", "density"), GRAPHS)
 def test_strong_components(n: int, density: float, device: str) -> None:
     graph = random_graph(n, density)

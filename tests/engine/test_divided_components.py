@@ -16,6 +16,7 @@ from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices
 from hpgraph.engine import side_by_side
+from hpgraph.kernels.structure import cuda_divided_components
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
 N = 3000
@@ -92,6 +93,16 @@ def test_components_of_parts(kind: str, scatter: bool, directed: bool) -> None:
             count, label = side_by_side.components(divided)
             assert count == want.max() + 1
             np.testing.assert_array_equal(to_device(label, "cpu"), want)
+
+
+@needs_cuda
+def test_parts_of_so_many_arcs_that_offsets_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_divided_components, "SHORT", 0)
+    ends = _ends("at random")
+    graph = hpg.Graph.from_edges(ends[0], ends[1], n_vertices=N)
+    for devices in _places():
+        label = side_by_side.components(divide(graph.to("cuda"), devices))[1]
+        np.testing.assert_array_equal(to_device(label, "cpu"), _want(ends, N))
 
 
 @needs_cuda

@@ -59,7 +59,14 @@ def test_messages_of_several_goes_are_joined() -> None:
     compiles("joined.cuh", program.prologue, program.ltoir, cuda_joined.JOIN, GENERATIONS[1])
 
 
-@pytest.mark.parametrize(("index", "arch"), [("int", GENERATIONS[0]), ("long long", GENERATIONS[1])])
+@pytest.mark.parametrize(
+    ("index", "offset", "arch"),
+    [
+        ("int", "unsigned int", GENERATIONS[0]),
+        ("int", "long long", GENERATIONS[1]),
+        ("long long", "long long", GENERATIONS[1]),
+    ],
+)
 @pytest.mark.parametrize("room", [cuda_components, cuda_divided_components])
-def test_components(room: ModuleType, index: str, arch: str) -> None:
-    compiles(room.SOURCE, names=room.kernel_names(index), arch=arch)
+def test_components(room: ModuleType, index: str, offset: str, arch: str) -> None:
+    compiles(room.SOURCE, names=room.kernel_names(index, offset), arch=arch)

@@ -48,9 +48,9 @@ template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
 
 // Rows of the `n` vertices from number `base` on: of each the arcs from `begins` to `ends`, which may be those to some columns
 // alone. Ids and labels are those of all vertices.
-template <typename Id> struct Rows {
-    const i64* begins;
-    const i64* ends;
+template <typename Id, typename Offset = i64> struct Rows {
+    const Offset* begins;
+    const Offset* ends;
     const Id* indices;
     i64 base, n;
 
@@ -65,8 +65,8 @@ constexpr i64 NEAR = 32;
 
 // The arc by which a vertex begins below another: the first, which leads to the smallest neighbour; or with `near`, the last
 // among the first few that leads to a smaller one, if that is near by.
-template <typename Id>
-__device__ i64 first_link(const Rows<Id>& rows, i64 begin, i64 end, i64 v, bool near) {
+template <class Rows>
+__device__ i64 first_link(const Rows& rows, i64 begin, i64 end, i64 v, bool near) {
     i64 at = begin;
     if (near)
         while (at + 1 < end && rows.target(at + 1) < v) ++at;
@@ -74,9 +74,9 @@ __device__ i64 first_link(const Rows<Id>& rows, i64 begin, i64 end, i64 v, bool 
 }
 
 // Every vertex below a neighbour, where that is smaller. `left`, whether arcs are left for link_rest, begins as false.
-template <typename Id>
+template <typename Id, typename Offset>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-begin_forest(Rows<Id> rows, int neighbours, bool near, Id* label, bool* left) {
+begin_forest(Rows<Id, Offset> rows, int neighbours, bool near, Id* label, bool* left) {
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = rows.base + row;
     if (row == 0) *left = false;
     if (row >= rows.n) return;
@@ -103,9 +103,9 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 base, i64
 // The first few arcs of every vertex but the one followed already. Where every arc has its reverse, only those to smaller
 // ids: rows ascend, so they come first, and most arcs to larger ones are among the first of another. If no row has more of
 // them, as in a road network, all arcs are linked.
-template <typename Id>
+template <typename Id, typename Offset>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_first(Rows<Id> rows, int neighbours, bool symmetric, bool near, Id* label, bool* left) {
+link_first(Rows<Id, Offset> rows, int neighbours, bool symmetric, bool near, Id* label, bool* left) {
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = rows.base + row;
     if (row >= rows.n) return;
     const i64 begin = rows.begin(row), last = rows.end(row), end = min(begin + neighbours, last);
@@ -189,54 +189,99 @@ link_listed(Rows<Id> rows, int done, Id* label, const Id* listed, const u64* tai
     for_each_listed(rows, done, listed, tail, [&](Id v, Id u) { hook<Id>(label, v, u); });
 }
 
-// The vertices of a thread, of those from `first` on and some past the last: call(k, v). Several, so that as many loads
-// are under way; by whole warps, 32 consecutive ones at once.
+// The vertices of a thread, and some past the last: call(k, v). Several, so that as many loads are under way; by whole warps,
+// 32 consecutive ones at once.
 constexpr int VERTICES_EACH = 4;
 constexpr int BLOCK_VERTICES = VERTICES_EACH * COMPONENT_THREADS;
-template <class Call> __device__ void for_each_vertex(i64 first, Call call) {
+template <class Call> __device__ void for_each_vertex(Call call) {
 #pragma unroll
     for (int k = 0; k < VERTICES_EACH; ++k)
-        call(k, first + i64(blockIdx.x) * BLOCK_VERTICES + k * COMPONENT_THREADS + threadIdx.x);
+        call(k, i64(blockIdx.x) * BLOCK_VERTICES + k * COMPONENT_THREADS + threadIdx.x);
 }
 
-// Components by number, in the order of their roots: bits of the vertices that are roots, a word a warp; how many there are before
-// each word; and then the number of every vertex's root.
+// The roots above each of a thread's vertices. Most are above these at once: as many loads are under way.
+template <typename Id> __device__ void find_roots(Id* label, Id (&above)[VERTICES_EACH]) {
+    Id next[VERTICES_EACH];
+#pragma unroll
+    for (int k = 0; k < VERTICES_EACH; ++k) next[k] = label[above[k]];
+#pragma unroll
+    for (int k = 0; k < VERTICES_EACH; ++k)
+        if (next[k] != above[k]) above[k] = root_of<Id>(label, next[k]);
+}
+
+// Components by number, in the order of their roots: bits of the vertices that are roots, a word a warp; how many there are
+// before each word; and then the number of every vertex's root.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS) mark_roots(i64 n, const Id* __restrict__ label, u32* roots) {
     Id above[VERTICES_EACH];
-    for_each_vertex(0, [&](int k, i64 v) { above[k] = v < n ? label[v] : Id(-1); });
-    for_each_vertex(0, [&](int k, i64 v) {
+    for_each_vertex([&](int k, i64 v) { above[k] = v < n ? label[v] : Id(-1); });
+    for_each_vertex([&](int k, i64 v) {
         const u32 bits = __ballot_sync(ALL, above[k] == v);
         if ((threadIdx.x & 31) == 0 && v < n) roots[v >> 5] = bits;
     });
 }
 
-// How many roots there are in each word up to this one, among 32 words; a word a lane.
-__device__ inline u32 roots_up_to(i64 words, const u32* __restrict__ roots) {
-    const i64 word = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    u32 sum = word < words ? __popc(roots[word]) : 0;
+// The sum over the lanes up to each.
+__device__ inline u32 sum_up_to(u32 value) {
     for (int d = 1; d < 32; d *= 2) {
-        const u32 below = __shfl_up_sync(ALL, sum, d);
-        if ((threadIdx.x & 31) >= d) sum += below;
+        const u32 below = __shfl_up_sync(ALL, value, d);
+        if (lane_of_warp() >= d) value += below;
+    }
+    return value;
+}
+
+// What a block of `rank_words` has told, above the number itself: its own roots, or all up to its end; 0, nothing yet.
+constexpr u64 OWN_ROOTS = 1ull << 62, ALL_ROOTS = 2ull << 62;
+constexpr int WORDS_EACH = 4, BLOCK_WARPS = COMPONENT_THREADS / 32;
+
+// By the first warp of a block that has told its own: the roots of all blocks before.
+__device__ inline u64 roots_before_block(const u64* told) {
+    u64 sum = 0;
+    for (i64 last = i64(blockIdx.x) - 1; last >= 0; last -= 32) {
+        const i64 block = last - lane_of_warp();
+        u64 found;
+        do found = block < 0 ? ALL_ROOTS : __ldcg(told + block);
+        while (__any_sync(ALL, found == 0));
+        const u32 whole = __ballot_sync(ALL, found >= ALL_ROOTS);
+        const bool counts = lane_of_warp() < (whole ? __ffs(whole) : 32);
+        sum += warp_sum(counts ? found & (OWN_ROOTS - 1) : u64(0));
+        if (whole) break;
     }
     return sum;
 }
 
-// How many roots each 32 words have.
+// Roots before each word, in one pass (D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
+// NVIDIA, 2016). `told` begins as 0, and ends with the number of all in its last place.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) count_roots(i64 words, const u32* __restrict__ roots, Id* counts) {
-    const i64 word = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    const u32 sum = roots_up_to(words, roots);
-    if ((threadIdx.x & 31) == 31 && word - 31 < words) counts[word >> 5] = Id(sum);
-}
-
-// Roots before each word; `counts` has how many there are up to the end of each 32 words.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS)
-rank_words(i64 words, const u32* __restrict__ roots, const Id* __restrict__ counts, Id* before) {
-    const i64 word = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    const u32 sum = roots_up_to(words, roots);
-    if (word < words) before[word] = (word >= 32 ? counts[(word >> 5) - 1] : Id(0)) + Id(sum - __popc(roots[word]));
+__global__ void __launch_bounds__(COMPONENT_THREADS) rank_words(i64 words, const u32* __restrict__ roots, u64* told, Id* before) {
+    __shared__ u32 of_warps[BLOCK_WARPS];
+    __shared__ u64 of_blocks;
+    const int warp = threadIdx.x / 32;
+    const i64 word = (i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x) * WORDS_EACH;
+    u32 counts[WORDS_EACH], own = 0;
+#pragma unroll
+    for (int k = 0; k < WORDS_EACH; ++k) own += counts[k] = word + k < words ? __popc(roots[word + k]) : 0;
+    const u32 up_to = sum_up_to(own);
+    if (lane_of_warp() == 31) of_warps[warp] = up_to;
+    __syncthreads();
+    u32 before_warp = 0, of_block = 0;
+    for (int w = 0; w < BLOCK_WARPS; ++w) {
+        if (w == warp) before_warp = of_block;
+        of_block += of_warps[w];
+    }
+    if (warp == 0) {
+        if (threadIdx.x == 0 && blockIdx.x > 0) __stcg(told + blockIdx.x, OWN_ROOTS | of_block);
+        __syncwarp();
+        const u64 sum = roots_before_block(told);
+        if (threadIdx.x == 0) __stcg(told + blockIdx.x, ALL_ROOTS | (sum + of_block)), of_blocks = sum;
+    }
+    __syncthreads();
+    Id rank = Id(of_blocks) + Id(before_warp + up_to - own);
+#pragma unroll
+    for (int k = 0; k < WORDS_EACH; ++k) {
+        if (word + k < words) before[word + k] = rank;
+        rank += Id(counts[k]);
+    }
 }
 
 template <typename Id> struct Ranks {
@@ -252,9 +297,10 @@ template <typename Id> struct Ranks {
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS) number(i64 n, Ranks<Id> ranks, Id* label, Id* number) {
     Id above[VERTICES_EACH];
-    for_each_vertex(0, [&](int k, i64 v) { above[k] = v < n ? label[v] : Id(0); });
-    for_each_vertex(0, [&](int k, i64 v) {
-        if (v < n) number[v] = ranks.of(above[k] == v ? v : root_of<Id>(label, above[k]));
+    for_each_vertex([&](int k, i64 v) { above[k] = v < n ? label[v] : Id(0); });
+    find_roots<Id>(label, above);
+    for_each_vertex([&](int k, i64 v) {
+        if (v < n) number[v] = ranks.of(above[k]);
     });
 }
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.compile import Kernel, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS
@@ -16,31 +16,37 @@ from hpgraph.semiring.c_types import c_type
 
 SOURCE = "components.cuh"
 THREADS = 256
-# As in the source: more arcs of a row than this are the whole grid's work; vertices of a thread that looks at labels.
-WARP_ARCS, VERTICES_EACH = 4096, 4
+# As in the source: more arcs of a row than this are the whole grid's work; vertices of a thread that looks at labels,
+# and words of one that ranks roots.
+WARP_ARCS, VERTICES_EACH, WORDS_EACH = 4096, 4, 4
 # Of few arcs a vertex in the mean, the first leads to a neighbour that is seldom near a root: before anything is linked
 # the paths up are long, and a pass that shortens each by so many vertices pays. So does beginning at a neighbour near,
 # whose label is in the cache already. Among many arcs is one to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
-_NAMES = (
-    "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "mark_roots",
-    "count_roots", "rank_words", "number",
+_OF_FIRST_ARCS = "begin_forest", "link_first"
+_OTHERS = (
+    "shorten_paths", "most_frequent_root", "link_rest", "link_listed", "mark_roots", "rank_words", "number",
 )  # fmt: skip
+# Of where rows begin and end, where they are whole.
+_OFFSETS = np.dtype(np.int64)
 
 
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type.
+def kernel_names(index: str, offset: str = "long long") -> tuple[str, ...]:
+    """Name expressions of the kernels of the source.
 
     Parameters
     ----------
     index : str
-        "int" or "long long".
+        The C++ type of ids, "int" or "long long".
+    offset : str, default "long long"
+        That of where rows begin and end. Of another one there are those alone that link the first arcs.
 
     Returns
     -------
     tuple of str
     """
-    return tuple(f"hpgraph::{name}<{index}>" for name in _NAMES)
+    first = tuple(f"hpgraph::{name}<{index}, {offset}>" for name in _OF_FIRST_ARCS)
+    return first + tuple(f"hpgraph::{name}<{index}>" for name in _OTHERS) if offset == "long long" else first
 
 
 def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
@@ -65,8 +71,8 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    begins, ends : int64 CuPy arrays
-        Where the arcs of each row begin and end in `indices`.
+    begins, ends : int64 or uint32 CuPy arrays
+        Where the arcs of each row begin and end in `indices`. Whole rows have int64.
     indices : CuPy array of ids
         Of all vertices.
     first, arcs : int
@@ -131,7 +137,8 @@ class Forest:
         self._range = np.int64(rows.first), np.int64(len(rows))
 
     def _run(self, name: str, *arguments: Any, blocks: int = 0) -> None:
-        run(name, self.label.dtype, blocks or self._rows.blocks, *arguments)
+        offsets = self._rows.begins.dtype if name in _OF_FIRST_ARCS else _OFFSETS
+        run(name, self.label.dtype, blocks or self._rows.blocks, *arguments, offsets=offsets)
 
     def begin(self) -> None:
         """Put every vertex below a neighbour."""
@@ -161,7 +168,7 @@ class Forest:
         self._run("link_listed", self._argument, done, self.label, listed, tail, blocks=4 * multiprocessors())
 
 
-def run(name: str, ids: np.dtype, blocks: int, *arguments: Any) -> None:
+def run(name: str, ids: np.dtype, blocks: int, *arguments: Any, offsets: np.dtype = _OFFSETS) -> None:
     """Launch a kernel of the source, for ids of a type, on the current device and stream.
 
     Parameters
@@ -171,17 +178,34 @@ def run(name: str, ids: np.dtype, blocks: int, *arguments: Any) -> None:
     blocks : int
     *arguments
         The kernel's.
+    offsets : numpy.dtype, default int64
+        Of where rows begin and end.
     """
     import cupy
 
-    _kernels(ids, cupy.cuda.runtime.getDevice())[name]((blocks,), (THREADS,), arguments)
+    _kernels(ids, offsets, cupy.cuda.runtime.getDevice())[name]((blocks,), (THREADS,), arguments)
 
 
 @lru_cache(maxsize=16)
-def _kernels(ids: np.dtype, device: int) -> dict[str, Any]:
-    names = kernel_names(c_type(ids))
-    module = load(SOURCE, names=names, title="connected components")
-    return {short: module.function(name) for short, name in zip(_NAMES, names, strict=True)}
+def _kernels(ids: np.dtype, offsets: np.dtype, device: int) -> dict[str, Kernel]:
+    return kernels(SOURCE, kernel_names(c_type(ids), c_type(offsets)))
+
+
+def kernels(source: str, names: tuple[str, ...]) -> dict[str, Kernel]:
+    """Kernels of a source that finds components, by their names without types, for the current device.
+
+    Parameters
+    ----------
+    source : str
+    names : tuple of str
+        Name expressions.
+
+    Returns
+    -------
+    dict
+    """
+    module = load(source, names=names, title="connected components")
+    return {name.removeprefix("hpgraph::").partition("<")[0]: module.function(name) for name in names}
 
 
 def blocks_of(n: int) -> int:
@@ -207,8 +231,9 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
     n, ids = len(label), label.dtype
     blocks, size, number = blocks_of(n), np.int64(n), cupy.empty(n, ids)
     roots = cupy.empty(-(-n // 32), np.uint32)
-    run("mark_roots", ids, blocks, size, label, roots)
     ranks = Ranks(roots, ids)
+    run("mark_roots", ids, blocks, size, label, roots)
+    ranks.find()
     run("number", ids, blocks, size, ranks.argument, label, number)
     return ranks.count(), number
 
@@ -221,18 +246,27 @@ class Ranks:
     roots : uint32 CuPy array
         A bit for each vertex: whether it is one.
     ids : numpy.dtype
+
+    Attributes
+    ----------
+    argument : numpy void
+        The struct ``Ranks``.
     """
 
     def __init__(self, roots: Any, ids: np.dtype) -> None:
         import cupy
 
-        words, size = len(roots), np.int64(len(roots))
-        counts, self._before = cupy.empty(-(-words // 32), ids), cupy.empty(words, ids)
-        run("count_roots", ids, -(-words // THREADS), size, roots, counts)
-        self._through = cupy.cumsum(counts, dtype=ids)
-        run("rank_words", ids, -(-words // THREADS), size, roots, self._through, self._before)
+        self._roots, self._before = roots, cupy.empty(len(roots), ids)
+        self._told = cupy.empty(-(-len(roots) // (WORDS_EACH * THREADS)), np.uint64)
         self.argument = struct(roots, self._before)
+
+    def find(self) -> None:
+        """Launch what finds them."""
+        words = np.int64(len(self._roots))
+        self._told.data.memset_async(0, self._told.nbytes)
+        run("rank_words", self._before.dtype, len(self._told), words, self._roots, self._told, self._before)
 
     def count(self) -> int:
         """How many roots there are; waits for the device."""
-        return int(self._through[-1])
+        # Above the number two bits say that it is one of all.
+        return int(self._told[-1]) & ((1 << 62) - 1)

@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.core.garbage import uncollected
+from hpgraph.kernels.runtime.cuda.compile import Kernel
 from hpgraph.kernels.runtime.cuda.meeting import Parts
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Part
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Ranks, Rows, blocks_of
+from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Ranks, Rows, blocks_of, kernels
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.semiring.c_types import c_type
 
 SOURCE = "divided_components.cuh"
 _NAMES = (
-    "bound_columns", "stand_alone", "mark_largest", "link_others", "link_long_others", "settle", "begin_pairs",
-    "join_pairs", "number_divided",
+    "stand_alone", "mark_largest", "link_others", "link_long_others", "settle", "begin_pairs", "join_pairs",
+    "number_divided",
 )  # fmt: skip
 # Places of each part's counters: of its pairs, of long rows of two matrices, of who is outside its largest tree, and of
 # which parts it has reached; and their bytes.
 _PAIRS, _LONG, _OUTSIDE, _REACHED, _COUNTERS = 0, 8, 24, 32, 64
+# Arcs of a part up to which offsets of 32 bits do: half the bytes of what two kernels read of every row.
+SHORT = 1 << 32
 # Thread blocks to a multiprocessor for work of which only the device knows how much there is.
 _RESIDENT = 8
 
 
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type.
+def kernel_names(index: str, offset: str = "long long") -> tuple[str, ...]:
+    """Name expressions of every kernel of the source.
 
     Parameters
     ----------
     index : str
-        "int" or "long long".
+        The C++ type of ids, "int" or "long long".
+    offset : str, default "long long"
+        That of where the arcs among a part's own vertices begin and end.
 
     Returns
     -------
     tuple of str
     """
-    return tuple(f"hpgraph::{name}<{index}>" for name in _NAMES)
+    return (f"hpgraph::bound_columns<{index}, {offset}>", *(f"hpgraph::{name}<{index}>" for name in _NAMES))
 
 
 def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
@@ -68,10 +75,8 @@ def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
         forests: list[_PartOfForest] = parts.once(("components", symmetric), lambda: _forests(parts, symmetric))
         for forest in forests:
             forest.wait(before, *(part.done for part in parts))
-        # What one part is told to do the others need not wait for: phase by phase.
-        for phase in (_PartOfForest.begin, _PartOfForest.link_first, _PartOfForest.mark):
-            for forest in forests:
-                forest.run(phase)
+        for forest in forests:
+            forest.run(_PartOfForest.grow)
         marked = [forest.marked for forest in forests]
         for forest in forests:
             forest.wait(*marked)
@@ -79,10 +84,9 @@ def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
         head = forests[0]
         head.wait(*(part.done for part in parts))
         with head.part.here:
-            ranks = head.join(number)
-            head.part.done.record(head.part.stream)
+            head.join(number)
         parts.wait(caller)
-        return ranks.count(), number
+        return head.ranks.count(), number
 
 
 class _PartOfForest:
@@ -103,8 +107,10 @@ class _PartOfForest:
 
         self.part, self._argument, self._label = part, argument, label
         self.marked = cupy.cuda.Event(disable_timing=True)
+        self._captured: dict[str, Any] = {}
         rows, ids = part.rows, label.dtype
-        self._kernels = _kernels(ids, rows.device)
+        self._offsets = np.dtype(np.uint32 if rows.out.nnz < SHORT else np.int64)
+        self._kernels = _kernels(ids, self._offsets, rows.device)
         self._forest = Forest(self._among_own(), label, symmetric)
         self._counters = part.pointer("counters of components", _COUNTERS)
         # Of a directed graph, vertices outside the largest tree look for arcs both ways.
@@ -113,7 +119,10 @@ class _PartOfForest:
         empty = [empty_rows(csr).words for csr in ([rows.out] if symmetric else [rows.out, rows.in_])]
         self._empty = empty[0] if symmetric else empty[0] & empty[1]
         self._outside = cupy.empty(max(rows.last - rows.first, 1), ids)
-        self._blocks = blocks_of(rows.last - rows.first)
+        self._blocks = min(blocks_of(rows.last - rows.first), _RESIDENT * multiprocessors())
+        if part.number == 0:
+            roots = part.pointer("roots of components", _bits(len(label)))
+            self.ranks = Ranks(cupy.ndarray(-(-len(label) // 32), np.uint32, roots), ids)
         # Others may ask for the empty rows, on other streams.
         part.stream.synchronize()
 
@@ -122,7 +131,7 @@ class _PartOfForest:
         import cupy
 
         rows, csr = self.part.rows, self.part.rows.out
-        begins, ends = (cupy.empty(csr.shape[0], np.int64) for _ in range(2))
+        begins, ends = (cupy.empty(csr.shape[0], self._offsets) for _ in range(2))
         if not csr.shape[0]:
             return Rows(begins, ends, csr.indices, rows.first, 0)
         self._launch(
@@ -147,54 +156,72 @@ class _PartOfForest:
         with self.part.here:
             phase(self)
 
-    def begin(self) -> None:
-        """Put every vertex below a neighbour of its own part."""
-        self._counters.memset_async(0, _COUNTERS, self.part.stream)
-        if self._blocks:
-            self._forest.begin()
-
-    def link_first(self) -> None:
-        """Link the first few arcs among its own of every row."""
-        if self._blocks:
-            self._forest.link_first()
-
-    def mark(self) -> None:
-        """Tell the others whom its largest tree has."""
-        if self._blocks:
-            self._forest.find_largest()
-            self._launch(
-                "mark_largest", self._blocks, self._argument, self._forest.largest, self._empty, self._outside,
-                self._counter(_OUTSIDE),
-            )  # fmt: skip
+    def grow(self) -> None:
+        """Join its own vertices by the first few arcs among them, and tell the others whom its largest tree has."""
+        self._replay(self._grow)
         self.marked.record(self.part.stream)
         if self.part.rows.first:
             # Not needed before.
             first = self.part.rows.first
             self._launch("stand_alone", blocks_of(first), np.int64(first), self._label)
 
+    def _grow(self) -> None:
+        self._counters.memset_async(0, _COUNTERS, self.part.stream)
+        if self._blocks:
+            self._forest.begin()
+            self._forest.link_first()
+            self._forest.find_largest()
+            self._launch(
+                "mark_largest", self._blocks, self._argument, self._forest.largest, self._empty, self._outside,
+                self._counter(_OUTSIDE),
+            )  # fmt: skip
+
     def link_others(self) -> None:
         """Link the arcs of vertices outside its largest tree; and tell the first part."""
-        if self._blocks:
-            for number, (argument, listed) in enumerate(self._whole):
-                blocks, tail = _RESIDENT * multiprocessors(), self._counter(_LONG + 8 * number)
-                outside = self._outside, self._counter(_OUTSIDE)
-                self._launch("link_others", blocks, argument, self._argument, *outside, listed, tail)
-                self._launch("link_long_others", blocks, argument, self._argument, listed, tail)
-            self._launch("settle", self._blocks, self._argument)
+        self._replay(self._link_others)
         self.part.done.record(self.part.stream)
 
-    def join(self, number: Any) -> Ranks:
-        """At the first part: join what all have told it, and number all vertices' components."""
-        import cupy
+    def _link_others(self) -> None:
+        if not self._blocks:
+            return
+        for number, (argument, listed) in enumerate(self._whole):
+            blocks, tail = _RESIDENT * multiprocessors(), self._counter(_LONG + 8 * number)
+            outside = self._outside, self._counter(_OUTSIDE)
+            self._launch("link_others", blocks, argument, self._argument, *outside, listed, tail)
+            self._launch("link_long_others", blocks, argument, self._argument, listed, tail)
+        self._launch("settle", self._blocks, self._argument)
 
-        n, ids = len(number), number.dtype
+    def join(self, number: Any) -> None:
+        """At the first part: join what all have told it, and number all vertices' components."""
+        self._replay(self._join)
+        n = len(number)
+        blocks = min(blocks_of(n), _RESIDENT * multiprocessors())
+        self._launch("number_divided", blocks, np.int64(n), self._argument, self.ranks.argument, number)
+        self.part.done.record(self.part.stream)
+
+    def _join(self) -> None:
         for name in ("begin_pairs", "join_pairs"):
             self._launch(name, _RESIDENT * multiprocessors(), self._argument)
-        roots = cupy.ndarray(-(-n // 32), np.uint32, self.part.pointer("roots of components", _bits(n)))
-        ranks = Ranks(roots, ids)
-        blocks = min(blocks_of(n), _RESIDENT * multiprocessors())
-        self._launch("number_divided", blocks, np.int64(n), self._argument, ranks.argument, number)
-        return ranks
+        self.ranks.find()
+
+    def _replay(self, launches: Callable[[], None]) -> None:
+        """Launch what is the same in every call, all at once: one by one would keep the last GPU waiting for the host.
+
+        The first time one by one, as what is new may not be loaded while launches are captured.
+        """
+        graph = self._captured.get(launches.__name__) if techniques.captured_graph else None
+        if graph is not None:
+            graph.launch(self.part.stream)
+            return
+        launches()
+        if techniques.captured_graph:
+            with uncollected():
+                self.part.stream.begin_capture()
+                try:
+                    launches()
+                finally:
+                    graph = self.part.stream.end_capture()
+                self._captured[launches.__name__] = graph
 
 
 def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
@@ -234,8 +261,5 @@ def _bits(n: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def _kernels(ids: np.dtype, device: int) -> dict[str, Any]:
-    names = kernel_names(c_type(ids))
-    module = load(SOURCE, names=names, title="connected components")
-    return {short: module.function(name) for short, name in zip(_NAMES, names, strict=True)}
-
+def _kernels(ids: np.dtype, offsets: np.dtype, device: int) -> dict[str, Kernel]:
+    return kernels(SOURCE, kernel_names(c_type(ids), c_type(offsets)))

@@ -15,6 +15,14 @@ namespace hpgraph {
 
 constexpr int MOST_PARTS = 8;  // as in meeting.cuh
 
+// Where a lane's entries begin in a list to which the warp adds as many.
+__device__ inline u64 places_of(u32 count, u64* tail) {
+    const u32 up_to = sum_up_to(count);
+    u64 begin = 0;
+    if (lane_of_warp() == 31 && up_to) begin = atomicAdd(tail, u64(up_to));
+    return __shfl_sync(ALL, begin, 31) + up_to - count;
+}
+
 // Pairs of vertices that belong together, in a list.
 template <typename Id> struct Pairs {
     Id* ids;
@@ -57,68 +65,70 @@ template <typename Id> struct Division {
 };
 
 // Where the arcs of rows to the columns from `first` to before `last` begin and end; rows ascend.
-template <typename Id>
+template <typename Id, typename Offset>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-bound_columns(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, i64 first, i64 last, i64* begins,
-              i64* ends) {
+bound_columns(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, i64 first, i64 last, Offset* begins,
+              Offset* ends) {
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
     if (row >= n) return;
-    begins[row] = lower_bound(indices, indptr[row], indptr[row + 1], first);
-    ends[row] = lower_bound(indices, begins[row], indptr[row + 1], last);
+    const i64 begin = lower_bound(indices, indptr[row], indptr[row + 1], first);
+    begins[row] = Offset(begin);
+    ends[row] = Offset(lower_bound(indices, begin, indptr[row + 1], last));
 }
 
 // Vertices of others that come before this part's are as yet alone.
 template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) stand_alone(i64 n, Id* label) {
-    for_each_vertex(0, [&](int, i64 v) {
+    for_each_vertex([&](int, i64 v) {
         if (v < n) label[v] = Id(v);
     });
 }
 
-// Words of bits of the vertices that `for_each_vertex` gives to a block, in shared memory, go out in one piece: tell(word,
-// bits). By the whole block, which has just written them.
-constexpr int BLOCK_WORDS = BLOCK_VERTICES / 32, BLOCK_WARPS = COMPONENT_THREADS / 32;
-template <class Tell> __device__ void tell_words(i64 first, i64 last, const u32* words, Tell tell) {
-    __syncthreads();
-    const i64 word = (first >> 5) + i64(blockIdx.x) * BLOCK_WORDS + threadIdx.x;
-    if (threadIdx.x < BLOCK_WORDS && word * 32 < last) tell(word, words[threadIdx.x]);
+// Vertices from `first` to before `last`, and some past it, by the words of their bits, of which a lane has one: call(the first
+// of a warp's 1,024).
+constexpr int SPAN = 32 * 32;
+// Thread blocks that a multiprocessor holds: a part of 2²³ vertices is as many spans as warps are there at once.
+constexpr int RESIDENT = 8;
+template <class Call> __device__ void for_each_span(i64 first, i64 last, Call call) {
+    const i64 warp = (i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x) / 32, warps = i64(gridDim.x) * BLOCK_WARPS;
+    for (i64 from = first + warp * SPAN; from < last; from += warps * SPAN) call(from);
 }
 
 // Tell all parts whom this one's largest tree has, in which `largest` is; and list the other vertices that have arcs. `empty`
 // has bits of this part's vertices that have none.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS)
+__global__ void __launch_bounds__(COMPONENT_THREADS, RESIDENT)
 mark_largest(const __grid_constant__ Division<Id> division, const Id* largest, const u32* __restrict__ empty, Id* outside,
              u64* tail) {
-    __shared__ u32 words[BLOCK_WORDS], before[BLOCK_WORDS];
-    __shared__ u64 base;
     Id* const label = division.labels[division.me];
     const Id root = root_of<Id>(label, *largest);
     const i64 first = division.first(), last = division.last();
-    const int warp = threadIdx.x / 32;
-    Id above[VERTICES_EACH];
-    u32 listed[VERTICES_EACH];
-    for_each_vertex(first, [&](int k, i64 v) { above[k] = v < last ? label[v] : root; });
-    for_each_vertex(first, [&](int k, i64 v) {
-        const u32 there = __ballot_sync(ALL, v < last);
-        const u32 bits = __ballot_sync(ALL, v < last && root_of<Id>(label, above[k]) == root);
-        listed[k] = there ? there & ~bits & ~__ldg(empty + ((v - first) >> 5)) : 0;
-        if (lane_of_warp() == 0) words[k * BLOCK_WARPS + warp] = bits, before[k * BLOCK_WARPS + warp] = __popc(listed[k]);
-    });
-    tell_words(first, last, words, [&](i64 word, u32 bits) {
-        for (int part = 0; part < division.count; ++part) division.marks[part][word] = bits;
-    });
-    if (threadIdx.x == 0) {
-        u32 sum = 0;
-        for (int w = 0; w < BLOCK_WORDS; ++w) {
-            const u32 count = before[w];
-            before[w] = sum, sum += count;
+    const int lane = lane_of_warp();
+    for_each_span(first, last, [&](i64 from) {
+        u32 inside = 0, others = 0;
+#pragma unroll 1
+        for (int w = 0; w < 32; w += VERTICES_EACH) {
+            Id above[VERTICES_EACH];
+#pragma unroll
+            for (int k = 0; k < VERTICES_EACH; ++k) {
+                const i64 v = from + (w + k) * 32 + lane;
+                above[k] = v < last ? label[v] : root;
+            }
+            find_roots<Id>(label, above);
+#pragma unroll
+            for (int k = 0; k < VERTICES_EACH; ++k) {
+                const bool there = from + (w + k) * 32 + lane < last;
+                const u32 in = __ballot_sync(ALL, there && above[k] == root);
+                const u32 out = __ballot_sync(ALL, there && above[k] != root);
+                if (lane == w + k) inside = in, others = out;
+            }
         }
-        base = sum ? atomicAdd(tail, u64(sum)) : 0;
-    }
-    __syncthreads();
-    for_each_vertex(first, [&](int k, i64 v) {
-        if (listed[k] >> lane_of_warp() & 1)
-            outside[base + before[k * BLOCK_WARPS + warp] + __popc(listed[k] & lanes_below())] = Id(v);
+        const i64 word = (from >> 5) + lane;
+        if (word * 32 < last) {
+            for (int part = 0; part < division.count; ++part) division.marks[part][word] = inside;
+            others &= ~__ldg(empty + word - (first >> 5));
+        }
+        for (u64 place = places_of(__popc(others), tail); others; others &= others - 1)
+            outside[place++] = Id(word * 32 + __ffs(others) - 1);
     });
     if (blockIdx.x == 0 && threadIdx.x < division.count) {
         division.largest[threadIdx.x][division.me] = root;
@@ -134,14 +144,22 @@ template <typename Id> __device__ void link(const Division<Id>& division, Id u, 
     });
 }
 
-// An arc of a vertex outside the largest tree.
-template <typename Id> __device__ void link_outside(const Division<Id>& division, Id v, Id u) {
-    const int part = division.part_of(u);
-    if (part == division.me) link<Id>(division, v, u);
-    else if (division.is_marked(u)) link<Id>(division, v, division.largest[division.me][part]);
-    // Else the other part looks at its reverse.
-    else if (part < division.me) link<Id>(division, v, u);
-}
+// Links the arcs of vertices outside the largest tree: of those into the largest tree of a part one will do, and of those to
+// others outside one of the two ends sees to it.
+template <typename Id> struct LinkOutside {
+    const Division<Id>& division;
+    Id vertex = -1;   // that this thread was at,
+    u32 reached = 0;  // and the parts whose largest trees it is known to be joined to
+
+    __device__ void operator()(Id v, Id u) {
+        if (v != vertex) vertex = v, reached = 0;
+        if (division.is_marked(u)) {
+            const int part = division.part_of(u);
+            if (!(reached >> part & 1)) link<Id>(division, v, division.largest[division.me][part]);
+            reached |= 1u << part;
+        } else if (u < v) link<Id>(division, v, u);
+    }
+};
 
 // An arc of a vertex inside, which may be the first that leads into the largest tree of a part before; whether to go on.
 template <typename Id> __device__ bool link_inside(const Division<Id>& division, Id v, Id u) {
@@ -154,8 +172,17 @@ template <typename Id> __device__ bool link_inside(const Division<Id>& division,
     return true;
 }
 
-// Arcs of a row that one thread looks at for a way into other largest trees. Nearly always the first will do.
+// Of the rows from number `row` on, each `step`-th, the first few arcs.
 constexpr int FIRST_ARCS = 32;
+template <typename Id>
+__device__ void link_insides(const Rows<Id>& rows, const Division<Id>& division, i64 row, i64 last, i64 step) {
+    for (; row < last && !division.has_reached_all_before(); row += step) {
+        const i64 v = rows.base + row;
+        if (!division.is_marked(v)) continue;
+        const i64 begin = rows.begin(row), end = min(begin + FIRST_ARCS, rows.end(row));
+        for (i64 at = begin; at < end && link_inside(division, Id(v), rows.target(at)); ++at) {}
+    }
+}
 
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
@@ -164,23 +191,20 @@ link_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, const 
     const i64 thread = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, threads = i64(gridDim.x) * COMPONENT_THREADS;
     const i64 all = i64(*count);
     for (i64 i = thread; i - lane_of_warp() < all; i += threads)
-        for_each_arc(rows, i < all, i < all ? i64(outside[i]) : 0, 0, listed, tail,
-                     [&](Id v, Id u) { link_outside(division, v, u); });
-    for (i64 row = thread; row < rows.n && !division.has_reached_all_before(); row += threads) {
-        const i64 v = rows.base + row;
-        if (!division.is_marked(v)) continue;
-        const i64 begin = rows.begin(row), end = min(begin + FIRST_ARCS, rows.end(row));
-        for (i64 at = begin; at < end && link_inside(division, Id(v), rows.target(at)); ++at) {}
-    }
+        for_each_arc(rows, i < all, i < all ? i64(outside[i]) : 0, 0, listed, tail, LinkOutside<Id>{division});
+    // Nearly always some row leads there. If more than a block looked, all would find it at once, and swap the same label.
+    if (blockIdx.x == 0) link_insides(rows, division, threadIdx.x, min(rows.n, i64(BLOCK_VERTICES)), COMPONENT_THREADS);
 }
 
-// What that has left: the longest rows outside; and of those inside, a warp to a row, all arcs if none has led there yet.
+// What that has left: the longest rows outside; and those inside, all arcs if none has led there yet.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 link_long_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, const Id* listed, const u64* tail) {
-    for_each_listed(rows, 0, listed, tail, [&](Id v, Id u) { link_outside(division, v, u); });
-    const i64 warp = (i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x) / 32, warps = i64(gridDim.x) * BLOCK_WARPS;
-    for (i64 row = warp; row < rows.n && !division.has_reached_all_before(); row += warps) {
+    for_each_listed(rows, 0, listed, tail, LinkOutside<Id>{division});
+    const i64 thread = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, threads = i64(gridDim.x) * COMPONENT_THREADS;
+    link_insides(rows, division, thread, rows.n, threads);
+    // The rest of long rows, a warp to a row.
+    for (i64 row = thread / 32; row < rows.n && !division.has_reached_all_before(); row += threads / 32) {
         const i64 v = rows.base + row;
         if (!division.is_marked(v)) continue;
         const i64 end = rows.end(row);
@@ -191,26 +215,38 @@ link_long_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, c
 
 // Tell the first part what has become of this one's vertices.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) settle(const __grid_constant__ Division<Id> division) {
-    __shared__ u32 settled[BLOCK_WORDS], roots[BLOCK_WORDS];
+__global__ void __launch_bounds__(COMPONENT_THREADS, RESIDENT) settle(const __grid_constant__ Division<Id> division) {
     Id* const label = division.labels[division.me];
     const Id largest = division.largest[division.me][division.me], top = root_of<Id>(label, largest);
-    const i64 first = division.first(), last = division.last();
-    const int warp = threadIdx.x / 32;
-    Id above[VERTICES_EACH];
-    for_each_vertex(first, [&](int k, i64 v) {
-        above[k] = v >= last ? Id(-1) : division.is_marked(v) ? top : label[v];
+    const i64 last = division.last();
+    const int lane = lane_of_warp();
+    for_each_span(division.first(), last, [&](i64 from) {
+        const i64 word = (from >> 5) + lane;
+        const u32 marked = word * 32 < last ? __ldg(division.marks[division.me] + word) : ALL;
+        u32 settled = 0, roots = 0;
+#pragma unroll 1
+        for (int w = 0; w < 32; w += VERTICES_EACH) {
+            Id root[VERTICES_EACH];
+#pragma unroll
+            for (int k = 0; k < VERTICES_EACH; ++k) {
+                const i64 v = from + (w + k) * 32 + lane;
+                const bool is_inside = __shfl_sync(ALL, marked, w + k) >> lane & 1;
+                root[k] = is_inside || v >= last ? top : label[v];
+            }
+            find_roots<Id>(label, root);
+#pragma unroll
+            for (int k = 0; k < VERTICES_EACH; ++k) {
+                const i64 v = from + (w + k) * 32 + lane;
+                // The first part has the labels of its own vertices.
+                if (division.me > 0 && v < last && root[k] != v && (root[k] != top || v == largest))
+                    division.pairs[division.me].add(Id(v), root[k]);
+                const u32 of_top = __ballot_sync(ALL, v < last && root[k] == top);
+                const u32 alone = __ballot_sync(ALL, root[k] == v);
+                if (lane == w + k) settled = of_top, roots = alone;
+            }
+        }
+        if (word * 32 < last) division.settled[word] = settled, division.roots[word] = roots;
     });
-    for_each_vertex(first, [&](int k, i64 v) {
-        const Id root = above[k] < 0 || above[k] == v ? above[k] : root_of<Id>(label, above[k]);
-        // The first part has the labels of its own vertices.
-        if (division.me > 0 && v < last && root != v && (root != top || v == largest))
-            division.pairs[division.me].add(Id(v), root);
-        const u32 inside = __ballot_sync(ALL, root == top), alone = __ballot_sync(ALL, root == v);
-        if (lane_of_warp() == 0) settled[k * BLOCK_WARPS + warp] = inside, roots[k * BLOCK_WARPS + warp] = alone;
-    });
-    tell_words(first, last, settled, [&](i64 word, u32 bits) { division.settled[word] = bits; });
-    tell_words(first, last, roots, [&](i64 word, u32 bits) { division.roots[word] = bits; });
     if (blockIdx.x == 0 && threadIdx.x == 0) division.tops[division.me] = top;
 }
 
@@ -257,17 +293,28 @@ number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> r
     if (part < division.count && division.begins[part] < division.begins[part + 1])
         of_largest[part] = number_of(division.tops[part]);
     __syncthreads();
-    // Blocks that stay ask for that once.
-    const i64 threads = i64(gridDim.x) * COMPONENT_THREADS;
+    const int lane = lane_of_warp();
+    for_each_span(0, n, [&](i64 from) {
+        const i64 word = (from >> 5) + lane;
+        const bool there = word * 32 < n;
+        const u32 settled = there ? __ldg(division.settled + word) : 0, roots = there ? __ldg(ranks.roots + word) : 0;
+        const Id before = there ? __ldg(ranks.before + word) : Id(0);
 #pragma unroll 4
-    for (i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; v < n; v += threads) {
-        const u32 settled = __ldg(division.settled + (v >> 5)), roots = __ldg(ranks.roots + (v >> 5));
-        const Id before = __ldg(ranks.before + (v >> 5));
-        const int lane = lane_of_warp();
-        if (settled >> lane & 1) number[v] = of_largest[division.part_of(v)];
-        else if (roots >> lane & 1) number[v] = before + Id(__popc(roots & lanes_below()));
-        else number[v] = number_of(Id(v));
-    }
+        for (int w = 0; w < 32; ++w) {
+            const i64 v = from + w * 32 + lane;
+            const u32 inside = __shfl_sync(ALL, settled, w), alone = __shfl_sync(ALL, roots, w);
+            const Id rank = __shfl_sync(ALL, before, w);
+            if (v >= n) continue;
+            if (inside >> lane & 1) number[v] = of_largest[division.part_of(v)];
+            else if (alone >> lane & 1) number[v] = rank + Id(__popc(alone & lanes_below()));
+        }
+        // Those of other trees are few, and take the longest.
+        const u32 all = !there ? 0 : n - word * 32 < 32 ? (1u << (n - word * 32)) - 1 : ALL;
+        for (u32 rest = all & ~(settled | roots); rest; rest &= rest - 1) {
+            const Id v = Id(word * 32 + __ffs(rest) - 1);
+            number[v] = number_of(v);
+        }
+    });
 }
 
 }  // namespace hpgraph
