@@ -36,8 +36,10 @@ FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
 # A group of rows with more than HEAVY times the mean of partial results is added up by a whole thread block, which has
 # eight warps, rather than by one warp.
 HEAVY = 2
-# Loading a block's part of the vector takes a multiprocessor as long as this many stretches.
-LOADING = 100
+# Loading a block's part of the vector takes a multiprocessor as long as this many stretches. On an H200 it is 60 to 130
+# where the vector lies in the second-level cache or is read in order, else 140 to 330. If it is counted too low all
+# wait for the few who load most blocks; if too high, these rest, and the others share what they leave.
+LOADING = 200
 # Hot columns: one entry in SAMPLED is looked at, and the hottest columns of one block must hold the share HOT of them.
 SAMPLED, HOT = 64, 0.1
 # To predict a product's time, one stretch of LOOK entries in EVERY is looked at, but at least STRETCHES of them.
