@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -129,6 +131,32 @@ def test_a_first_stage_is_as_long_as_the_copy() -> None:
     for of_blocks, want in (([enough], 1), ([enough // 2] * 2, 2), ([enough // 1000] * 64, 0), ([], 0)):
         stretches = np.concatenate(([0], np.cumsum([*of_blocks, *[0] * 10]))).astype(np.int64)
         assert cuda_far_operand.fewest_delays(stretches, block, copied, weights) == want
+
+
+def test_who_waits_for_the_vector_has_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, nnz, parts = 1 << 24, 1 << 29, 2
+    csr = SimpleNamespace(nnz=nnz, shape=(rows, rows))
+    shape = SimpleNamespace(weight=4)
+    monkeypatch.setattr(cuda_choice, "multiprocessors", lambda: 132)
+    monkeypatch.setattr(cuda_choice, "shape_of", lambda *given: shape)
+    monkeypatch.setattr(cuda_choice, "known_survey", lambda *given: survey)
+
+    def longer(by: str, order: object = None, hottest: float = 0.0) -> float:
+        nonlocal survey
+        monkeypatch.setattr(cuda_choice, "predict", lambda *given: {"rows": 2e-3, "blocks": 3e-3, by: 1e-3})
+        survey = SimpleNamespace(order=order, hottest=hottest, shift=15)
+        return cuda_choice.longer_abroad(csr, 4, 4, parts)
+
+    survey = None
+    rates = RATES["cuda"]
+    copied, written = 4 * rows / rates.link / 1e-3, 4 * rows / parts * rates.abroad / 1e-3
+    # By rows the whole copy is waited for; blocks in their own order read the vector where it is.
+    assert longer("rows") == pytest.approx(copied + written)
+    assert longer("blocks") == pytest.approx(written)
+    # In an order of heat a product has two stages, and the copy is hidden by the first if that is long enough.
+    hidden, shown = longer("blocks", order=object(), hottest=0.5), longer("blocks", order=object(), hottest=0.01)
+    assert written + 0.03 < hidden < written + 0.15
+    assert copied < shown < hidden + copied
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)

@@ -17,8 +17,9 @@ from hpgraph.core.config import config
 from hpgraph.formats import CSR, SELL, RowFormat
 from hpgraph.formats.sell import slots_of
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.cuda_column_blocks_layout import known_survey, survey
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import LOADING, STRETCH, known_survey, survey
 from hpgraph.kernels.spmv.cuda_locality import locality
 from hpgraph.kernels.spmv.cuda_stretches import can_stretch
 from hpgraph.kernels.spmv.layout_cost import (
@@ -171,9 +172,12 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
         if surveyed is None or surveyed.order is None:
             waits = 0.0
         else:
-            # Meanwhile it works on the hottest columns.
-            waits -= surveyed.hottest * entries_seconds(csr.nnz, weight, rates) / parts
-    return (max(0.0, waits) + csr.shape[0] / parts * result * rates.abroad) / seconds
+            # Meanwhile it works on the hottest columns, which are fetched one by one. For that either waits for the
+            # other once, two kernels are launched more, and each multiprocessor loads a block more.
+            loaded = entries_seconds(LOADING * STRETCH * multiprocessors(), weight, rates)
+            waits = max(0.0, waits - surveyed.hottest * entries_seconds(csr.nnz, weight, rates) / parts)
+            waits += rates.far * (1 << surveyed.shift) + loaded + 4 * rates.launch
+    return (waits + csr.shape[0] / parts * result * rates.abroad) / seconds
 
 
 def reads_slab(csr: CSR, operand: int, result: int) -> bool:
