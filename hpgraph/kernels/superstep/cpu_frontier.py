@@ -16,9 +16,9 @@ from numba import prange
 from hpgraph.kernels.runtime.cpu.claim import claim, mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import vertex
+from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
-from hpgraph.kernels.runtime.cpu.weights import entry_or
+from hpgraph.kernels.runtime.cpu.weights import entry_or, prefetch_entry
 from hpgraph.kernels.spmv.cpu_fold import convert, join
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
@@ -163,6 +163,7 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
                     if _receive(functions, state, inbox, sent, v) and listed.size:
                         listed[count] = v
                         count += 1
+                        prefetch(arcs.indptr, v)
             j += 1
     return count
 
@@ -201,10 +202,15 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
         for i in range(received):
             v = np.int64(listed[i])
             inbox.received[v >> 6] = 0
-            if _update(functions, state, inbox, v, world, step, no_sums):
-                following[changed] = v
-                changed += 1
-                arcs_left += arcs.indptr[v + 1] - arcs.indptr[v]
+            changes = _update(functions, state, inbox, v, world, step, no_sums)
+            begin, end = arcs.indptr[v], arcs.indptr[v + 1]
+            # Its arcs are read in the next superstep.
+            prefetch(arcs.indices, begin)
+            prefetch_entry(arcs.data, begin)
+            # No branch: who changes, no processor foresees.
+            following[changed] = v
+            changed += changes
+            arcs_left += changes * (end - begin)
         log(trace, rows, 0, size, leaving, cycles() - began)
         # Once kernels are stopped, nobody uses their results: end the loop.
         size, leaving = 0 if is_stopped() else changed, arcs_left
