@@ -90,9 +90,9 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
     """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
     arcs: Any = run.arcs
     together = techniques.side_by_side
-    # What comes home of a vertex: a relaxation's has to, as kernels keep it for the next.
-    size = 0 if run.apart and form.loop == TRAVERSAL else sum(values.itemsize for values in run.state)
-    if not together or not side_by_side.is_worth_it(arcs, form.loop == TRAVERSAL, size):
+    # A relaxation's values come home first, as kernels keep them for the next.
+    traverses, size = form.loop == TRAVERSAL, sum(values.itemsize for values in run.state)
+    if not together or not side_by_side.is_worth_it(arcs, traverses, size, run.apart and traverses):
         try:
             alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))
         except DeviceMemoryError:

@@ -16,6 +16,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, reach_each_other
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.semiring.reads import reads
 
 if TYPE_CHECKING:
@@ -210,11 +211,11 @@ class Supersteps:
 
     Parameters
     ----------
-    degree : float
-        The mean.
+    degree : callable
+        Gives the mean of those that have arcs, as searches reach no others; asked once.
     """
 
-    def __init__(self, degree: float) -> None:
+    def __init__(self, degree: Callable[[], float]) -> None:
         self._degree = degree
         self._rows: Callable[[], np.ndarray] | None = None
         self._alone = 0
@@ -233,24 +234,31 @@ class Supersteps:
         if rows is not None:
             table = rows()
             # Those of the active vertices: a superstep that pulls looks at fewer.
-            self._alone = max(int(table[:, 1].sum() * self._degree / max(len(table), 1)), 1)
+            self._alone = max(int(table[:, 1].sum() * self._degree() / max(len(table), 1)), 1)
         return self._alone
 
 
 def supersteps_of(arcs: DividedArcs) -> Supersteps:
     """What is known of the searches along these arcs."""
     graph = arcs.graph
-    known: Supersteps = graph.once(
-        f"supersteps, {arcs.side}", lambda: Supersteps(graph.n_edges / max(graph.n_vertices, 1))
-    )
+
+    def degree() -> float:
+        have_arcs = 0
+        for shard in graph.shards:
+            with shard.device.here:
+                have_arcs += shard.last - shard.first - empty_rows(shard.out_csr).count()
+        return graph.n_edges / max(have_arcs, 1)
+
+    known: Supersteps = graph.once(f"supersteps, {arcs.side}", lambda: Supersteps(degree))
     return known
 
 
-def is_worth_it(arcs: DividedArcs, traverses: bool, size: int) -> bool:
+def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool = False) -> bool:
     """Whether several devices are expected to be done with a search sooner than one.
 
-    They save a share of a superstep's arcs; they meet in each, and the results come home once. How many arcs a
-    superstep has, the last search tells, on several devices or on one; as long as there is none, the mean degree does.
+    They save a share of a superstep's arcs; they meet in each, and the results go over the link once: home from
+    several, or, where they are wanted apart, away from one. How many arcs a superstep has, the last search tells, on
+    several devices or on one; as long as there is none, the mean degree does.
 
     Parameters
     ----------
@@ -259,14 +267,19 @@ def is_worth_it(arcs: DividedArcs, traverses: bool, size: int) -> bool:
         Whether it is a traversal, not a relaxation.
     size : int
         Bytes of a vertex's properties.
+    stay_apart : bool
+        Whether results are wanted where their vertices are.
     """
     graph = arcs.graph
     seen = supersteps_of(arcs).arcs()
     if not seen:
         seen = graph.n_edges // FEW_SUPERSTEPS if graph.n_edges > FEW_ARCS * graph.n_vertices else 0
+    # Each arc is sent along once, or hardly ever again.
+    supersteps = max(graph.n_edges / max(seen, 1), FEW_SUPERSTEPS)
     elsewhere = 1 - 1 / len(graph.shards)
-    once = CALL + elsewhere * graph.n_vertices * size / LINK
-    return seen * elsewhere / ARCS_A_SECOND[traverses] > MEETINGS + once / FEW_SUPERSTEPS
+    travelling = elsewhere * graph.n_vertices * size / LINK
+    once = CALL - travelling if stay_apart else CALL + travelling
+    return bool(seen * elsewhere / ARCS_A_SECOND[traverses] > MEETINGS + once / supersteps)
 
 
 def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:

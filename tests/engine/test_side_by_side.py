@@ -29,7 +29,7 @@ needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
 @pytest.fixture
 def together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels side by side, whatever the graph."""
-    monkeypatch.setattr(side_by_side, "is_worth_it", lambda arcs, traverses, size: True)
+    monkeypatch.setattr(side_by_side, "is_worth_it", lambda *given: True)
 
 
 def _graph(kind: str, seed: int = 1) -> hpg.Graph:
@@ -157,7 +157,7 @@ def test_thin_searches_stay_on_one_device_and_say_so() -> None:
 
 
 def test_what_a_search_on_one_device_tells_of_the_next() -> None:
-    seen = side_by_side.Supersteps(10.0)
+    seen = side_by_side.Supersteps(lambda: 10.0)
     assert seen.arcs() == 0
     asked = []
 
@@ -188,6 +188,34 @@ def test_small_supersteps_are_not_worth_it() -> None:
         seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
         assert side_by_side.is_worth_it(arcs, True, 8) == traversal
         assert side_by_side.is_worth_it(arcs, False, 4) == relaxation
+
+
+def test_what_stays_apart_need_not_travel() -> None:
+    # Results of so many vertices take longer over the link than several devices save; but from one they take it, too.
+    n, arcs_a_superstep = 1 << 24, 7 * 10**7
+    seen = side_by_side.Supersteps(lambda: 1.0)
+    seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
+    graph = SimpleNamespace(
+        n_vertices=n, n_edges=8 * arcs_a_superstep, shards=[None, None], once=lambda name, build: seen
+    )
+    arcs: Any = SimpleNamespace(graph=graph, side="in")
+    assert not side_by_side.is_worth_it(arcs, True, 8)
+    assert side_by_side.is_worth_it(arcs, True, 8, stay_apart=True)
+    # Supersteps of thousands that are small stay on one device, however many vertices there are.
+    graph.n_vertices, seen.parts = 1 << 30, SimpleNamespace(arcs_a_superstep=10**5)  # type: ignore[assignment]
+    graph.n_edges = 4 * graph.n_vertices
+    assert not side_by_side.is_worth_it(arcs, True, 8, stay_apart=True)
+
+
+def test_vertices_without_arcs_are_in_no_search(device: str) -> None:
+    graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], n_vertices=300)
+    divided = divide(graph.to(device), [device] * 2)
+    seen = side_by_side.supersteps_of(
+        DividedArcs(divided, "in", False, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
+    )
+    # 3 vertices have an arc each: 12 that are active in two supersteps send along 6 in each.
+    seen.note(np.array([[0, 4, 1, 5], [0, 8, 1, 5]]))
+    assert seen.arcs() == 6
 
 
 @pytest.mark.parametrize("switched_on", [False, True])
