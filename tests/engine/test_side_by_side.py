@@ -22,6 +22,7 @@ from hpgraph.engine import side_by_side
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.divided_arcs import DividedArcs
 from hpgraph.engine.divided_lanes import Ways
+from hpgraph.kernels.lanes import cuda_together
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
 
@@ -311,6 +312,24 @@ def test_searches_in_lanes_that_share_rows(kind: str) -> None:
             np.testing.assert_array_equal(
                 to_device(shallow.level, "cpu"), np.where(want[sources] <= 2, want[sources], -1)
             )
+
+
+@needs_cuda
+@pytest.mark.parametrize("kind", ["uniform", "hubs", "star"])
+def test_pushes_of_lanes_are_shared_too(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Telling each other takes no time: so it is worth it on small graphs.
+    monkeypatch.setattr(cuda_together, "LINK", np.inf)
+    monkeypatch.setattr(cuda_together, "MEETING", 0.0)
+    graph = _graph(kind)
+    n = graph.n_vertices
+    want = np.where(np.isinf(far := dijkstra(_arrays(graph), unweighted=True)), -1, far).astype(np.int64)
+    for devices in _places():
+        for k, direction in ((64, "push"), (128, "push"), (65, "auto"), (3, "auto")):
+            sources = np.random.default_rng(k).integers(0, n, k)
+            found = hpg.bfs(divide(graph.to("cuda"), devices), sources=sources, parents=False, direction=direction)
+            assert "share the rows" in str(found.traces[0].loop)
+            np.testing.assert_array_equal(to_device(found.level, "cpu"), want[sources])
+            assert found.traces[0].rows[:, 4].sum() == (want[sources] > 0).sum()
 
 
 @needs_cuda

@@ -54,6 +54,7 @@ SENDERS = 16384
 # What an arc of a push costs, in neighbours that a pull looks at: besides a look it has its bits set. Measured on an
 # H200 with bits that fit the second-level cache (16.7 and 11.3 ps), and beyond it (58 and 16 to 21).
 PUSHED, PUSHED_FAR = 1.5, 3.0
+PUSH_SECONDS, PUSH_SECONDS_FAR = 1.67e-11, 5.8e-11
 # As in lane_words.cuh and lane_history.cuh.
 HISTORIES, HISTORY_THREADS = 4, 256
 
@@ -185,6 +186,11 @@ class Work:
         """The struct ``LanesPolicy``."""
         pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
         return _policy(*self._graph, alpha, beta, forced, limit, self._few, pushed, waits)
+
+    @property
+    def push_seconds(self) -> float:
+        """What an arc of a push takes."""
+        return PUSH_SECONDS if self._bands.number == 1 else PUSH_SECONDS_FAR
 
     def rows(self) -> np.ndarray:
         """The trace with its fifth column; waits for the kernel."""

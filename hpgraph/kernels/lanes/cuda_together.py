@@ -32,8 +32,11 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 # As in lane_pull.cuh.
 _GRAIN = 64
-ROW_SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64").of()
+ROW_SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64", pushed="i64").of()
 FRONTS = Layout("LaneFronts", of=("*", 2 * MOST_PARTS)).of()
+# Measured on two H200: bytes a second that one GPU writes into the other's memory, and seconds that it takes besides to
+# tell each other.
+LINK, MEETING = 3.7e11, 2e-5
 
 
 def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
@@ -125,7 +128,8 @@ def traverse_lanes_together(
             program, "lanes_together.cuh", "traverse_lanes_together", f", {words}", ids, rows.out.data is None,
             chosen(), rows.device, threads_for(rows.out), (*layouts(ids), ROW_SHARE, FRONTS, *SHARED), part.beside,
         )  # fmt: skip
-        share = ROW_SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN)
+        pushed = _arcs_worth_sharing(work.push_seconds, 8 * words / LINK, n, len(parts))
+        share = ROW_SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN, pushed)
         return Launch(launch, (
             program.struct(mine, world, beginnings), program.struct(samples, world, beginnings), np.int64(n),
             arcs_struct(rows.out), arcs_struct(rows.in_), work.starts, work.policy(alpha, beta, forced, limit, True),
@@ -143,3 +147,13 @@ def traverse_lanes_together(
         return work.rows()
 
     return JointOutcome(rows, unfinished)
+
+
+def _arcs_worth_sharing(arc: float, row: float, n: int, parts: int) -> int:
+    """Of a push above which GPUs share it, by the seconds that an arc takes and that writing a row elsewhere does.
+
+    Each GPU is spared the arcs to others' rows, and writes to the others what its own have heard: of each vertex once,
+    and no more of them than there are arcs.
+    """
+    meeting = MEETING / (1 - 1 / parts)
+    return int(min((meeting + n * row) / arc, meeting / (arc - row) if arc > row else np.inf))

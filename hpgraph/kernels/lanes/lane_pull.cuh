@@ -26,12 +26,13 @@ struct RowShare {
     static constexpr int GRAIN = 64;
     i64 part, parts;
     i64 tiles;  // of its own, those beyond the last row counted
+    i64 pushed;  // arcs of a push above which it is shared by the rows that hear of it
 
     __device__ i64 tile(i64 i) const { return (i / GRAIN * parts + part) * GRAIN + i % GRAIN; }
     __device__ bool owns(i64 v) const { return (u32)(v / (32 * GRAIN)) % (u32)parts == (u32)part; }
 };
 
-__device__ inline RowShare all_rows(i64 n) { return {0, 1, (n + 31) / 32}; }
+__device__ inline RowShare all_rows(i64 n) { return {0, 1, (n + 31) / 32, 0}; }
 
 // Neighbours of a row in the first round at the least.
 constexpr int FIRST_ROUND = 4;

@@ -8,14 +8,15 @@ namespace hpgraph {
 // `lanes` are told, and `heard` takes up what is sent. Where all messages of a superstep are alike it begins as the bits of
 // all who were reached before, and a sweep settles afterwards who hears for the first time; if not, it begins empty, each
 // arc claims bits in `reached`, and those whose messages change the vertex go to `heard`. `besides`: other lanes have
-// listened in the same superstep, so that `heard` has what they heard, and nothing else; rows of other GPUs are told there.
+// listened in the same superstep, so that `heard` has what they heard, and nothing else. `own`: other GPUs go along the same
+// arcs, and each tells its own rows.
 template <class T, int W, class Delivery, class Index, class Weight>
 struct Telling {
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     const u64 *front, *lanes;
     u64 *reached, *heard;
-    bool besides;
+    bool besides, own;
     i64 step;
     LanesSums<W>& sums;
     const RowShare& share;
@@ -30,7 +31,7 @@ struct Telling {
 #pragma unroll
         for (int k = 0; k < size; ++k) {
             bits[k] = known[k] = Bits<W>{};
-            if (!batch.live[k] || (besides && !share.owns(v[k]))) continue;
+            if (!batch.live[k] || (own && !share.owns(v[k]))) continue;
             bits[k] = load_bits<W>(front, batch.source[k]), known[k] = load_bits<W>(test, v[k]);
             if (!Delivery::BY_ARC && besides) known[k].add(load_bits<W>(reached, v[k]));
 #pragma unroll

@@ -54,8 +54,10 @@ struct Alone {
 
     __device__ bool lost() const { return false; }
     __device__ void next_is(int) {}
+    __device__ bool shares_push(i64) const { return false; }
+    __device__ void copy_own(const u64*, u64*, i64) const {}
     template <class Index>
-    __device__ void share_rows(bool, i64, const Piece<Index>*, u64) const {}
+    __device__ void share_rows(bool, i64, const u64*, const Piece<Index>*, u64) const {}
     __device__ void end(const LanesTally*) const { barrier.wait(); }
     __device__ void agree(Queued&) const {}
     __device__ u64 looked(const LanesTally& tally) const { return tally.looked; }
@@ -202,6 +204,8 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 pulls = pulling.all < (float)arcs * (float)policy.pushed;
             }
             direction = pulls ? BOTTOM_UP : TOP_DOWN;
+            const bool shared = pulls || team.shares_push(arcs);
+            if (shared) team.next_is(!front_turned);
             u64* history = nullptr;
             if (policy.waits && histories < HISTORIES) history = space.history + histories * n * W;
             if (threadIdx.x < W) {
@@ -214,7 +218,6 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 // The queue of a joint frontier is not wanted any more.
                 u64* const tail = &last->put_off;
                 const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
-                team.next_is(!front_turned);
                 LanesPull<T, W, Team, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
                                                               classes.listening, round, sums, block, space.queue.pieces,
                                                               tail, share, team};
@@ -237,18 +240,20 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 if (pulls || !queued)
                     queue_from_lanes<T, W, false>(block, front(), classes.telling, out.indptr, n, space.queue, last, light,
                                                   pieces);
-                if (!pulls) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
+                if (!shared) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
+                else if (!pulls) team.copy_own(space.reached, next(), n * W);
                 barrier.wait();
                 const Tally all{now.count, now.arcs, 0, *light, *pieces, 0};
                 Telling<T, W, Delivery, Index, Weight> telling{delivery, out, front(), classes.telling, space.reached,
-                                                               next(), pulls, step, sums, share};
+                                                               next(), pulls, shared, step, sums, share};
                 if (!pulls && is_short<T>(all))
                     for_each_arc_of_short<T, Index>(out, space.queue.light, all, telling);
                 else
                     for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, telling);
                 barrier.wait();
             }
-            if (pulls) team.share_rows(pulling.lowest != 0, n * W, space.queue.pieces, last->put_off);
+            if (shared)
+                team.share_rows(!pulls || pulling.lowest != 0, n * W, space.reached, space.queue.pieces, last->put_off);
             LanesTally* const tally = next_tally();
             settle<T, W>(delivery, out, in, n, step, space.reached, next(), history, changes, sums);
             histories += history != nullptr;

@@ -23,9 +23,17 @@ struct Together {
     int next = 0;  // which of the two fronts is filled
 
     __device__ void next_is(int which) { next = which; }
+    __device__ bool shares_push(i64 arcs) const { return arcs > share.pushed; }
 
-    // What a row of this GPU has heard, to all others.
+    // What `to` has of rows of this GPU begins as `from`: others may be writing theirs already.
+    __device__ void copy_own(const u64* from, u64* to, i64 words) const {
+        for_own_pairs(words, [&](i64 place) { ((ulonglong2*)to)[place] = ((const ulonglong2*)from)[place]; });
+    }
+
+    // What a row of this GPU has heard, to all others. Of one that has heard nothing they keep what they have: an earlier
+    // frontier, which was reached and is no news.
     __device__ void tell(i64 v, const Bits<W>& heard) const {
+        if (!heard.any()) return;
         for (int part = 0; part < meeting.parts.count; ++part)
             if (part != meeting.parts.me) store_bits(fronts.of[next][part], v, heard);
     }
@@ -35,27 +43,34 @@ struct Together {
     // What rows of this GPU have heard since they were told of: all of them, or those that were put off. What others' have
     // heard is there.
     template <class Index>
-    __device__ void share_rows(bool all, i64 words, const Piece<Index>* list, u64 put_off) const {
+    __device__ void share_rows(bool all, i64 words, const u64* reached, const Piece<Index>* list, u64 put_off) const {
         meeting.wrote = true;
         const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
         const u64* const own = fronts.of[next][meeting.parts.me];
-        if (all) share_all(own, words);
+        if (all) share_all(own, reached, words);
         else
             for (u64 p = thread; p < put_off; p += threads)
                 if (list[p].number == 0) tell(list[p].vertex, load_shared_bits<W>(own, list[p].vertex));
         meeting.meet([](Report&) {});
     }
 
-    __device__ void share_all(const u64* from, i64 words) const {
-        constexpr int BLOCK = RowShare::GRAIN * 32 * W / 2;  // pairs of words
-        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-        const ulonglong2* const own = (const ulonglong2*)from;
-        for (i64 i = thread; i < share.tiles / RowShare::GRAIN * BLOCK; i += threads) {
-            const i64 place = (i / BLOCK * share.parts + share.part) * BLOCK + i % BLOCK;
-            if (2 * place >= words) continue;
-            const ulonglong2 pair = __ldcg(own + place);
+    __device__ void share_all(const u64* own, const u64* reached, i64 words) const {
+        for_own_pairs(words, [&](i64 place) {
+            const ulonglong2 pair = __ldcg((const ulonglong2*)own + place), known = ((const ulonglong2*)reached)[place];
+            if (!(pair.x & ~known.x | pair.y & ~known.y)) return;
             for (int part = 0; part < meeting.parts.count; ++part)
                 if (part != meeting.parts.me) ((ulonglong2*)fronts.of[next][part])[place] = pair;
+        });
+    }
+
+    // Of an array of so many words those of this GPU's rows, two at a time; there is room for a pair at its end.
+    template <class Visit>
+    __device__ void for_own_pairs(i64 words, Visit visit) const {
+        constexpr int BLOCK = RowShare::GRAIN * 32 * W / 2;
+        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+        for (i64 i = thread; i < share.tiles / RowShare::GRAIN * BLOCK; i += threads) {
+            const i64 place = (i / BLOCK * share.parts + share.part) * BLOCK + i % BLOCK;
+            if (2 * place < words) visit(place);
         }
     }
 
@@ -92,6 +107,9 @@ traverse_lanes_together(const Program program, const Program samples, const i64 
     Meeting meeting(parts, launch, flags);
     GridBarrier barrier(&space.header->barrier);
     Together<W> team{meeting, share, fronts};
+    // The frontier before the first is nobody's: what the last search left there would be news.
+    copy_words(nullptr, fronts.of[1][parts.me], n * W);
+    meeting.meet([](Report&) {});
     const Messages<Program, false> messages{program, samples, n};
     search_in_lanes<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
     if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = meeting.lost;
