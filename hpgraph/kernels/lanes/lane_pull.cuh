@@ -19,6 +19,9 @@ struct Bands {
     i64 count;
 };
 constexpr int BANDED = 256;
+// Neighbours looked at, over which bands save as much as it costs to go through a row once more: 4 to 16 ps of 11 to 27 each,
+// and 20 to 42 ps (H200).
+constexpr float BANDED_ROW = 3;
 
 // Rows that this GPU searches, of several that share a search: every so many tiles of 32, so that whichever rows are long, all
 // GPUs have as many of them. Alone it has all.

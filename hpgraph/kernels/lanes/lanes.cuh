@@ -194,7 +194,7 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
             LanesTally* const last = &space.header->tally[phase % 3];
             if (threadIdx.x < W) classes.live[threadIdx.x] = last->live[threadIdx.x];
             const float each = __fdividef((float)policy.arcs, (float)policy.rows);
-            PullCost pulling{each, 0, 0};
+            PullCost pulling{each, (float)policy.arcs, 0};
             bool pulls = policy.forced == BOTTOM_UP;
             if (policy.forced < 0 && arcs > policy.alpha &&
                 !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
@@ -221,8 +221,10 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 LanesPull<T, W, Team, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
                                                               classes.listening, round, sums, block, space.queue.pieces,
                                                               tail, share, team};
-                // Where most rows are left early, they are in one band.
-                const Bands bands{space.bands.ends, pulling.needed < each / 2 ? 1 : space.bands.count};
+                // Where most rows are left early, or few neighbours looked at, they are in one band.
+                const bool banded = pulling.needed >= each / 2 &&
+                                    pulling.all > BANDED_ROW * (float)space.bands.count * (float)n;
+                const Bands bands{space.bands.ends, banded ? space.bands.count : 1};
                 for (int band = 0; band < bands.count; ++band) {
                     pull.all_rows(bands, band);
                     barrier.wait();
