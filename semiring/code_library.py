@@ -81,6 +81,14 @@ class LinkedLibrary(InnerLibrary):
 class KernelLibrary(_Library):
     """The code of a kernel, with all that it calls."""
 
+    def _optimize_final_module(self) -> None:
+        # Numba optimizes twice, for counts of references that come to be side by side to be removed in between.
+        if any(function.name.startswith("NRT_") for function in self._final_module.functions):
+            super()._optimize_final_module()
+        else:
+            passes, builder = self._codegen._module_pass_manager()
+            passes.run(self._final_module, builder)
+
     def _finalize_specific(self) -> None:
         super()._finalize_specific()
         for variable in self._final_module.global_variables:

@@ -124,6 +124,8 @@ class Function:
 
         # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions do.
         options = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        # It may make arrays, in a kernel that makes none and counts no references to any.
+        options["_nrt"] = True
         return copy_function(self.python, njit(pipeline_class=StoppableCompiler, **options))
 
     def cuda(

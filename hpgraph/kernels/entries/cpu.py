@@ -18,7 +18,7 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _map_values(function, data, one, thunk, begin, end, out, zero):
     for p in range(begin, end):
         # Unsigned, because Numba tests a signed index for being negative, each time.
@@ -31,7 +31,7 @@ def _map_values_tasks(function, data, one, thunk, out, zero, task):
         _map_values(function, data, one, thunk, k * task, min(k * task + task, out.size), out, zero)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _map_rows(function, indptr, indices, data, one, thunk, begin, end, out, zero):
     for i in range(begin, end):
         for p in range(at(indptr, i), at(indptr, i + 1)):
@@ -84,7 +84,7 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _count_rows(predicate, indptr, indices, data, one, thunk, begin, end, counts):
     for i in range(begin, end):
         count = 0
@@ -93,7 +93,7 @@ def _count_rows(predicate, indptr, indices, data, one, thunk, begin, end, counts
         counts[i] = count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_indptr, kept_indices, kept_data):
     for i in range(begin, end):
         p, k, stop = at(indptr, i), at(kept_indptr, i), at(kept_indptr, i + 1)
@@ -203,7 +203,7 @@ def _has(words, i):
 
 
 # Arrays one by one: in a named tuple LLVM no longer tells them from the output, and the loop takes twice as long.
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, begin, end, out, zero):
     for i in range(begin, end):
         in_x, in_y = _has(x_words, i), _has(y_words, i)

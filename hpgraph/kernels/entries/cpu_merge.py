@@ -58,7 +58,7 @@ def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     return k + (value != zero)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
     """Merge the rows begin..end, one behind the other, the first at 0; returns how many entries they have."""
     k = 0
@@ -110,7 +110,7 @@ def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
 
 
 # The same for one thread: quicker to compile.
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _merge_alone(both, left, right, nonzero, a, b, out, zero):
     _merge_rows(both, left, right, nonzero, a, b, 0, a.indptr.size - 1, out, zero)
 

@@ -194,7 +194,7 @@ def _run(worker, lane, runs, state, world, out, in_, lanes, room, claims, own, c
     traversing.work(worker, runs, call(runs.row, state, lane), world, out, in_, space, claims, course)
 
 
-@part
+@part(counts_references=False)
 def _each(worker, runs, state, world, out, in_, lanes, room, claims, course):
     """One worker by itself, lane after lane; or its part in the next lane's run, which `start` began."""
     separate = room.boards.shape[0] == claims.buffers.shape[0]

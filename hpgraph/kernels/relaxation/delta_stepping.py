@@ -116,7 +116,7 @@ def _prefetch_row(indptr, indices, data, u):
         prefetch_entry(data, j)
 
 
-@part
+@part(counts_references=False)
 def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, begin, end, board,
            origin, density, now, ceiling, alone):
     """Relax the out-arcs of the waiting vertices in store[begin:end]; return how many those are, and arcs sent."""
@@ -154,7 +154,7 @@ def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waitin
     return stop - begin, sent
 
 
-@part
+@part(counts_references=False)
 def _relax_fifo(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, fifo, count,
                 most, board, origin, density, now, ceiling, alone):
     """The same for ``count`` vertices in a ring, and for those that fall into the current bucket meanwhile.
@@ -209,7 +209,7 @@ def _adapt(progress, scale):
     progress[SINCE], progress[ARCS] = progress[STEP], 0
 
 
-@part
+@part(counts_references=False)
 def _next(values, indptr, waiting, buckets, store, link, work, board, progress, scale):
     """Draw the next bucket that is not empty and order its vertices to send; return how many blocks they are."""
     while True:

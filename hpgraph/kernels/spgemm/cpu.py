@@ -223,7 +223,7 @@ def _count_runs(a, b, mask, pairs, bounds, columns, counter, counts):
                 _exclude(excluded, mask, i, False)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place):
     """Compute the rows begin..end one behind the other, the first at `place`; returns where they end."""
     for i in range(begin, end):

@@ -66,7 +66,7 @@ def _copy_entry(spread, k, data, p):
         spread[k] = data[p]
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _dot_by_search(functions, i, a, first, last, j, b, begin, end):
     value, found = functions.zero, False
     p = first
@@ -83,7 +83,7 @@ def _dot_by_search(functions, i, a, first, last, j, b, begin, end):
     return value, found
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _dot_by_look_up(functions, i, spread, largest, j, b, begin, end):
     value, found = functions.zero, False
     q = begin
@@ -115,7 +115,7 @@ def _count_common(bits, offset, largest, b_indices, begin, end):
     return count
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _dot_with_hub(functions, i, a, first, last, j, one, hubs, offset):
     """`_dot_by_look_up` the other way about, of a row of B without values."""
     value, found = functions.zero, False

@@ -62,7 +62,7 @@ def _are_single(indptr, indices, begin, end):
     return few and longest_row(indptr, begin, end) <= 1
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, begin, end, longest, active,
            mask, complement, out, received):
     """Pull into the rows begin..end, but for the long ones."""
@@ -95,7 +95,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indice
             received[start >> 6] = bits
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _tasks(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, piece_row,
            piece_begin, piece_end, active, mask, complement, out, received, counter, part, part_found):
     """What one thread does: take tasks, first the pieces of long rows, until none is left."""
@@ -116,7 +116,7 @@ def _tasks(gather, reduce, accum, terminal, identity, one, state, indptr, indice
                    bounds[b + 1], longest, active, mask, complement, out, received)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _join_pieces(
     reduce, accum, identity, long_rows, long_pieces, part, part_found, mask, complement, out, received
 ):
@@ -148,7 +148,7 @@ def _pull(gather, reduce, accum, terminal, identity, one, state, indptr, indices
 
 
 # The same for one thread, compiled apart: it takes a third of the time to compile, and needs no threading layer.
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _pull_alone(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, active, mask, complement,
                 out, received):
     _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, 0, out.size,

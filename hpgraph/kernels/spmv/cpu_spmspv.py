@@ -43,7 +43,7 @@ def _first_at_least(indices, begin, end, least):
 
 
 # Arrays one by one: with named tuples, loops took 1.07 as long.
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, low, high, mask, complement, seen,
           values, touched):
     """Push to the targets low..high; return how many were touched, listed in `touched` where that is not empty."""

@@ -26,7 +26,7 @@ def apply_aggregate(aggregate, load, state, world, n, sums):
 
 
 # One block needs one thread; this compiles in half the time.
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def apply_aggregate_alone(aggregate, load, state, world, n, sums):
     """`apply_aggregate` of one block."""
     _aggregate_block(aggregate, load, state, world, 0, n, sums[0])

@@ -139,7 +139,7 @@ def _hear_all(reply, functions, state, arcs, inbox, frontier, size, listed):
     return count
 
 
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed, count):
     """Push from the first vertices of `frontier` to the targets low..high.
 
@@ -169,16 +169,22 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
 
 
 @part(error_model="numpy", forceinline=True)
-def _update(functions, state, inbox, v, world, step, sums):
-    """APPLY at one vertex; whether it changed."""
+def _renew(functions, state, inbox, v, world, step):
+    """UPDATE at one vertex; whether it changed."""
     _settle(inbox.settled, v)
+    return call(functions.update, state, v, inbox.message[v], world, step)
+
+
+@part(error_model="numpy", forceinline=True)
+def _update(functions, state, inbox, v, world, step, sums):
+    """APPLY at one vertex: the update and what it adds to the sums; whether it changed."""
     before = call(functions.load, state, v)
-    changed = call(functions.update, state, v, inbox.message[v], world, step)
+    changed = _renew(functions, state, inbox, v, world, step)
     call(functions.aggregate, state, before, v, world, step, sums)
     return changed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def run_small(functions, state, world, arcs, inbox, queues, progress, trace, most, cell):
     """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or the trace is full.
 
@@ -190,7 +196,7 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
     swapped = progress[SWAPPED]
     if swapped:
         queue, following = following, queue
-    n, no_sums = inbox.message.size, np.empty(0)
+    n = inbox.message.size
     while size > 0 and leaving <= most and rows < trace.shape[0]:
         began = cycles()
         step += 1
@@ -202,7 +208,7 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
         for i in range(received):
             v = np.int64(listed[i])
             inbox.received[v >> 6] = 0
-            changes = _update(functions, state, inbox, v, world, step, no_sums)
+            changes = _renew(functions, state, inbox, v, world, step)
             begin, end = arcs.indptr[v], arcs.indptr[v + 1]
             # Its arcs are read in the next superstep.
             prefetch(arcs.indices, begin)
@@ -227,7 +233,7 @@ def push_many(functions, state, arcs, is_sorted, inbox, frontier, bounds):
         _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, nobody, 0)
 
 
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _hear_some(functions, state, arcs, inbox, frontier, begin, end):
     for i in range(begin, end):
         u = np.int64(frontier[i])
@@ -276,7 +282,7 @@ def _pull_row(functions, terminal, state, arcs, inbox, active, v):
     return found
 
 
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_rows(functions, terminal, state, arcs, inbox, active, begin, end):
     for v in range(begin, end):
         waits = not _is_settled(inbox.settled, v) and call(functions.cond, state, v)
@@ -298,13 +304,13 @@ def pull_some(functions, terminal, state, arcs, inbox, active, workers):
 
 
 # As many rows as one thread takes at a time need no others; this compiles in half the time.
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def pull_some_alone(functions, terminal, state, arcs, inbox, active):
     """`pull_some` on one thread."""
     _pull_rows(functions, terminal, state, arcs, inbox, active, 0, inbox.message.size)
 
 
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _apply_block(functions, state, inbox, world, step, indptr, block, changed, at, sums):
     """Update who received, and forget that; list who changed in ``changed[at:]``. Their number, and their arcs."""
     count, arcs = 0, 0
@@ -337,7 +343,7 @@ def apply_many(functions, state, inbox, world, step, indptr, room, counts, sums)
 
 
 # One block needs one thread; this compiles in half the time.
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def apply_alone(functions, state, inbox, world, step, indptr, room, counts, sums):
     """`apply_many` of one block."""
     counts[0, 0], counts[0, 1] = _apply_block(functions, state, inbox, world, step, indptr, 0, room, 0, sums[0])

@@ -58,7 +58,7 @@ def _short_rows(width, gather, reduce, identity, one, state, indptr, indices, da
         put(messages, v - begin, message)
 
 
-@njit(error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True, counts_references=False)
 def _group(gather, reduce, terminal, identity, one, state, indptr, indices, data, begin, end, longest, messages):
     """Messages of the rows begin..end, or of those before the first long one; return how many."""
     most = longest_row(indptr, begin, end)

@@ -308,7 +308,7 @@ def _go_on_thin(does, state, world, out, space, policy, most, began):
     log(space.trace, progress[ROW], THIN, progress[STEP] - before, 0, cycles() - began)
 
 
-@part
+@part(counts_references=False)
 def work(worker, does, state, world, out, in_, space, claims, policy):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     board, progress = space.board, space.progress

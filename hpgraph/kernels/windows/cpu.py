@@ -210,7 +210,7 @@ def push_window(functions, state, window, inbox, frontier, bounds):
                 j += 1
 
 
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _waits(functions, terminal, state, inbox, v):
     """Whether a message could still change what `v` has received."""
     if _is_settled(inbox.settled, v) or not call(functions.cond, state, v):
@@ -221,7 +221,7 @@ def _waits(functions, terminal, state, inbox, v):
 
 
 # Functions of their own: in a parallel loop Numba takes a write to an attribute's array for one that nobody reads.
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_row(functions, terminal, state, window, inbox, active, v):
     """Fold the messages of the active neighbours of `v`."""
     first = max(window.indptr[v] - window.first, 0)
@@ -237,7 +237,7 @@ def _pull_row(functions, terminal, state, window, inbox, active, v):
             mark(inbox.received, v)
 
 
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_some_of_row(functions, terminal, state, window, inbox, active, v):
     """The same where `edge_cond` keeps some arcs from sending."""
     first = max(window.indptr[v] - window.first, 0)
@@ -279,7 +279,7 @@ def pull_window_some(functions, terminal, state, window, inbox, active, workers)
                 _pull_some_of_row(functions, terminal, state, window, inbox, active, v)
 
 
-@part(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
     """64 vertices, as far as they wait."""
     bits = waiting[word]

@@ -28,7 +28,9 @@ from hpgraph.kernels.runtime.cpu.passes import PartCompiler
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary, libraries
 
 
-def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
+def njit(
+    function: Callable[..., Any] | None = None, *, cache: bool = False, counts_references: bool = True, **options: Any
+) -> Any:
     """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options.
 
     Parameters
@@ -37,6 +39,9 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
         The kernel.
     cache : bool, default False
         Keep the code for the next process. Without it the kernel can be called by other kernels alone.
+    counts_references : bool, default True
+        Count references to arrays, in what it calls too. False, of what neither makes an array nor returns one: up to
+        a quarter of the time to compile.
     **options
         As `numba.njit` takes them.
 
@@ -45,7 +50,9 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
     Numba's dispatcher, or a decorator that makes one
     """
     if function is None:
-        return lambda function: njit(function, cache=cache, **options)
+        return lambda function: njit(function, cache=cache, counts_references=counts_references, **options)
+    if not counts_references:
+        options["_nrt"] = False
     if not cache:
         # Up to half of the time to compile a small function goes into ways to call it from Python and from C.
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}

@@ -11,7 +11,9 @@ from numba.extending import is_jitted
 from hpgraph.kernels.runtime.cpu.passes import PartCompiler, WholePartCompiler
 
 
-def part(function: Callable[..., Any] | None = None, *, whole: bool = False, **options: Any) -> Any:
+def part(
+    function: Callable[..., Any] | None = None, *, whole: bool = False, counts_references: bool = True, **options: Any
+) -> Any:
     """`numba.njit` for a function that Python never calls itself; a decorator, with or without options.
 
     It has no entry for Python or C, which Numba would compile beside each function, and is compiled once for all
@@ -24,6 +26,8 @@ def part(function: Callable[..., Any] | None = None, *, whole: bool = False, **o
     whole : bool, default False
         Optimize it with what it calls before it is linked into a kernel: longer to compile, and quicker to run where
         measured (`hpgraph.semiring.code_library`).
+    counts_references : bool, default True
+        As for `hpgraph.kernels.runtime.cpu.kernel.njit`.
     **options
         As `numba.njit` takes them.
 
@@ -32,7 +36,9 @@ def part(function: Callable[..., Any] | None = None, *, whole: bool = False, **o
     Numba's dispatcher, or a decorator that makes one
     """
     if function is None:
-        return lambda function: part(function, whole=whole, **options)
+        return lambda function: part(function, whole=whole, counts_references=counts_references, **options)
+    if not counts_references:
+        options["_nrt"] = False
     compiler = WholePartCompiler if whole else PartCompiler
     dispatcher = njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=compiler, **options)
     if not is_jitted(dispatcher):
