@@ -58,29 +58,44 @@ __device__ bool combine_plus(T* where, T value) {
     }
 }
 
+// The lesser or the greater of two numbers; `around` is what seems to stand in the aligned word around *where.
+template <class Op, bool is_min, class T>
+__device__ bool combine_extreme(T* where, T value, Wide<T> around) {
+    if constexpr (sizeof(T) < sizeof(Wide<T>)) {
+        return combine_by_cas<Op>(where, value, around);
+    } else {
+        const T seen = bits_as<T>((Unsigned<T>)around);
+        if constexpr (is_float<T>) {
+            if (value != value) return false;
+            if (seen != seen) return combine_by_cas<Op>(where, value);  // a NaN's bits fit into neither order
+        }
+        const bool better = is_min ? value < seen : value > seen;
+        // Zeros of both signs are equal but must not be left to the order of the threads.
+        const bool zeros = is_float<T> && value == T(0) && seen == T(0);
+        if (!better && !zeros) return false;
+        if constexpr (has_word_atomics<T>) {
+            const T old = is_min ? atomicMin(where, value) : atomicMax(where, value);
+            return is_min ? value < old : value > old;
+        } else {
+            const Signed<T> bits = bits_as<Signed<T>>(value);
+            Unsigned<T> old;
+            if ((bits >= 0) == is_min)
+                old = is_min ? (Unsigned<T>)atomicMin((Signed<T>*)where, bits) : atomicMin((Unsigned<T>*)where, (Unsigned<T>)bits);
+            else
+                old = is_min ? atomicMax((Unsigned<T>*)where, (Unsigned<T>)bits) : (Unsigned<T>)atomicMax((Signed<T>*)where, bits);
+            const T before = bits_as<T>(old);
+            return is_min ? value < before : value > before;
+        }
+    }
+}
+
 template <class Op, bool is_min, class T>
 __device__ bool combine_extreme(T* where, T value) {
     if constexpr (has_word_atomics<T>) {
         const T old = is_min ? atomicMin(where, value) : atomicMax(where, value);
         return is_min ? value < old : value > old;
-    } else if constexpr (is_float<T>) {
-        if (value != value) return false;
-        const T seen = *(volatile T*)where;
-        if (seen != seen) return combine_by_cas<Op>(where, value);  // a NaN's bits fit into neither order
-        const bool better = is_min ? value < seen : value > seen;
-        // Zeros of both signs are equal but must not be left to the order of the threads.
-        const bool zeros = value == T(0) && seen == T(0);
-        if (!better && !zeros) return false;
-        const Signed<T> bits = bits_as<Signed<T>>(value);
-        Unsigned<T> old;
-        if ((bits >= 0) == is_min)
-            old = is_min ? (Unsigned<T>)atomicMin((Signed<T>*)where, bits) : atomicMin((Unsigned<T>*)where, (Unsigned<T>)bits);
-        else
-            old = is_min ? atomicMax((Unsigned<T>*)where, (Unsigned<T>)bits) : (Unsigned<T>)atomicMax((Signed<T>*)where, bits);
-        const T before = bits_as<T>(old);
-        return is_min ? value < before : value > before;
     } else {
-        return combine_by_cas<Op>(where, value);
+        return combine_extreme<Op, is_min>(where, value, read_around(where));
     }
 }
 

@@ -15,6 +15,10 @@ namespace op {
 template <class Op>
 struct Combines {
     template <class T> __device__ static bool atomic_combine(T* where, T value) { return combine_by_cas<Op>(where, value); }
+    // The same for who has read the aligned word around it.
+    template <class T> __device__ static bool atomic_combine_seen(T* where, T value, Wide<T>) {
+        return Op::atomic_combine(where, value);
+    }
     template <class T> __device__ static constexpr bool has_terminal() { return false; }
     template <class T> __device__ static bool is_terminal(T) { return false; }
 };
@@ -55,6 +59,9 @@ struct min : Combines<min> {
     template <class T> __device__ static bool atomic_combine(T* where, T value) {
         return combine_extreme<min, true>(where, value);
     }
+    template <class T> __device__ static bool atomic_combine_seen(T* where, T value, Wide<T> seen) {
+        return combine_extreme<min, true>(where, value, seen);
+    }
 };
 
 struct max : Combines<max> {
@@ -68,6 +75,9 @@ struct max : Combines<max> {
     template <class T> __device__ static bool is_terminal(T a) { return a == largest<T>(); }
     template <class T> __device__ static bool atomic_combine(T* where, T value) {
         return combine_extreme<max, false>(where, value);
+    }
+    template <class T> __device__ static bool atomic_combine_seen(T* where, T value, Wide<T> seen) {
+        return combine_extreme<max, false>(where, value, seen);
     }
 };
 

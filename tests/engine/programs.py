@@ -250,3 +250,34 @@ class Poison(hpg.VertexProgram):
 
     def update(vertex, message):
         return message / 0.0 - message / 0.0
+
+
+class Heard(hpg.VertexProgram):
+    """How many messages a vertex has had; whoever has one sends one. No message depends on whom it reaches."""
+
+    reduce = "plus"
+    message = "int64"
+    weighted = False
+    heard = Property("int64", initial=0)
+
+    def gather(source, weight, target):
+        return 1
+
+    def update(vertex, message):
+        return vertex.heard + message
+
+
+class HeardAtMost(Heard):
+    """The same, but whoever has had enough gets none."""
+
+    enough = Parameter("int64", 300)
+
+    def edge_cond(source, weight, target, world):
+        return target.heard < world.enough
+
+
+class HeardFew(Heard):
+    """The same of a number that stands in the program."""
+
+    def edge_cond(source, weight, target):
+        return target.heard < 300

@@ -305,3 +305,25 @@ def test_whom_cond_keeps_from_receiving_is_updated_by_no_message(device, arcs):
     for _ in range(5):
         came = hpg.run(Even, graph, max_iteration=2).came.tolist()
         assert came == [1 if v == 2 and arcs[0] else none for v in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("program", "enough"), [(programs.Heard, np.inf), (programs.HeardFew, 300), (programs.HeardAtMost, 300)]
+)
+def test_every_message_arrives_once(program, enough, device):
+    """Also those of hubs, whose arcs are shared out, and from lists that shrink and grow."""
+    rng = np.random.default_rng(6)
+    hubs = [np.stack([np.full(700 + hub, hub), rng.choice(4000, 700 + hub, replace=False)]) for hub in range(5)]
+    ends = np.concatenate([*hubs, rng.integers(0, 4000, (2, 6000))], axis=1)
+    A = scipy.sparse.csr_array((np.ones(ends.shape[1]), ends), shape=(4000, 4000))
+    A = ((A + A.T) != 0).astype(np.int64)
+    heard, active, sizes, arcs = np.zeros(4000, np.int64), np.zeros(4000, bool), [], []
+    active[17] = True
+    for _ in range(7):
+        sizes.append(active.sum())
+        arcs.append(np.diff(A.indptr)[active].sum())
+        came = (A.T @ active) * (heard < enough)
+        heard, active = heard + came, came > 0
+    found = hpg.run(program, hpg.Graph(A, directed=True).to(device), active=[17], max_iteration=7, direction="push")
+    assert (host(found.heard) == heard).all() and (np.sort(host(found.active)) == np.flatnonzero(active)).all()
+    assert found.trace.active.tolist() == sizes and found.trace.edges.tolist() == arcs

@@ -105,6 +105,11 @@ class EdgeProgramCode(ProgramCode):
         """See `ProgramCode.notes`: where messages are tuples, who received."""
         return (np.dtype(np.uint8),) if self.is_shaped and self.notes_arrivals else ()
 
+    @property
+    def reads_receivers(self) -> bool:
+        """See `ProgramCode.reads_receivers`; arcs have properties, too, which both their ends may see."""
+        return True
+
     @cached_property
     def choosing(self) -> ProgramCode:
         """See `ProgramCode.choosing`: vertices alone are asked."""

@@ -20,6 +20,7 @@ from hpgraph.core.number import real
 from hpgraph.kernels.runtime.packed_pair import PackedPair
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
+from hpgraph.semiring.reads import reads
 
 # The file that compilers think generated functions stand in.
 GENERATED = "<hpgraph>"
@@ -107,6 +108,11 @@ def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, l
     # A bucket of integers holds one of them at the least.
     width = max(delta, 1) if whole else real(delta, "delta")
     return held(width), held(np.asarray(least).item() + width), last
+
+
+def _plain(function: Callable[..., Any]) -> Any:
+    """The Python function of one that may be compiled."""
+    return getattr(function, "py_func", getattr(function, "python", function))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,8 +215,7 @@ class ProgramCode:
 
     def takes_world(self, function: Callable[..., Any], without: int) -> bool:
         """Whether a function has a parameter more than the `without` it must have."""
-        plain = getattr(function, "py_func", getattr(function, "python", function))
-        return int(plain.__code__.co_argcount) > without
+        return int(_plain(function).__code__.co_argcount) > without
 
     @property
     def is_shaped(self) -> bool:
@@ -227,6 +232,13 @@ class ProgramCode:
         if not any(function is not None and self.takes_world(function, count) for function, count in asked):
             return ()
         return (np.dtype(np.int64), *(dtype for _, dtype in self.parameters))
+
+    @cached_property
+    def reads_receivers(self) -> bool:
+        """Whether messages depend on properties of the vertices that they reach: on more of these than their ids."""
+        asked = ((self.gather, 2), (self.edge_cond, 2), (self.cond, 0))
+        read = (tuple(reads(_plain(function)).values())[at] for function, at in asked if function is not None)
+        return any(attributes is None or attributes - {"id"} for attributes in read)
 
     @cached_property
     def choosing(self) -> ProgramCode:

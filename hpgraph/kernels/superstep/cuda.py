@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import Bitmask, Frontier
+from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.persistent import (
-    FRONTIER,
     LOCAL_ARCS,
+    PIECE,
     TRACE,
     Record,
     Space,
@@ -20,6 +20,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     heavy_pieces,
     kernel,
     load_program,
+    row_lengths,
     sources_struct,
     techniques_type,
     weight_dtype,
@@ -37,13 +38,23 @@ from hpgraph.semiring import get_monoid
 
 # As in apply.cuh.
 SPAN, APPLY_THREADS = 2048, 256
+INBOX = Layout("Inbox<{Message}>", message="*", received_bits="*")
 SPACE = Layout(
-    "GeneralSpace<{Index}, {Message}>", header="*", received_bits="*", queue=FRONTIER, following=FRONTIER,
-    received="*", message="*", trace=TRACE,
+    "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, received="*",
+    following_received="*", pieces="*", trace=TRACE,
 )  # fmt: skip
 # Most arcs of a frontier for which supersteps run in one launch. A superstep that the host launches costs some 50 µs
-# for launches and the way back, in which compare-and-swap serves millions of arcs. Beyond, the hardware's atomics pay.
+# for launches and the way back, in which atomic operations serve millions of arcs. Beyond, it may pay to pull.
 ONE_LAUNCH_ARCS = 1 << 22
+
+
+def _most_at_once(arcs: CSR) -> int:
+    """Most vertices that have up to ONE_LAUNCH_ARCS arcs, whichever they are; waits for the device, once a graph."""
+    longest, pieces = row_lengths(arcs)
+    longest = max(longest, 1)
+    # All heavy ones, and light ones beside them.
+    light = max(ONE_LAUNCH_ARCS - pieces * PIECE, 0) // min(longest, PIECE)
+    return max(light, ONE_LAUNCH_ARCS // longest)
 
 
 def _grid(n: int) -> tuple[tuple[int], tuple[int]]:
@@ -119,12 +130,20 @@ class Supersteps:
         self._received, self._settled = Bitmask.zeros(self.n, "cuda"), settled
 
     @cached_property
-    def _inbox(self) -> tuple[Any, Any]:
-        """Messages, all of them the identity, and who received, nobody: as small supersteps find and leave them."""
+    def _inboxes(self) -> tuple[Any, ...]:
+        """Messages, all the identity, and who received, nobody, as small supersteps find and leave them: two of each.
+
+        Where all are updated before anyone sends, one is both.
+        """
         import cupy
 
         identity = self.code.reduce.identity_for(self.code.message)
-        return cupy.full(self.n, identity, self.code.message), cupy.zeros((self.n + 63) // 64, np.uint64)
+
+        def made() -> tuple[Any, Any]:
+            return cupy.full(self.n, identity, self.code.message), cupy.zeros((self.n + 63) // 64, np.uint64)
+
+        one = made()
+        return (*one, *(one if self.code.reads_receivers or self.code.cells else made()))
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
         """Show what `push` and `pull` do next the world of a superstep."""
@@ -144,11 +163,9 @@ class Supersteps:
             self.turn(world, done + 1)
         program, ids = cuda_program(code, weight_dtype(out)), out.indices.dtype
         sources = cupy.ascontiguousarray(frontier.ids, dtype=ids)
-        message, bits = self._inbox
         identity = np.asarray(code.reduce.identity_for(code.message), code.message)
-        pieces, vertices = heavy_pieces(out) * 2 * ids.itemsize, self.n * ids.itemsize
-        space, record = Space(vertices, pieces, vertices, pieces), Record(self.n)
-        received = cupy.empty(self.n, ids)
+        space, record = Space(heavy_pieces(out) * 2 * ids.itemsize), Record(self.n)
+        received = cupy.empty(self.n, ids), cupy.empty(self.n, ids)
         layout = SPACE.of(Index=ids, Message=code.message)
         launch = kernel(
             program, "frontier.cuh", "run_small", "", ids, out.data is None, techniques_type(),
@@ -157,18 +174,15 @@ class Supersteps:
         launch(
             (
                 program.struct(self.state, world), np.int64(self.n), arcs_struct(out), sources_struct(sources),
-                identity, np.int64(done), np.int64(limit), np.int64(ONE_LAUNCH_ARCS),
+                identity, np.int64(done), np.int64(limit), np.int64(ONE_LAUNCH_ARCS), np.int64(_most_at_once(out)),
                 np.int64(LOCAL_ARCS if techniques.local_block else -1),
-                layout(space.header, bits, *space.addresses, received, message, *record.fields),
+                layout(space.header, *self._inboxes, *received, *space.addresses, *record.fields),
             ),
         )  # fmt: skip
-        rows = record()
-        count, arcs = record.passed()
-        if len(rows):
-            # Who did not change stands there as the complement of its id.
-            received = received[:count]
-            frontier = Frontier(self.n, ids=received[received >= 0], arcs=arcs)
-        return rows, record.supersteps(), frontier
+        rows, (steps, left), (listed, arcs) = record(), record.counts(), record.passed()
+        # In the list of the last superstep, who did not change stands as the complement of its id.
+        last = received[steps % 2][: listed if left else 0]
+        return rows, steps, Frontier(self.n, ids=last[last >= 0], arcs=arcs)
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """The active vertices send along the arcs that leave them (top-down)."""

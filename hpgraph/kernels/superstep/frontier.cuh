@@ -1,12 +1,14 @@
 // Supersteps of the general loop whose frontiers are small, one after another in one launch.
 //
-// Two phases with a barrier after each. Push: messages go along the arcs of the queue and meet by compare-and-swap; whoever
-// receives a first one is listed. APPLY: each listed vertex is updated, and whoever changed is queued. A superstep costs
-// what its frontier costs. Where the frontier fits one block, that block goes on alone: its barrier takes 40 ns, the
-// grid's 1 µs (the fusion of SIMD-X, H. Liu and H. H. Huang, ATC'19, carried to a block).
+// A list holds who received. Each of its vertices is updated (APPLY), and whoever changed sends along its arcs; messages
+// meet by atomic operations, and whoever receives a first one is listed for the next superstep. A superstep costs what its
+// frontier costs. Where no message depends on properties of the vertex that it reaches, a vertex sends as soon as it is
+// updated: messages, marks and list are double buffers, and one barrier ends a superstep. Otherwise, and where those who
+// received might send along too many arcs, all are updated first: two barriers. Where the frontier fits one block, that
+// block goes on alone: its barrier takes 40 ns, the grid's 1 µs (the fusion of SIMD-X, H. Liu and H. H. Huang, ATC'19,
+// carried to a block).
 #pragma once
-#include "atomics.cuh"
-#include "block_list.cuh"
+#include "operators.cuh"
 #include "one_block.cuh"
 #include "persistent.cuh"
 
@@ -19,21 +21,20 @@ struct Meet {
     __device__ static Message apply(Message a, Message b) { return Program::join(a, b); }
 };
 
+// Messages: all the identity before and after. Who received one, as bits: all clear before and after.
+template <class Message>
+struct Inbox {
+    Message* message;
+    u32* received_bits;
+};
+
 template <class Index, class Message>
 struct GeneralSpace {
     Header* header;
-    u32* received_bits;       // all clear before and after
-    Frontier<Index> queue, following;
-    Index* received;          // after its superstep: the vertex if it changed, else its complement
-    Message* message;         // all the identity before and after
+    Inbox<Message> inbox, following_inbox;  // the same where all are updated before anyone sends
+    Index *received, *following_received;   // lists; after APPLY: the vertex if it changed, else its complement
+    Piece<Index>* pieces;                   // of heavy vertices that send
     Trace trace;
-};
-
-// A vertex that an update changed, and how many arcs leave it.
-template <class Index>
-struct Changed {
-    Index vertex;
-    i64 degree;
 };
 
 // A tally as memory has it now.
@@ -44,14 +45,18 @@ __device__ inline Tally read(const volatile Tally* tally) {
 // Send the messages along a batch of arcs; by whole warps. Who receives a first one is given to arrive(comes, vertex).
 template <int size, class Program, class Index, class Weight, class Arrive>
 __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
-                        const GeneralSpace<Index, typename Program::Message>& space, const Batch<Index, size>& batch,
-                        Arrive arrive) {
+                        const Inbox<typename Program::Message>& inbox, const Batch<Index, size>& batch, Arrive arrive) {
     typedef typename Program::Message Message;
     Index v[size];
     bool live[size];
     u32 seen[size];
     Message message[size];
     op::Wide<Message> stands[size];
+    // Joins a message to what seems to stand there.
+    const auto meet = [&](Index to, Message sent, op::Wide<Message> standing) {
+        if constexpr (Program::JOINS_BUILT_IN) Program::Joins::atomic_combine_seen(inbox.message + to, sent, standing);
+        else op::combine_by_cas<Meet<Program>>(inbox.message + to, sent, standing);
+    };
 #pragma unroll
     for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
     // What an arc says to the vertex that it leaves, before the arc changes.
@@ -74,18 +79,18 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
     // Bits and slots are read together, and the claims are under way while messages meet: one chain of loads, not two.
 #pragma unroll
     for (int k = 0; k < size; ++k) {
-        seen[k] = live[k] ? space.received_bits[v[k] >> 5] : ALL;
-        stands[k] = live[k] ? op::read_around(space.message + v[k]) : 0;
+        seen[k] = live[k] ? inbox.received_bits[v[k] >> 5] : ALL;
+        stands[k] = live[k] ? op::read_around(inbox.message + v[k]) : 0;
     }
     loaded(seen);
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         const u32 flag = 1u << (v[k] & 31);
-        if (!(seen[k] & flag)) seen[k] = atomicOr(space.received_bits + (v[k] >> 5), flag);
+        if (!(seen[k] & flag)) seen[k] = atomicOr(inbox.received_bits + (v[k] >> 5), flag);
     }
 #pragma unroll
     for (int k = 0; k < size; ++k)
-        if (live[k]) op::combine_by_cas<Meet<Program>>(space.message + v[k], message[k], stands[k]);
+        if (live[k]) meet(v[k], message[k], stands[k]);
 #pragma unroll
     for (int k = 0; k < size; ++k) arrive(!(seen[k] >> (v[k] & 31) & 1), v[k]);
     if constexpr (Program::REPLIES) {
@@ -94,8 +99,8 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
             const Index u = batch.source[k];
             u32 before = ALL;
             if (says[k]) {
-                before = atomicOr(space.received_bits + (u >> 5), 1u << (u & 31));
-                op::combine_by_cas<Meet<Program>>(space.message + u, said[k]);
+                before = atomicOr(inbox.received_bits + (u >> 5), 1u << (u & 31));
+                meet(u, said[k], op::read_around(inbox.message + u));
             }
             arrive(!(before >> (u & 31) & 1), u);
         }
@@ -105,120 +110,152 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
 run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,
-          const typename Program::Message identity, const i64 done, const i64 limit, const i64 most, const i64 alone,
-          const GeneralSpace<Index, typename Program::Message> space) {
+          const typename Program::Message identity, const i64 done, const i64 limit, const i64 most, const i64 most_at_once,
+          const i64 alone, const GeneralSpace<Index, typename Program::Message> space) {
+    // Whether a vertex may send before others are updated.
+    constexpr bool BLIND = !Program::READS_WORLD && !Program::READS_RECEIVERS;
     __shared__ Index arrivals[WARPS * 64];
-    __shared__ Changed<Index> changes[WARPS * 64];
     __shared__ BlockSums sums;
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Index> arrived(arrivals);
-    Stage<Changed<Index>> changed(changes);
     GridBarrier barrier(&space.header->barrier);
-    const i64 grid_thread = (i64)blockIdx.x * THREADS + threadIdx.x, grid_threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
-    {
-        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
-        for (i64 i = grid_thread; i - lane < sources.count; i += grid_threads)
-            found.add(i < sources.count, i < sources.count ? sources[i] : 0);
-        found.finish(sums, false, 0);
-        barrier.wait();
-    }
+    for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < sources.count; i += (i64)gridDim.x * THREADS)
+        space.received[i] = sources[i];
+    barrier.wait();
     space.trace.begin();
-    i64 step = 0;
-    u32 phase = 0;
-    u64 received = 0;
-    bool turned = false;
-    Tally now = space.header->tally[0];
-    const auto goes_on = [&] { return now.count && (i64)now.arcs <= most && done + step < limit; };
-    const auto queue = [&] { return of_two(space.queue, space.following, turned); };
-    const auto following = [&] { return of_two(space.following, space.queue, turned); };
 
-    // One superstep, by `threads` threads of which this is number `thread`; `sync` is their barrier.
-    const auto superstep = [&](i64 thread, i64 threads, auto each_arc, auto sync) {
-        u64* const tail = &space.header->received_tail[step & 1];
-        each_arc([&](const Batch<Index, T::BATCH>& batch) {
-            deliver(program, out, space, batch, [&](bool comes, Index v) {
-                arrived.add(comes, v, [&](bool mine, Index one) { append(mine, one, space.received, tail); });
-            });
-        });
+    i64 step = 0, rows = sources.count;  // of the list
+    i64 ahead_at = -1;                   // a place in the next list that was read ahead
+    Index ahead = 0;
+    bool is_alone = false;
+    Tally now{};
+    const auto tally = [&](i64 at) { return &space.header->tally[(u32)at % 3]; };
+    // Neighbours in the list go to different multiprocessors, unless one block is alone.
+    const auto thread = [&] {
+        return is_alone ? (i64)threadIdx.x : ((i64)blockIdx.x + gridDim.x * (threadIdx.x >> 5)) * 32 + lane;
+    };
+
+    // As many lanes for each of so many rows as there are.
+    const auto shift_of = [&](i64 count, i64 threads) {
+        int shift = 5;
+        while (shift > 0 && count << shift > threads) --shift;
+        return shift;
+    };
+
+    // The vertices of the list, or the pieces of heavy ones, each with a group of lanes: update them, if they received, and
+    // send, if it is time. The tally of the superstep gets who is active, if it has not yet, and who receives.
+    const auto phase = [&](bool of_pieces, bool counts, bool applies, bool sends) {
+        const bool turned = step & 1;
+        Index* const list = of_two(space.received, space.following_received, turned);
+        const Inbox<typename Program::Message>& inbox = of_two(space.inbox, space.following_inbox, turned);
+        const Inbox<typename Program::Message>& following = of_two(space.following_inbox, space.inbox, turned);
+        Index* const arriving = of_two(space.following_received, space.received, turned);
+        const i64 count = of_pieces ? (i64)now.pieces : rows, at = thread();
+        const i64 threads = is_alone ? THREADS : (i64)gridDim.x * THREADS;
+        const int shift = sends ? shift_of(count, threads) : 0;
+        const int group = 1 << shift, member = at & (group - 1);
+        // Read in the phases before the last barrier.
+        if (at == 0 && counts) *tally(step + 1) = Tally{};
+        Collector<T, Index> found(out.indptr, Frontier<Index>{arriving, space.pieces}, tally(step));
+        const auto arrives = [&](bool comes, Index v) {
+            arrived.add(comes, v, [&](bool mine, Index one) { append(mine, one, arriving, &found.tally->light); });
+        };
+        const auto visit = [&](const Batch<Index, T::BATCH>& batch) { deliver(program, out, following, batch, arrives); };
+        for (i64 i = at >> shift; __any_sync(ALL, i < count); i += threads >> shift) {
+            Index u = -1;
+            i64 start = 0, degree = 0;
+            if (i < count && of_pieces) {
+                const Piece<Index> piece = space.pieces[i];
+                u = piece.vertex, start = out.indptr[u] + (i64)piece.number * T::PIECE;
+                degree = min((i64)T::PIECE, out.indptr[u + 1] - start);
+            } else if (i < count) {
+                u = i == ahead_at ? ahead : list[i];
+            }
+            bool active = u >= 0;
+            if (active && !of_pieces) start = out.indptr[u], degree = out.indptr[u + 1] - start;
+            if (applies) {
+                bool changes = false;
+                if (active && member == 0) {
+                    double no_sums[Program::SUMS + 1];
+                    changes = program.apply(u, inbox.message[u], done + step, no_sums);
+                    inbox.message[u] = identity;
+                    // All of the word's vertices are cleared in this phase, and none is set.
+                    inbox.received_bits[u >> 5] = 0;
+                    if (!sends && !changes) list[i] = ~u;
+                }
+                active = __ballot_sync(ALL, changes) >> (lane & -group) & 1;
+                // The lanes of the group read what the first has written.
+                __syncwarp();
+            }
+            if (counts)
+                append_pieces<T>(u, found.note(active && member == 0, degree), space.pieces, &found.tally->pieces);
+            if (!sends) continue;
+            active = active && degree <= T::PIECE;
+            Batch<Index, T::BATCH> batch;
+#pragma unroll
+            for (int k = 0; k < T::BATCH; ++k) {
+                const int t = member + k * group;
+                batch.live[k] = active && t < degree, batch.source[k] = u, batch.arc[k] = start + t;
+            }
+            visit(batch);
+            const int rest = active && member == 0 ? max((i64)0, degree - T::BATCH * group) : 0;
+            if (__any_sync(ALL, rest)) deal_arcs<T::BATCH>(u, start + T::BATCH * group, rest, visit);
+        }
         Index v = 0;
         const bool mine = arrived.rest(v);
-        append_of_block(sums, mine, v, space.received, tail);
-        sync();
-        // Nobody reads the world before the next superstep's messages.
-        if constexpr (Program::READS_WORLD)
-            if (thread == 0) program.turn(done + step + 2);
+        found.finish_list(sums, mine, v);
+        if (is_alone) __syncthreads();
+        else barrier.wait();
         // Read before it is known how many there are: one chain of loads less. What lies behind them is no vertex.
-        Index u = thread < n ? *(volatile Index*)(space.received + thread) : 0;
-        received = *(volatile u64*)tail;
-        ++step;
-        // Read by all in the phase before the last barrier.
-        if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{}, space.header->received_tail[step & 1] = 0;
-        Tally* const tally = &space.header->tally[++phase % 3];
-        Collector<T, Index> found(out.indptr, following(), tally);
-        for (i64 i = thread; i - lane < (i64)received; i += threads) {
-            bool changes_it = false;
-            i64 degree = 0;
-            if (i < (i64)received) {
-                if (i != thread) u = space.received[i];
-                degree = out.indptr[u + 1] - out.indptr[u];
-                double no_sums[Program::SUMS + 1];
-                changes_it = program.apply(u, space.message[u], done + step, no_sums);
-                space.message[u] = identity;
-                // All of the word's vertices are cleared in this phase, and none is set.
-                space.received_bits[u >> 5] = 0;
-                if (!changes_it) space.received[i] = ~u;
-            }
-            changed.add(changes_it, Changed<Index>{u, degree}, [&](bool mine, const Changed<Index>& one) {
-                found.add_row(one.vertex, found.note(mine, one.degree));
-            });
-        }
-        Changed<Index> left{0, 0};
-        const bool has_left = changed.rest(left);
-        found.finish_row(sums, left.vertex, found.note(has_left, left.degree));
-        const i64 count = now.count, arcs = now.arcs;
-        sync();
-        now = read(tally);
-        turned = !turned;
-        if (thread == 0) space.trace.add(step, 0, count, arcs);
+        ahead_at = at >> (sends ? shift : shift_of(rows, threads));
+        ahead = ahead_at < n ? *(volatile Index*)((sends ? arriving : list) + ahead_at) : 0;
+        now = read(tally(step));
     };
-    const auto row = [&](const Index* light) {
-        return [&, light](u32 i) {
-            const Index u = light[i];
-            const i64 start = out.indptr[u];
-            return Row<Index>{u, start, (int)(out.indptr[u + 1] - start)};
-        };
-    };
-    const auto fits_a_block = [&] { return (i64)now.arcs <= alone && now.pieces == 0; };
-    while (goes_on()) {
-        if (fits_a_block()) {
+    // Whether the list's vertices may send as soon as they are updated.
+    const auto at_once = [&] { return BLIND && rows <= most_at_once && done + step < limit; };
+
+    bool of_pieces = false, counts = true, applies = false, sends = at_once();
+    i64 count = 0, arcs = 0;  // of who sends in the superstep
+    while (true) {
+        phase(of_pieces, counts, applies, sends);
+        if (applies) space.trace.add(step, 0, count, arcs);
+        const auto goes_on = [&] { return now.count && (sends || ((i64)now.arcs <= most && done + step < limit)); };
+        const bool fits = goes_on() && (i64)now.arcs <= alone && now.pieces == 0 && (sends || rows <= alone);
+        if (is_alone != fits) {
             // What the others have to know afterwards passes through the outcome.
             i64* const passed = space.trace.outcome->passed;
-            const i64 entry = step;
-            if (blockIdx.x == 0) {
-                do superstep(threadIdx.x, THREADS, [&](auto visit) {
-                    for_each_arc_of_few<T::BATCH, Index>((u32)now.light, now.arcs, threadIdx.x, THREADS, row(queue().light), visit);
-                }, [] { __syncthreads(); });
-                while (goes_on() && fits_a_block());
-                if (threadIdx.x == 0) passed[0] = step, passed[1] = (i64)received;
-            }
-            barrier.wait();
             if (blockIdx.x) {
-                step = *(volatile i64*)&passed[0], received = *(volatile i64*)&passed[1];
-                phase += (u32)(step - entry), turned = turned != ((step - entry) & 1);
-                now = read(&space.header->tally[phase % 3]);
+                barrier.wait();
+                const i64 both = *(volatile i64*)&passed[0];
+                step = both >> 1, sends = both & 1, rows = *(volatile i64*)&passed[1], ahead_at = -1;
+                now = read(tally(step));
+                // Read by all before it is written again.
+                barrier.wait();
+            } else if (fits) {
+                is_alone = true;
+            } else {
+                if (threadIdx.x == 0) passed[0] = step << 1 | sends, passed[1] = rows;
+                is_alone = false;
+                barrier.wait();
+                barrier.wait();
             }
-            // Read by all before the block alone writes it again.
-            barrier.wait();
+        }
+        if (!goes_on()) break;
+        if (!sends) {
+            of_pieces = counts = applies = false, sends = true;
+        } else if (now.pieces && !of_pieces) {
+            of_pieces = true, counts = applies = false;
         } else {
-            superstep(grid_thread, grid_threads, [&](auto visit) {
-                if (is_short<T>(now)) for_each_arc_of_short<T, Index>(out, queue().light, now, visit);
-                else for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit);
-            }, [&] { barrier.wait(); });
+            count = now.count, arcs = now.arcs, rows = now.light, ++step;
+            // Nobody reads the world before the next superstep's messages.
+            if constexpr (Program::READS_WORLD)
+                if (thread() == 0) program.turn(done + step + 1);
+            of_pieces = false, counts = applies = true, sends = at_once();
         }
     }
     space.trace.end(step, now.count);
-    if (grid_thread == 0) space.trace.outcome->passed[0] = (i64)received, space.trace.outcome->passed[1] = now.arcs;
+    if (Trace::is_writer()) space.trace.outcome->passed[0] = rows, space.trace.outcome->passed[1] = now.arcs;
 }
 
 }  // namespace hpgraph

@@ -235,6 +235,13 @@ struct Collector {
         if (other) others[sums.base[1] + other_at] = w;
     }
 
+    // The same where the queue takes vertices of any degree, none of which is counted.
+    __device__ void finish_list(BlockSums& sums, bool mine, Index v) {
+        const u32 at = place_in_block(mine, sums.wanted[0]);
+        bring<false>(sums, 0, nullptr);
+        if (mine) next.light[sums.base[0] + at] = v;
+    }
+
     // The same after a pull, which leaves bits and no queue.
     __device__ void finish_pull(BlockSums& sums, u64 looked) { bring<true>(sums, looked, nullptr); }
 

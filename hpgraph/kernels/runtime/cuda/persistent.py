@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,11 +52,32 @@ _ROW = Layout("TraceRow", direction="i64", active="i64", looked="i64", cycles="i
 _SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 
 
+class Lengths(NamedTuple):
+    """What persistent kernels have to know of the lengths of a matrix's rows.
+
+    Attributes
+    ----------
+    longest : int
+        The length of the longest row.
+    pieces : int
+        Pieces that all heavy vertices together take in the queue.
+    """
+
+    longest: int
+    pieces: int
+
+
 @attached
+def row_lengths(arcs: CSR) -> Lengths:
+    """The `Lengths` of a graph's arcs; waits for the device, once a graph."""
+    length, rows = lengths_of(arcs.indptr)
+    pieces = int((-(-length // PIECE) * rows)[length > PIECE].sum())
+    return Lengths(int(length[rows > 0].max(initial=0)), pieces)
+
+
 def heavy_pieces(arcs: CSR) -> int:
     """Pieces all heavy vertices together take in the queue; waits for the device, once a graph."""
-    length, rows = lengths_of(arcs.indptr)
-    return int((-(-length // PIECE) * rows)[length > PIECE].sum())
+    return row_lengths(arcs).pieces
 
 
 def techniques_type(batch: int = BATCH, leaves_early: bool = True) -> str:

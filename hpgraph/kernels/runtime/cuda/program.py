@@ -131,13 +131,15 @@ class CUDAProgram:
             adds = [f"        hpg_aggregate({values}, v{self._w}, step, sums);"]
         return "\n".join(
             [
-                self._code[0] + "struct Program {",
+                self._code[0] + self._joins[0] + "struct Program {",
                 *(f"    {field}" for field in fields),
                 f"    typedef {m} Message;",
                 f"    static constexpr int SUMS = {self.code.aggregates};",
                 f"    static constexpr bool CHOOSES_ARCS = {_cpp(self.code.edge_cond is not None)};",
                 f"    static constexpr bool CHOOSES_VERTICES = {_cpp(self.code.cond is not None)};",
                 f"    static constexpr bool READS_WORLD = {_cpp(bool(self.code.cells))};",
+                f"    static constexpr bool READS_RECEIVERS = {_cpp(self.code.reads_receivers)};",
+                self._joins[1],
                 f"    static constexpr bool LEAST = {_cpp(self.code.reduce == get_monoid('min'))};",
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
@@ -178,6 +180,17 @@ class CUDAProgram:
                 "",
             ]
         )
+
+    @cached_property
+    def _joins(self) -> tuple[str, str]:
+        """What stands before the struct, and in it, of a monoid that operators.cuh has atomics for."""
+        # A bool is a byte here, of which operators.cuh would add and multiply numbers.
+        operator = None if self.code.message == _BOOL else self.code.reduce.cpp
+        told = f"    static constexpr bool JOINS_BUILT_IN = {_cpp(operator is not None)};"
+        if operator is None:
+            return "", told
+        declared = f"namespace hpgraph {{ namespace op {{ struct {operator}; }} }}\n"
+        return declared, f"{told}\n    typedef hpgraph::op::{operator} Joins;"
 
     def _turn(self) -> list[str]:
         """A method that writes the number of a superstep to where the functions read it."""
