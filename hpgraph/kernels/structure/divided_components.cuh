@@ -299,14 +299,15 @@ number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> r
         const bool there = word * 32 < n;
         const u32 settled = there ? __ldg(division.settled + word) : 0, roots = there ? __ldg(ranks.roots + word) : 0;
         const Id before = there ? __ldg(ranks.before + word) : Id(0);
-#pragma unroll 4
+        // A word is all of one part.
+        const Id of_part = there ? of_largest[division.part_of(word * 32)] : Id(0);
+#pragma unroll 8
         for (int w = 0; w < 32; ++w) {
             const i64 v = from + w * 32 + lane;
             const u32 inside = __shfl_sync(ALL, settled, w), alone = __shfl_sync(ALL, roots, w);
-            const Id rank = __shfl_sync(ALL, before, w);
-            if (v >= n) continue;
-            if (inside >> lane & 1) number[v] = of_largest[division.part_of(v)];
-            else if (alone >> lane & 1) number[v] = rank + Id(__popc(alone & lanes_below()));
+            const Id of_inside = __shfl_sync(ALL, of_part, w), rank = __shfl_sync(ALL, before, w);
+            const Id found = inside >> lane & 1 ? of_inside : rank + Id(__popc(alone & lanes_below()));
+            if (v < n && (inside | alone) >> lane & 1) number[v] = found;
         }
         // Those of other trees are few, and take the longest.
         const u32 all = !there ? 0 : n - word * 32 < 32 ? (1u << (n - word * 32)) - 1 : ALL;
