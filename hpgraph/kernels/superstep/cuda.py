@@ -40,8 +40,8 @@ from hpgraph.semiring import get_monoid
 SPAN, APPLY_THREADS = 2048, 256
 INBOX = Layout("Inbox<{Message}>", message="*", received_bits="*")
 SPACE = Layout(
-    "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, received="*",
-    following_received="*", pieces="*", trace=TRACE,
+    "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, list="*", following_list="*",
+    pieces="*", trace=TRACE,
 )  # fmt: skip
 # Most arcs of a frontier for which supersteps run in one launch. A superstep that the host launches costs some 50 µs
 # for launches and the way back, in which atomic operations serve millions of arcs. Beyond, it may pay to pull.
@@ -165,7 +165,7 @@ class Supersteps:
         sources = cupy.ascontiguousarray(frontier.ids, dtype=ids)
         identity = np.asarray(code.reduce.identity_for(code.message), code.message)
         space, record = Space(heavy_pieces(out) * 2 * ids.itemsize), Record(self.n)
-        received = cupy.empty(self.n, ids), cupy.empty(self.n, ids)
+        active = cupy.empty(self.n, ids)
         layout = SPACE.of(Index=ids, Message=code.message)
         launch = kernel(
             program, "frontier.cuh", "run_small", "", ids, out.data is None, techniques_type(),
@@ -176,13 +176,11 @@ class Supersteps:
                 program.struct(self.state, world), np.int64(self.n), arcs_struct(out), sources_struct(sources),
                 identity, np.int64(done), np.int64(limit), np.int64(ONE_LAUNCH_ARCS), np.int64(_most_at_once(out)),
                 np.int64(LOCAL_ARCS if techniques.local_block else -1),
-                layout(space.header, *self._inboxes, *received, *space.addresses, *record.fields),
+                layout(space.header, *self._inboxes, active, cupy.empty(self.n, ids), *space.addresses, *record.fields),
             ),
         )  # fmt: skip
-        rows, (steps, left), (listed, arcs) = record(), record.counts(), record.passed()
-        # In the list of the last superstep, who did not change stands as the complement of its id.
-        last = received[steps % 2][: listed if left else 0]
-        return rows, steps, Frontier(self.n, ids=last[last >= 0], arcs=arcs)
+        rows, steps, (count, arcs) = record(), record.supersteps(), record.passed()
+        return rows, steps, Frontier(self.n, ids=active[:count], arcs=arcs)
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """The active vertices send along the arcs that leave them (top-down)."""

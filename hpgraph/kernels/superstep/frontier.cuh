@@ -3,10 +3,10 @@
 // A list holds who received. Each of its vertices is updated (APPLY), and whoever changed sends along its arcs; messages
 // meet by atomic operations, and whoever receives a first one is listed for the next superstep. A superstep costs what its
 // frontier costs. Where no message depends on properties of the vertex that it reaches, a vertex sends as soon as it is
-// updated: messages, marks and list are double buffers, and one barrier ends a superstep. Otherwise, and where those who
-// received might send along too many arcs, all are updated first: two barriers. Where the frontier fits one block, that
-// block goes on alone: its barrier takes 40 ns, the grid's 1 µs (the fusion of SIMD-X, H. Liu and H. H. Huang, ATC'19,
-// carried to a block).
+// updated: messages and marks are double buffers, as lists are, and one barrier ends a superstep. Otherwise, and where
+// those who received might send along too many arcs, all are updated first, and who changed is listed: two barriers. Where
+// the frontier fits one block, that block goes on alone: its barrier takes 40 ns, the grid's 1 µs (the fusion of SIMD-X,
+// H. Liu and H. H. Huang, ATC'19, carried to a block).
 #pragma once
 #include "operators.cuh"
 #include "one_block.cuh"
@@ -32,7 +32,7 @@ template <class Index, class Message>
 struct GeneralSpace {
     Header* header;
     Inbox<Message> inbox, following_inbox;  // the same where all are updated before anyone sends
-    Index *received, *following_received;   // lists; after APPLY: the vertex if it changed, else its complement
+    Index *list, *following_list;           // of the sources; in the end, of who is active
     Piece<Index>* pieces;                   // of heavy vertices that send
     Trace trace;
 };
@@ -121,13 +121,15 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
     GridBarrier barrier(&space.header->barrier);
     const int lane = lane_of_warp();
     for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < sources.count; i += (i64)gridDim.x * THREADS)
-        space.received[i] = sources[i];
+        space.list[i] = sources[i];
     barrier.wait();
     space.trace.begin();
 
-    i64 step = 0, rows = sources.count;  // of the list
-    i64 ahead_at = -1;                   // a place in the next list that was read ahead
+    i64 step = 0, turn = 0;     // of double buffers: of inboxes, and of lists
+    i64 rows = sources.count;   // of the list
+    i64 ahead_at = -1;          // a place in the next list that was read ahead
     Index ahead = 0;
+    int apply_shift = 5, send_shift = 5;
     bool is_alone = false;
     Tally now{};
     const auto tally = [&](i64 at) { return &space.header->tally[(u32)at % 3]; };
@@ -136,32 +138,26 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         return is_alone ? (i64)threadIdx.x : ((i64)blockIdx.x + gridDim.x * (threadIdx.x >> 5)) * 32 + lane;
     };
 
-    // As many lanes for each of so many rows as there are.
-    const auto shift_of = [&](i64 count, i64 threads) {
-        int shift = 5;
-        while (shift > 0 && count << shift > threads) --shift;
-        return shift;
-    };
-
     // The vertices of the list, or the pieces of heavy ones, each with a group of lanes: update them, if they received, and
-    // send, if it is time. The tally of the superstep gets who is active, if it has not yet, and who receives.
+    // send, if it is time; else list who may. The tally gets who is active, where that is new, and how many are listed.
     const auto phase = [&](bool of_pieces, bool counts, bool applies, bool sends) {
-        const bool turned = step & 1;
-        Index* const list = of_two(space.received, space.following_received, turned);
-        const Inbox<typename Program::Message>& inbox = of_two(space.inbox, space.following_inbox, turned);
-        const Inbox<typename Program::Message>& following = of_two(space.following_inbox, space.inbox, turned);
-        Index* const arriving = of_two(space.following_received, space.received, turned);
+        const Index* const list = of_two(space.list, space.following_list, turn & 1);
+        Index* const listed = of_two(space.following_list, space.list, turn & 1);
+        const Inbox<typename Program::Message>& inbox = of_two(space.inbox, space.following_inbox, step & 1);
+        const Inbox<typename Program::Message>& following = of_two(space.following_inbox, space.inbox, step & 1);
         const i64 count = of_pieces ? (i64)now.pieces : rows, at = thread();
         const i64 threads = is_alone ? THREADS : (i64)gridDim.x * THREADS;
-        const int shift = sends ? shift_of(count, threads) : 0;
+        // As many lanes for each as there are.
+        int shift = 5;
+        while (shift > 0 && count << shift > threads) --shift;
         const int group = 1 << shift, member = at & (group - 1);
-        // Read in the phases before the last barrier.
-        if (at == 0 && counts) *tally(step + 1) = Tally{};
-        Collector<T, Index> found(out.indptr, Frontier<Index>{arriving, space.pieces}, tally(step));
-        const auto arrives = [&](bool comes, Index v) {
-            arrived.add(comes, v, [&](bool mine, Index one) { append(mine, one, arriving, &found.tally->light); });
+        // Read by all before the last barrier.
+        if (at == 0 && !of_pieces) *tally(turn + 2) = Tally{};
+        Collector<T, Index> found(out.indptr, Frontier<Index>{listed, space.pieces}, tally(turn + 1));
+        const auto lists = [&](bool comes, Index v) {
+            arrived.add(comes, v, [&](bool mine, Index one) { append(mine, one, listed, &found.tally->light); });
         };
-        const auto visit = [&](const Batch<Index, T::BATCH>& batch) { deliver(program, out, following, batch, arrives); };
+        const auto visit = [&](const Batch<Index, T::BATCH>& batch) { deliver(program, out, following, batch, lists); };
         for (i64 i = at >> shift; __any_sync(ALL, i < count); i += threads >> shift) {
             Index u = -1;
             i64 start = 0, degree = 0;
@@ -182,7 +178,6 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
                     inbox.message[u] = identity;
                     // All of the word's vertices are cleared in this phase, and none is set.
                     inbox.received_bits[u >> 5] = 0;
-                    if (!sends && !changes) list[i] = ~u;
                 }
                 active = __ballot_sync(ALL, changes) >> (lane & -group) & 1;
                 // The lanes of the group read what the first has written.
@@ -190,7 +185,10 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
             }
             if (counts)
                 append_pieces<T>(u, found.note(active && member == 0, degree), space.pieces, &found.tally->pieces);
-            if (!sends) continue;
+            if (!sends) {
+                lists(active && member == 0, u);
+                continue;
+            }
             active = active && degree <= T::PIECE;
             Batch<Index, T::BATCH> batch;
 #pragma unroll
@@ -208,9 +206,13 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         if (is_alone) __syncthreads();
         else barrier.wait();
         // Read before it is known how many there are: one chain of loads less. What lies behind them is no vertex.
-        ahead_at = at >> (sends ? shift : shift_of(rows, threads));
-        ahead = ahead_at < n ? *(volatile Index*)((sends ? arriving : list) + ahead_at) : 0;
-        now = read(tally(step));
+        if (applies) apply_shift = shift;
+        if (sends && !of_pieces) send_shift = shift;
+        ahead_at = at >> (sends ? apply_shift : send_shift);
+        ahead = ahead_at < n ? *(volatile Index*)(listed + ahead_at) : 0;
+        const Tally told = read(tally(turn + 1));
+        if (counts) now = told;
+        else now.light = told.light;
     };
     // Whether the list's vertices may send as soon as they are updated.
     const auto at_once = [&] { return BLIND && rows <= most_at_once && done + step < limit; };
@@ -221,41 +223,46 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         phase(of_pieces, counts, applies, sends);
         if (applies) space.trace.add(step, 0, count, arcs);
         const auto goes_on = [&] { return now.count && (sends || ((i64)now.arcs <= most && done + step < limit)); };
-        const bool fits = goes_on() && (i64)now.arcs <= alone && now.pieces == 0 && (sends || rows <= alone);
+        const bool fits = goes_on() && (i64)now.arcs <= alone && now.pieces == 0 && (i64)now.light <= alone;
         if (is_alone != fits) {
             // What the others have to know afterwards passes through the outcome.
             i64* const passed = space.trace.outcome->passed;
             if (blockIdx.x) {
                 barrier.wait();
                 const i64 both = *(volatile i64*)&passed[0];
-                step = both >> 1, sends = both & 1, rows = *(volatile i64*)&passed[1], ahead_at = -1;
-                now = read(tally(step));
+                step = both >> 1, sends = both & 1, turn = *(volatile i64*)&passed[1], ahead_at = -1;
+                // One that a phase has left which counted: after another, what fits still does.
+                now = read(tally(turn + 1));
                 // Read by all before it is written again.
                 barrier.wait();
             } else if (fits) {
                 is_alone = true;
             } else {
-                if (threadIdx.x == 0) passed[0] = step << 1 | sends, passed[1] = rows;
+                if (threadIdx.x == 0) passed[0] = step << 1 | sends, passed[1] = turn;
                 is_alone = false;
                 barrier.wait();
                 barrier.wait();
             }
         }
         if (!goes_on()) break;
-        if (!sends) {
-            of_pieces = counts = applies = false, sends = true;
-        } else if (now.pieces && !of_pieces) {
+        if (sends && now.pieces && !of_pieces) {
             of_pieces = true, counts = applies = false;
-        } else {
-            count = now.count, arcs = now.arcs, rows = now.light, ++step;
+            continue;
+        }
+        rows = now.light, ++turn, of_pieces = false;
+        counts = applies = sends;
+        if (sends) {
+            count = now.count, arcs = now.arcs, ++step;
             // Nobody reads the world before the next superstep's messages.
             if constexpr (Program::READS_WORLD)
                 if (thread() == 0) program.turn(done + step + 1);
-            of_pieces = false, counts = applies = true, sends = at_once();
         }
+        sends = !sends || at_once();
     }
+    if (!(turn & 1))
+        for (i64 i = thread(); i < (i64)now.light; i += (i64)gridDim.x * THREADS) space.list[i] = space.following_list[i];
     space.trace.end(step, now.count);
-    if (Trace::is_writer()) space.trace.outcome->passed[0] = rows, space.trace.outcome->passed[1] = now.arcs;
+    if (Trace::is_writer()) space.trace.outcome->passed[0] = now.light, space.trace.outcome->passed[1] = now.arcs;
 }
 
 }  // namespace hpgraph
