@@ -27,16 +27,25 @@ LONGEST = (
 )  # fmt: skip
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported and collected lives as long as the process: no collection of garbage looks through 15,000 tests.
+
+    Nor again and again while they are collected.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest files."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
-
-
-def pytest_collection_finish() -> None:
-    """What collecting leaves lives as long as the process: no garbage collection need look through 15,000 tests."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(params=["cpu", "cuda"])
