@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from hpgraph.engine.divided_superstep import divided_supersteps
 from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
+from hpgraph.kernels.backend import divided_sweeps
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.runtime.techniques import techniques
 
@@ -56,12 +57,13 @@ def _in_shards(run: Run, form: Form) -> Outcome:
     """The same on several devices, or on the first alone where its supersteps are too small for them."""
     if run.plan is not None and not run.plan.replicated:
         return Outcome(*ranged_supersteps(run, *run.begin()), Form(SUPERSTEPS, run.code, run.plan.told))
-    if form.loop in (TRAVERSAL, RELAXATION):
+    searches = form.loop in (TRAVERSAL, RELAXATION)
+    if searches or _sweeps_side_by_side(run, form):
         divided: Any = run.arcs
         run, form = _where(run, form)
         if run.arcs is not divided:
             outcome = go(run, form)
-            if techniques.side_by_side:
+            if searches and techniques.side_by_side:
                 side_by_side.supersteps_of(divided).note(outcome.rows)
             return outcome
     if form.loop == TRAVERSAL:
@@ -86,13 +88,26 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
     return Outcome(*general(run, frontier, settled), form)
 
 
+def _sweeps_side_by_side(run: Run, form: Form) -> bool:
+    """Whether these are sweeps for which several devices have kernels."""
+    offered = techniques.side_by_side and not cast(Any, run.arcs).in_windows
+    return form.loop == SWEEP and offered and divided_sweeps(run.device) is not None
+
+
+def _is_worth_it(run: Run, form: Form) -> bool:
+    arcs: Any = run.arcs
+    if form.loop == SWEEP:
+        return side_by_side.sweeps_are_worth_it(arcs)
+    # A relaxation's values come home first, as kernels keep them for the next.
+    traverses, size = form.loop == TRAVERSAL, sum(values.itemsize for values in run.state)
+    return side_by_side.is_worth_it(arcs, traverses, size, run.apart and traverses)
+
+
 def _where(run: Run, form: Form) -> tuple[Run, Form]:
     """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
     arcs: Any = run.arcs
     together = techniques.side_by_side
-    # A relaxation's values come home first, as kernels keep them for the next.
-    traverses, size = form.loop == TRAVERSAL, sum(values.itemsize for values in run.state)
-    if not together or not side_by_side.is_worth_it(arcs, traverses, size, run.apart and traverses):
+    if not together or not _is_worth_it(run, form):
         try:
             alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))
         except DeviceMemoryError:

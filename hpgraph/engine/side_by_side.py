@@ -37,6 +37,9 @@ FEW_ARCS, FEW_SUPERSTEPS = 8, 7
 # second that come home from another one.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
 MEETINGS, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
+# Of sweeps, likewise: arcs that one device is done with in a second where it gathers from its caches, and by how many
+# seconds launches, events and sums make a superstep longer (PageRank of road4096 and kron24).
+SWEPT_A_SECOND, LAUNCHES = 2.5e11, 1.6e-4
 # Of components, likewise: vertices that one device is done with in a second, and by how many seconds a call is longer.
 VERTICES_A_SECOND, COMPONENTS = 1.4e10, 1.5e-4
 
@@ -280,6 +283,12 @@ def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool 
     travelling = elsewhere * graph.n_vertices * size / LINK
     once = CALL - travelling if stay_apart else CALL + travelling
     return bool(seen * elsewhere / ARCS_A_SECOND[traverses] > MEETINGS + once / supersteps)
+
+
+def sweeps_are_worth_it(arcs: DividedArcs) -> bool:
+    """Whether several devices are expected to be done with a sweep over all arcs sooner than one."""
+    graph = arcs.graph
+    return bool(graph.n_edges * (1 - 1 / len(graph.shards)) / SWEPT_A_SECOND > LAUNCHES)
 
 
 def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:

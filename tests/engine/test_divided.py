@@ -17,6 +17,7 @@ import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.core.device import cuda_available
 from hpgraph.core.devices import place_of
+from hpgraph.engine import side_by_side
 from hpgraph.kernels.sweep import cuda_divided
 from hpgraph.scipy_api.divided_matrix import divide_matrix
 
@@ -34,6 +35,12 @@ def places(request):
         if request.param == "two GPUs" and cupy.cuda.runtime.getDeviceCount() < 2:
             pytest.skip("one GPU alone")
     return PLACES[request.param]
+
+
+@pytest.fixture(autouse=True)
+def sweeps_divided(monkeypatch):
+    """Sweeps over graphs as small as these would stay on one device."""
+    monkeypatch.setattr(side_by_side, "LAUNCHES", 0.0)
 
 
 @pytest.fixture
@@ -76,6 +83,20 @@ def test_sums_over_all_parts_decide_when_to_stop(places):
     assert np.isclose(found.world["change"], change) and np.isclose(found.world["total"], value.sum())
     limited = hpg.run(programs.Halving, small, max_iteration=3)
     assert limited.supersteps == 3 and len(limited.active) == 200
+
+
+def test_short_sweeps_stay_on_one_device(places, monkeypatch):
+    graph = divide(hpg.Graph(SMALL / 40, directed=True), places)
+    divided = hpg.run(programs.Halving, graph)
+    monkeypatch.setattr(side_by_side, "LAUNCHES", 1.0)
+    alone = hpg.run(programs.Halving, graph)
+    stays = "; on one device, as supersteps are too small for several"
+    # On the CPU one device has all threads: its parts are swept one after the other, however small.
+    assert stays not in divided.trace.explain() and (stays in alone.trace.explain()) == (places[0] != "cpu")
+    assert alone.supersteps == divided.supersteps and np.allclose(host(alone.value), host(divided.value), rtol=1e-12)
+    assert np.isclose(alone.world["change"], divided.world["change"])
+    apart = hpg.run(programs.Halving, graph, apart=True)
+    assert (np.asarray(apart.value) == host(alone.value)).all()
 
 
 def test_gpus_without_access_to_each_other_copy(places, monkeypatch):

@@ -9,7 +9,7 @@ import test_divided
 import test_run
 import test_shapes
 from reference_algorithms import levels
-from test_divided import device, places  # noqa: F401
+from test_divided import device, places, sweeps_divided  # noqa: F401
 from test_run import SMALL, host
 
 import hpgraph as hpg

@@ -191,6 +191,13 @@ def test_small_supersteps_are_not_worth_it() -> None:
         assert side_by_side.is_worth_it(arcs, False, 4) == relaxation
 
 
+def test_short_sweeps_are_not_worth_it() -> None:
+    # Two devices save half of 2.5e11 arcs a second; a third one saves more.
+    for arcs, shards, want in ((47_000_000, 2, False), (90_000_000, 2, True), (70_000_000, 3, True)):
+        given: Any = SimpleNamespace(graph=SimpleNamespace(n_edges=arcs, shards=[None] * shards))
+        assert side_by_side.sweeps_are_worth_it(given) == want
+
+
 def test_what_stays_apart_need_not_travel() -> None:
     # Results of so many vertices take longer over the link than several devices save; but from one they take it, too.
     n, arcs_a_superstep = 1 << 24, 7 * 10**7
