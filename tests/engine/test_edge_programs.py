@@ -105,6 +105,18 @@ def test_replies_to_the_source(n, direction, device):
     compare(hpg.run(Bargain, G, direction=direction, active=active, max_iteration=limit), *expected)
 
 
+def test_replies_make_more_receivers_than_there_are_arcs(device):
+    """A block that goes on alone has more to look at than it would have begun with."""
+    pairs = 600
+    G = hpg.Graph.from_edges(range(pairs), range(pairs, 2 * pairs)).to(device)
+    arcs, _ = lists(G)
+    always = type("Answering", (Bargain,), {"reply_cond": lambda source, edge, target: True})
+    expected = run_slowly(
+        always, arcs, {"stock": [5] * 2 * pairs}, {"offered": [1] * pairs}, operator.add, range(pairs), limit=6
+    )
+    compare(hpg.run(always, G, direction="push", active=range(pairs), max_iteration=6), *expected)
+
+
 @pytest.mark.parametrize("direction", ["push", "pull"])
 def test_replies_in_used_memory(direction, device, monkeypatch):
     """Each superstep launched by itself, in memory that others have written: who does not send hears no reply."""

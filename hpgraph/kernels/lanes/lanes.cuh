@@ -200,6 +200,8 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
                 __syncthreads();
                 sample_lanes<W>(classes, in, policy.arcs, n, front(), space.reached);
+                // Every block must decide by the same bits, and messages of single arcs reach vertices while others pull.
+                if constexpr (Delivery::BY_ARC) barrier.wait();
                 pulling = pull_cost<W>(classes, (float)n, policy);
                 pulls = pulling.all < (float)arcs * (float)policy.pushed;
             }

@@ -216,6 +216,8 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             const i64 entry = step;
             const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
+                // Others may still be reading how many supersteps were thin, which this block writes.
+                if (limits.may_leave) barrier.await_others();
                 run_local<T>(
                     local, limits, out.indptr, queue(), following(), now, step, space.header->local.thin,
                     &space.header->local, [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {

@@ -166,7 +166,7 @@ class _PartOfForest:
             self._launch("stand_alone", blocks_of(first), np.int64(first), self._label)
 
     def _grow(self) -> None:
-        self._counters.memset_async(0, _COUNTERS, self.part.stream)
+        self._counters.memset_async(0, _COUNTERS)
         if self._blocks:
             self._forest.begin()
             self._forest.link_first()
@@ -215,13 +215,16 @@ class _PartOfForest:
             return
         launches()
         if techniques.captured_graph:
-            with uncollected():
-                self.part.stream.begin_capture()
+            import cupy
+
+            # On a stream of its own: graphs share the device's, and launches of other threads would be captured too.
+            stream = cupy.cuda.Stream(non_blocking=True)
+            with uncollected(), stream:
+                stream.begin_capture()
                 try:
                     launches()
                 finally:
-                    graph = self.part.stream.end_capture()
-                self._captured[launches.__name__] = graph
+                    self._captured[launches.__name__] = stream.end_capture()
 
 
 def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:

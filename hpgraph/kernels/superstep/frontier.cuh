@@ -223,7 +223,9 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         phase(of_pieces, counts, applies, sends);
         if (applies) space.trace.add(step, 0, count, arcs);
         const auto goes_on = [&] { return now.count && (sends || ((i64)now.arcs <= most && done + step < limit)); };
-        const bool fits = goes_on() && (i64)now.arcs <= alone && now.pieces == 0 && (i64)now.light <= alone;
+        // After a phase that did not count, those who are listed may be more than the arcs, by replies.
+        const bool fits = counts ? goes_on() && (i64)now.arcs <= alone && now.pieces == 0 && (i64)now.light <= alone
+                                 : is_alone;
         if (is_alone != fits) {
             // What the others have to know afterwards passes through the outcome.
             i64* const passed = space.trace.outcome->passed;
@@ -231,11 +233,13 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
                 barrier.wait();
                 const i64 both = *(volatile i64*)&passed[0];
                 step = both >> 1, sends = both & 1, turn = *(volatile i64*)&passed[1], ahead_at = -1;
-                // One that a phase has left which counted: after another, what fits still does.
+                // One that a phase has left which counted: after others the block stays alone.
                 now = read(tally(turn + 1));
                 // Read by all before it is written again.
                 barrier.wait();
             } else if (fits) {
+                // The second phase from here clears the tally that others may still be reading.
+                barrier.await_others();
                 is_alone = true;
             } else {
                 if (threadIdx.x == 0) passed[0] = step << 1 | sends, passed[1] = turn;

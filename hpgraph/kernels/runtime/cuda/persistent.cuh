@@ -27,6 +27,17 @@ struct GridBarrier {
         }
         __syncthreads();
     }
+
+    // By one block: until all others have arrived at the next barrier, and so have read what they decided by.
+    __device__ void await_others() const {
+        if (threadIdx.x == 0) {
+            const unsigned all_others = target + gridDim.x - 1;
+            unsigned seen;
+            do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+            while ((int)(seen - all_others) < 0);
+        }
+        __syncthreads();
+    }
 };
 
 // One row for every superstep, written by the first thread of the grid.
