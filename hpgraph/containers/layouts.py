@@ -62,7 +62,19 @@ class Layouts:
         return self._kept.get(name)
 
     def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """What is kept under the name; `build` makes it now if it is not there."""
+        """What is kept under the name, built now if it is not there.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        build : callable
+            Makes it, without arguments.
+
+        Returns
+        -------
+        object
+        """
         try:
             return self._kept[name]
         except KeyError:

@@ -230,7 +230,20 @@ class ResultTable:
 
 
 def named(result: Result, graph: Any, sources: Any = None) -> Result:
-    """The same result, which now knows the names of its graph's vertices and, in NumPy, where k searches began."""
+    """A result that knows the names of its graph's vertices.
+
+    Parameters
+    ----------
+    result : ResultTable
+    graph : Graph
+    sources : integer NumPy array of shape (k,), optional
+        Where each of k searches began.
+
+    Returns
+    -------
+    ResultTable
+        The same.
+    """
     held = result.__dict__
     held["_names"], held["_n"] = graph._names, graph.n_vertices
     if sources is not None:

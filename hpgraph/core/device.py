@@ -24,7 +24,21 @@ _NAMES: dict[str, Device] = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda"}
 
 
 def normalize_device(device: str) -> Device:
-    """The canonical name of a device: "cpu", or "cuda", also called "gpu"; case does not matter, others are refused.
+    """The canonical name of a device.
+
+    Parameters
+    ----------
+    device : str
+        "cpu", "cuda" or its synonym "gpu"; case does not matter.
+
+    Returns
+    -------
+    {"cpu", "cuda"}
+
+    Raises
+    ------
+    ValueError
+        For any other name.
 
     Examples
     --------
@@ -39,6 +53,15 @@ def normalize_device(device: str) -> Device:
 
 def is_cuda(array: object) -> bool:
     """Whether an array (or a CuPy sparse matrix) lies in GPU memory; never imports CuPy.
+
+    Parameters
+    ----------
+    array : object
+        Anything.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -140,7 +163,17 @@ def cuda_available() -> bool:
 
 
 def array_module(device_or_array: object) -> ModuleType:
-    """NumPy for the CPU, CuPy for CUDA, by a device's name or by an array that lies there.
+    """NumPy for the CPU, CuPy for CUDA.
+
+    Parameters
+    ----------
+    device_or_array : str or array
+        A device's name, or an array that lies on the device.
+
+    Returns
+    -------
+    module
+        numpy or cupy.
 
     Raises
     ------

@@ -30,8 +30,20 @@ def naming_what_does_not_compile(code: ProgramCode, weight: Callable[[], np.dtyp
     """Reword whatever a compiler raises, so that it is about a function its reader wrote.
 
     Compilers complain of the kernels that the functions were inlined into. So each function is compiled again by
-    itself, for a vertex of the program's own types and an arc of the type that `weight` tells, if asked (None: no
-    weights). The first one that does not compile, or does not return what it must, is named by a `CompileError`.
+    itself, for a vertex of the program's own types, and the first one that does not compile, or does not return what
+    it must, is the one that is named.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program that runs inside.
+    weight : callable
+        Asked, if need be, for the type of the arcs' weights; None where there are none.
+
+    Raises
+    ------
+    CompileError
+        Naming the function of the program, its line, and what is wrong with it.
     """
     try:
         yield

@@ -117,7 +117,17 @@ class Declarations:
         return self._snapshot.holds()
 
     def code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
-        """The code of the program for these types, one a property; made once."""
+        """The code of the program for given property types; made once.
+
+        Parameters
+        ----------
+        dtypes : tuple of numpy.dtype
+            One a property.
+
+        Returns
+        -------
+        ProgramCode
+        """
         found = self._codes.get(dtypes)
         if found is None:
             found = self._codes[dtypes] = self._code(dtypes)
@@ -232,7 +242,17 @@ class Declarations:
 def declarations_of(
     program: Definition | type[Definition], reader: type[Declarations] = Declarations
 ) -> Declarations:
-    """What a program declares now: as it was read for the last run, where that still holds, or else by `reader`.
+    """What a program declares now: as it was read for the last run, where that still holds.
+
+    Parameters
+    ----------
+    program : VertexProgram or a subclass
+    reader : type
+        What reads the class anew.
+
+    Returns
+    -------
+    Declarations
 
     Raises
     ------

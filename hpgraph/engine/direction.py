@@ -74,7 +74,16 @@ class Direction:
 
     @classmethod
     def of(cls, direction: str | Direction) -> Direction:
-        """A policy as it is, or the standard one in the given mode."""
+        """A policy as it is, or the standard one in the given mode.
+
+        Parameters
+        ----------
+        direction : str or Direction
+
+        Returns
+        -------
+        Direction
+        """
         if isinstance(direction, Direction):
             return direction
         # Asked in every call of every algorithm: the standard ones are made once.

@@ -48,7 +48,17 @@ if TYPE_CHECKING:
 
 
 def kernels(device: str) -> Backend:
-    """The kernels for a device: the module `hpgraph.kernels.cpu` or `hpgraph.kernels.cuda`.
+    """The kernels for a device.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        Which.
+
+    Returns
+    -------
+    Backend
+        The module `hpgraph.kernels.cpu` or `hpgraph.kernels.cuda`.
 
     Raises
     ------

@@ -68,14 +68,24 @@ def traversal_direction(
 
     Parameters
     ----------
-    last, looked : int
-        The direction of the last superstep, and the arcs that it looked at.
-    count, leaving, count_before, leaving_before : int
-        Vertices of the frontier and arcs that leave them; those of the frontier before.
+    last : int
+        The direction of the last superstep.
+    count, count_before : int
+        Vertices of the frontier, and of the one before.
+    leaving, leaving_before : int
+        Arcs that leave them.
+    looked : int
+        Arcs that the last superstep looked at.
     waiting : int
         Vertices that some arc reaches, but no message yet.
-    n, arcs, alpha, beta
-        All vertices, all arcs; and see above.
+    n, arcs : int
+        All vertices, all arcs.
+    alpha, beta : float
+        See above.
+
+    Returns
+    -------
+    int
 
     Examples
     --------

@@ -292,11 +292,20 @@ def arrays(rows: CSR) -> tuple[Any, ...]:
 
 
 def plain(array: Any) -> Any:
-    """The array as compiled kernels take it: contiguous and writable, so that each is compiled for one kind only."""
+    """The array as compiled kernels take it: contiguous and writable, so that each is compiled for one kind only.
+
+    Parameters
+    ----------
+    array : numpy.ndarray or None
+        A read-only one is aliased: kernels never write to their inputs.
+
+    Returns
+    -------
+    numpy.ndarray or None
+    """
     if array is None:
         return None
     array = np.ascontiguousarray(array)
-    # A read-only one is aliased: kernels never write to their inputs.
     return array if array.flags.writeable else np.asarray(_Alias(array))
 
 

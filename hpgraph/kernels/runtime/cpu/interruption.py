@@ -38,7 +38,17 @@ stops = 0
 
 
 def stopped_since(count: int) -> bool:
-    """Whether kernels were stopped since `stops` was read and was `count`, so that what they made is of no use."""
+    """Whether kernels were stopped since `stops` was read, so that what they made is of no use.
+
+    Parameters
+    ----------
+    count : int
+        What `stops` was.
+
+    Returns
+    -------
+    bool
+    """
     return word.value != 0 or stops != count
 
 
