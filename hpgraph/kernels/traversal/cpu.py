@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, Bitmask
+from hpgraph.formats import CSR
 from hpgraph.formats.bits_cpu import bits_count
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
@@ -17,7 +17,8 @@ from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL, blank_
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin
 from hpgraph.kernels.spmv.cpu import plain
-from hpgraph.kernels.superstep.cpu import settled_words
+from hpgraph.kernels.structure.empty_rows import empty_rows
+from hpgraph.kernels.superstep.cpu import past, settled_words
 from hpgraph.kernels.traversal.direction_optimizing import ARCS, OPEN, PROGRESS, QUEUED, ROW, THIN_ROW, run_supersteps
 from hpgraph.kernels.traversal.thin import THIN_PER_ROW, unfolded
 
@@ -107,7 +108,6 @@ def _run(
 @attached
 def _deaf(in_: CSR) -> tuple[np.ndarray, int]:
     """Who hears from nobody, in bits that are set past the last vertex too: no pull looks there. And how many hear."""
-    deaf = Bitmask.of_empty_rows(in_.indptr)
-    if deaf.n % 64:
-        deaf.words[-1] |= ~np.uint64(0) << np.uint64(deaf.n % 64)
-    return deaf.words, 64 * deaf.words.size - bits_count(deaf.words)
+    deaf = empty_rows(in_).words.copy()
+    deaf[-1:] |= past(in_.shape[0])
+    return deaf, 64 * deaf.size - bits_count(deaf)
