@@ -56,6 +56,27 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
     return MappingProxyType(found)
 
 
+def reads_properties(function: Callable[..., Any]) -> tuple[bool, ...]:
+    """Whether a function reads more of each parameter than its id.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+
+    Returns
+    -------
+    tuple of bool
+        One a parameter.
+
+    Examples
+    --------
+    >>> reads_properties(lambda source, weight, target: source.width + target.id)
+    (True, False, False)
+    """
+    return tuple(attributes is None or bool(attributes - {"id"}) for attributes in reads(function).values())
+
+
 def unread(function: Callable[..., Any]) -> frozenset[str]:
     """Parameters that a function never reads.
 

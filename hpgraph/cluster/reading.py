@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.runtime.program import ProgramCode, plain_function
 from hpgraph.semiring.reads import reads
 
 
@@ -38,17 +37,13 @@ def reading_of(code: ProgramCode) -> Reading:
     for function, arc in ((code.gather, True), (code.edge_cond, True), (code.cond, False)):
         if function is None:
             continue
-        read = tuple(reads(_plain(function)).values())
+        read = tuple(reads(plain_function(function)).values())
         if arc:
             source |= _names(read[0], names)
             target |= _names(read[2], names)
         else:
             target |= _names(read[0], names)
     return Reading(*(tuple(i for i, name in enumerate(names) if name in said) for said in (source, target)))
-
-
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    return getattr(function, "py_func", getattr(function, "python", function))  # type: ignore[no-any-return]
 
 
 def _names(read: frozenset[str] | None, names: list[str]) -> set[str]:

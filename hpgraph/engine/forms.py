@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hpgraph.core.number import real
 from hpgraph.engine.side_by_side import unserved
 from hpgraph.semiring.monotone import Course, course
-from hpgraph.semiring.reads import reads
+from hpgraph.semiring.reads import reads_properties
 
 if TYPE_CHECKING:
     from hpgraph.engine.declarations import Declarations
@@ -54,7 +54,17 @@ class Form(NamedTuple):
 
 
 def form_of(declared: Declarations, code: ProgramCode) -> Form:
-    """The form of a program, by its code for some types; found out once.
+    """The form of a program; found out once.
+
+    Parameters
+    ----------
+    declared : Declarations
+    code : ProgramCode
+        Its code for some types.
+
+    Returns
+    -------
+    Form
 
     Raises
     ------
@@ -68,7 +78,16 @@ def form_of(declared: Declarations, code: ProgramCode) -> Form:
 
 
 def form_for(run: Run) -> Form:
-    """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that."""
+    """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    Form
+    """
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
@@ -179,8 +198,8 @@ def _no_recognition(code: ProgramCode) -> str | None:
 
 def _reads_property(condition: Callable[..., Any]) -> bool:
     """Whether a condition reads more of its vertices, the first parameter and the last, than their ids."""
-    read = tuple(reads(condition).values())
-    return any(attributes is None or attributes - {"id"} for attributes in (read[0], read[-1]))
+    read = reads_properties(condition)
+    return read[0] or read[-1]
 
 
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
@@ -191,12 +210,14 @@ def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
     form : Form
         The program's own.
     delta, ceiling : float or None
-        As given to `hpgraph.run`: one of them at the least.
+        As given to `hpgraph.run`.
 
     Raises
     ------
     ValueError
     """
+    if delta is None and ceiling is None:
+        return
     if form.loop != RELAXATION or form.code.reduce.name != "min":
         for name, value in (("delta", delta), ("ceiling", ceiling)):
             if value is not None:

@@ -129,8 +129,7 @@ def run_lanes(
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         form = form_for(run)
-        if delta is not None or ceiling is not None:
-            check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
+        check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
         joint = joint_traversal(device) if form.loop == TRAVERSAL and not arcs.in_shards else None
         relaxing = joint_relaxation(device) if form.loop == RELAXATION and not arcs.in_shards else None
         most, ids = 1, graph.id_dtype

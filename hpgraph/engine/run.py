@@ -164,8 +164,23 @@ def run_one(
 ) -> Ended:  # fmt: skip
     """Run a vertex program from one start: its state, its arcs, and the loop that its form asks for.
 
-    Arguments are those of `run`, checked. `sources` are ids, each once, as in `Run`; None leaves them to the program's
-    `starts`, or else means everyone. There are `limit` supersteps at the most.
+    Parameters
+    ----------
+    declared : Declarations
+        The program's.
+    graph : Graph
+    sources : array of vertex ids, each once, or None
+        Who is active at first; None leaves that to the program's `starts`, or else means everyone.
+    direction, delta, ceiling, apart
+        As for `run`.
+    limit : int
+        Supersteps at the most.
+    initial : dict, optional
+        Properties and parameters that were given; those that are used are taken out.
+
+    Returns
+    -------
+    Ended
     """
     policy, backend, plan = Direction.of(direction), kernels(graph.device), None
     initial = {} if initial is None else initial
@@ -184,8 +199,7 @@ def run_one(
         if sources is None:
             _begin_by_itself(this, graph)
         form = form_for(this)
-        if delta is not None or ceiling is not None:
-            check_order(form_of(declared, code) if arcs.in_shards and not arcs.in_windows else form, delta, ceiling)
+        check_order(form_of(declared, code) if arcs.in_shards and not arcs.in_windows else form, delta, ceiling)
         outcome = go(this, form)
     if apart or this.pieces is not None:
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]

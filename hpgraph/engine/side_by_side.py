@@ -17,7 +17,7 @@ from hpgraph.core.devices import Devices, reach_each_other
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
-from hpgraph.semiring.reads import reads
+from hpgraph.semiring.reads import reads_properties
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
@@ -76,12 +76,12 @@ def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
 @lru_cache(maxsize=256)
 def _reads_too_much(code: ProgramCode, from_source: bool) -> str | None:
     """What a program reads that no kernel of one part knows, if anything."""
-    if code.cond is not None and any(_reads_properties(code.cond)):
+    if code.cond is not None and any(reads_properties(code.cond)):
         return "cond reads a property, which only the vertex's own device knows"
     for name, function in (("gather", code.gather), ("edge_cond", code.edge_cond)):
         if function is None:
             continue
-        source, *_, target = _reads_properties(function)
+        source, *_, target = reads_properties(function)
         if target:
             return f"{name} reads a property of the target, which only the target's device knows"
         if source and not from_source:
@@ -114,11 +114,6 @@ def _apart(graph: DividedGraph) -> str | None:
     if not reach_each_other(Devices("cuda", tuple(sorted(set(_indices(graph.shards)))))):
         return "the devices have no access to each other's memory"
     return None
-
-
-def _reads_properties(function: Callable[..., Any]) -> list[bool]:
-    """Whether more than the id is read of each parameter."""
-    return [attributes is None or bool(attributes - {"id"}) for attributes in reads(function).values()]
 
 
 def _indices(shards: tuple[Shard, ...]) -> list[int]:
@@ -286,7 +281,16 @@ def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool 
 
 
 def sweeps_are_worth_it(arcs: DividedArcs) -> bool:
-    """Whether several devices are expected to be done with a sweep over all arcs sooner than one."""
+    """Whether several devices are expected to be done with a sweep over all arcs sooner than one.
+
+    Parameters
+    ----------
+    arcs : DividedArcs
+
+    Returns
+    -------
+    bool
+    """
     graph = arcs.graph
     return bool(graph.n_edges * (1 - 1 / len(graph.shards)) / SWEPT_A_SECOND > LAUNCHES)
 

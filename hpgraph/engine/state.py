@@ -207,7 +207,7 @@ def initial_state(
         begins: Beginning | None
         if name in declared.beginnings and name not in initial:
             dtype, begins = declared.beginnings[name]
-            state[name] = xp.empty((n, len(begins.fill)) if isinstance(begins.fill, tuple) else n, dtype)
+            state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
         elif name in initial:
             state[name], begins = _values(name, prop, initial.pop(name), None, graph, device)
         else:
@@ -237,7 +237,18 @@ def _values(
 
 
 def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs | DividedArcs | DividedPages:
-    """The arcs of a graph for a program, wherever they lie."""
+    """The arcs of a graph for a program, wherever they lie.
+
+    Parameters
+    ----------
+    graph : Graph
+    declared : Declarations
+    code : ProgramCode
+
+    Returns
+    -------
+    Arcs, PagedArcs, DividedArcs or DividedPages
+    """
     if isinstance(graph, DividedStreamedGraph):
         return DividedPages(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
     if isinstance(graph, StreamedGraph):

@@ -20,7 +20,8 @@ from hpgraph.core.number import real
 from hpgraph.kernels.runtime.packed_pair import PackedPair
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
-from hpgraph.semiring.reads import reads
+from hpgraph.semiring.reads import reads_properties
+from hpgraph.semiring.references import inner_function
 
 # The file that compilers think generated functions stand in.
 GENERATED = "<hpgraph>"
@@ -43,7 +44,17 @@ class Beginning:
 
 
 def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sources: Any) -> None:
-    """Fill the properties that have a `Beginning`; `sources` of one vertex may lie in NumPy whatever the device."""
+    """Fill the properties that have a `Beginning`.
+
+    Parameters
+    ----------
+    state : tuple of arrays
+        The properties; those without a `Beginning` are left as they are.
+    beginnings : tuple of Beginning or None
+        One a property.
+    sources : array of vertex ids
+        Who is active at first; on the device of the properties, or a NumPy array of length 1.
+    """
     for values, beginning in zip(state, beginnings, strict=True):
         if beginning is None:
             continue
@@ -110,9 +121,18 @@ def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, l
     return held(width), held(np.asarray(least).item() + width), last
 
 
-def _plain(function: Callable[..., Any]) -> Any:
-    """The Python function of one that may be compiled."""
-    return getattr(function, "py_func", getattr(function, "python", function))
+def plain_function(function: Callable[..., Any]) -> Any:
+    """The Python function of one that may be compiled.
+
+    Parameters
+    ----------
+    function : function, Function or Numba's dispatcher
+
+    Returns
+    -------
+    function
+    """
+    return inner_function(function) or function
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +235,7 @@ class ProgramCode:
 
     def takes_world(self, function: Callable[..., Any], without: int) -> bool:
         """Whether a function has a parameter more than the `without` it must have."""
-        return int(_plain(function).__code__.co_argcount) > without
+        return int(plain_function(function).__code__.co_argcount) > without
 
     @property
     def is_shaped(self) -> bool:
@@ -237,8 +257,7 @@ class ProgramCode:
     def reads_receivers(self) -> bool:
         """Whether messages depend on properties of the vertices that they reach: on more of these than their ids."""
         asked = ((self.gather, 2), (self.edge_cond, 2), (self.cond, 0))
-        read = (tuple(reads(_plain(function)).values())[at] for function, at in asked if function is not None)
-        return any(attributes is None or attributes - {"id"} for attributes in read)
+        return any(reads_properties(plain_function(function))[at] for function, at in asked if function is not None)
 
     @cached_property
     def choosing(self) -> ProgramCode:
