@@ -52,7 +52,7 @@ _ROW = Layout("TraceRow", direction="i64", active="i64", looked="i64", cycles="i
 _SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 
 
-class Lengths(NamedTuple):
+class RowLengths(NamedTuple):
     """What persistent kernels have to know of the lengths of a matrix's rows.
 
     Attributes
@@ -68,11 +68,11 @@ class Lengths(NamedTuple):
 
 
 @attached
-def row_lengths(arcs: CSR) -> Lengths:
-    """The `Lengths` of a graph's arcs; waits for the device, once a graph."""
+def row_lengths(arcs: CSR) -> RowLengths:
+    """The `RowLengths` of a graph's arcs; waits for the device, once a graph."""
     length, rows = lengths_of(arcs.indptr)
     pieces = int((-(-length // PIECE) * rows)[length > PIECE].sum())
-    return Lengths(int(length[rows > 0].max(initial=0)), pieces)
+    return RowLengths(int(length[rows > 0].max(initial=0)), pieces)
 
 
 def heavy_pieces(arcs: CSR) -> int:
