@@ -226,7 +226,8 @@ def sweeps(
 def _asks(stop: Callable[..., Any] | None, world: Any) -> bool:
     if stop is None:
         return False
-    if stop.__module__.startswith("hpgraph."):
+    # What `exec` made with names of its own has no module.
+    if (stop.__module__ or "").startswith("hpgraph."):
         return bool(stop(world))
     with in_python():
         return bool(stop(world))
