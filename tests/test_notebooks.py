@@ -15,6 +15,7 @@ import hpgraph as hpg
 
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
+jupyter_client = pytest.importorskip("jupyter_client")
 pytest.importorskip("ipykernel")
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
@@ -29,18 +30,25 @@ def text(cell) -> str:
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
-    """Run a notebook once, in a folder of its own."""
+    """Run a notebook once, in a folder and with names of its own; one process, and what it imported, serves all."""
     done = {}
+    kernel = jupyter_client.AsyncKernelManager()
 
     def run(path: Path):
         if path not in done:
             notebook = nbformat.read(path, as_version=4)
-            folder = str(tmp_path_factory.mktemp("notebook"))
-            client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}})
-            done[path] = client.execute()
+            begin = f"%reset_selective -f .\n%cd -q {tmp_path_factory.mktemp('notebook')}"
+            notebook.cells.insert(0, nbformat.v4.new_code_cell(begin))
+            client = nbclient.NotebookClient(notebook, km=kernel, timeout=300)
+            try:
+                done[path] = client.execute()
+            finally:
+                client.kc.stop_channels()
         return done[path]
 
-    return run
+    yield run
+    if kernel.has_kernel:
+        nbclient.util.run_sync(kernel.shutdown_kernel)(now=True)
 
 
 def test_there_are_notebooks():
