@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles, translates
@@ -22,6 +24,7 @@ pytest.importorskip("numba.cuda")
 
 # All kinds of superstep are one kernel, and what the others keep meanwhile leaves the registers.
 LOCAL = 512
+OLDEST, NEWEST = GENERATIONS
 
 
 def before(threads=lanes.THREADS_OF_MANY_ARCS):
@@ -72,28 +75,27 @@ def test_survey_and_structs_lie_as_the_host_fills_them(index, words):
         compiles("lanes.cuh", before(), (), (name,), local=LOCAL, checks=held)
 
 
-@pytest.mark.parametrize("words", [1, 2])
-def test_searches_that_share_rows(words):
+@pytest.mark.parametrize(("words", "ask"), [(1, translates), (2, partial(compiles, local=LOCAL))])
+def test_searches_that_share_rows(words, ask):
     made = cuda_program(code_of(_program("int8", "", False)), None)
     name = f"hpgraph::traverse_lanes_together<Program, int, hpgraph::Pattern, {words}>"
     held = persistent.checks(*lanes.layouts(np.dtype("int32")), cuda_together.ROW_SHARE, cuda_together.FRONTS, *SHARED)
-    compiles("lanes_together.cuh", before() + made.prologue, made.ltoir, (name,), local=LOCAL, checks=held)
+    ask("lanes_together.cuh", before() + made.prologue, made.ltoir, (name,), checks=held)
 
 
-def test_messages_that_differ_by_arc():
-    translates(*traversal_of(Tree, 1))
+@pytest.mark.parametrize(("program", "words"), [(Tree, 1), (Tree, 2), (Levels, 2), (Choosy, 1)])
+def test_messages_of_an_arc_and_of_a_vertex(program, words):
+    translates(*traversal_of(program, words, "float" if program is Choosy else None))
 
 
-def test_conditions_and_wide_ids():
-    compiles(*traversal_of(Choosy, 2, "float", "long long"), local=LOCAL)
+# Machine code of one takes ten seconds and more: both generations, numbers of words and of threads and widths of ids
+# share two, the second of which keeps more than any.
+def test_the_oldest_generation():
+    compiles(*traversal_of(Levels, 1, threads=persistent.THREADS), OLDEST, LOCAL)
 
 
-@pytest.mark.parametrize(
-    ("arch", "threads"), list(zip(GENERATIONS, (persistent.THREADS, lanes.THREADS_OF_MANY_ARCS), strict=True))
-)
-def test_every_generation_and_number_of_threads(arch, threads):
-    program, words = (Levels, 2) if arch == GENERATIONS[0] else (Tree, 1)
-    compiles(*traversal_of(program, words, threads=threads), arch, LOCAL)
+def test_conditions_and_wide_ids_on_the_newest():
+    compiles(*traversal_of(Choosy, 2, "float", "long long"), NEWEST, LOCAL)
 
 
 @pytest.mark.parametrize("element", lanes._ELEMENTS.values())
