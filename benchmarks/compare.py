@@ -124,7 +124,8 @@ def main(words: Sequence[str]) -> int:
         words = ["cpu", "--graphs", unseen, "--works", "bfs,sssp,pagerank,triangles", *words[1:]]
     chosen = _arguments(words)
     threads = chosen.threads or hpg.config.threads
-    hpg.config.threads = threads
+    if chosen.threads:
+        hpg.config.threads = threads
     # Read by OpenMP libraries when they are loaded, which is later.
     os.environ["OMP_NUM_THREADS"] = str(threads)
     path = chosen.output or RESULTS / f"{chosen.device}-{Record.today()}.json"

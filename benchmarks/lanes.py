@@ -57,7 +57,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/lanes-DEVICE-DATE.json)")
     parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs and works")
     chosen = parser.parse_args(words)
-    hpg.config.threads = chosen.threads or hpg.config.threads
+    if chosen.threads:
+        hpg.config.threads = chosen.threads
     # Read by OpenMP libraries when they are loaded, which is later.
     os.environ["OMP_NUM_THREADS"] = str(hpg.config.threads)
     usual = [name for name in graphs.default(chosen.device) if name != "cnr-2000"]

@@ -5,32 +5,40 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+import hpgraph as hpg
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(autouse=True)
 def _from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder benchmarks/ is not installed."""
+    """The folder benchmarks/ is not installed; what a command tells other libraries of threads goes with the test."""
     monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.setenv("OMP_NUM_THREADS", str(hpg.config.threads))
 
 
-def _run(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True, timeout=500
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command in this process, and what it prints; `test_memory` begins one of its own."""
+    from benchmarks.__main__ import main
+
+    def printed(*words: str) -> str:
+        assert main(words) == 0
+        return capsys.readouterr().out
+
+    return printed
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "results.json"
     words = ["cpu", "--graphs", "kron12,road64", "--libraries", "SciPy", "--sources", "2", "--output", str(output)]
     words += ["--works", "bfs,sssp,pagerank,spmv,min_plus,triangles,build"]
-    assert "kron12: 4,096 vertices" in _run(*words)
+    assert "kron12: 4,096 vertices" in run(*words)
     record = json.loads(output.read_text())
     assert record["commands"] == ["python -m benchmarks " + " ".join(words)]
     assert {"hpgraph", "scipy", "numpy", "numba", "python"} <= set(record["versions"])
@@ -43,9 +51,9 @@ def test_the_command(tmp_path: Path) -> None:
         assert results["hpgraph", "triangles"]["new_graph_s"] > 0
 
 
-def test_ablation(tmp_path: Path) -> None:
+def test_ablation(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "ablation.json"
-    printed = _run(
+    printed = run(
         "ablation", "cpu", "--graphs", "road64", "--works", "bfs,sssp", "--sources", "2", "--output", str(output)
     )
     rows = json.loads(output.read_text())["ablation"]["road64"]
@@ -55,12 +63,12 @@ def test_ablation(tmp_path: Path) -> None:
     assert ["BFS", "all", "techniques"] in [line.split()[:3] for line in printed.splitlines()]
 
 
-def test_scaling(tmp_path: Path) -> None:
+def test_scaling(tmp_path: Path, run: Callable[..., str]) -> None:
     from benchmarks import scaling
 
     output = tmp_path / "scaling.json"
     words = ["scaling", "--threads", "1,2", "--graphs", "road64", "--works", "bfs,spmv", "--sources", "1"]
-    printed = _run(*words, "--output", str(output))
+    printed = run(*words, "--output", str(output))
     assert {threads: set(times) for threads, times in json.loads(output.read_text())["scaling"]["road64"].items()} == {
         "1": {"bfs", "spmv"}, "2": {"bfs", "spmv"}
     }  # fmt: skip
@@ -70,9 +78,9 @@ def test_scaling(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_startup(tmp_path: Path) -> None:
+def test_startup(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "startup.json"
-    _run("startup", "--calls", "triangles", "--repeats", "1", "--output", str(output))
+    run("startup", "--calls", "triangles", "--repeats", "1", "--output", str(output))
     found = json.loads(output.read_text())
     assert not {"numba", "cupy", "pandas", "scipy.sparse.csgraph"} & set(found["imported"])
     times = found["calls"]["triangles"]
@@ -84,7 +92,8 @@ def test_memory(tmp_path: Path) -> None:
     from benchmarks import memory
 
     output = tmp_path / "memory.json"
-    _run("memory", "--graphs", "urand12", "--output", str(output))
+    words = ["memory", "--graphs", "urand12", "--output", str(output)]
+    subprocess.run([sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, check=True)
     found = json.loads(output.read_text())["memory"]["urand12"]
     assert set(found["works"]) == {"graph", "bfs", "sssp", "pagerank", "spmv", "triangles"}
     # In a new process: this one may have freed memory at hand, and then takes none.
@@ -103,48 +112,41 @@ print(taken.peak, taken.kept)
     assert "BROKEN" in memory.table("urand12", found, "cpu")
 
 
-def test_lanes(tmp_path: Path) -> None:
+def test_lanes(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "lanes.json"
     words = ["lanes", "--graphs", "kron12", "--works", "bfs,closeness,betweenness,dijkstra", "--budget", "0.1"]
-    printed = _run(*words, "--libraries", "SciPy", "--output", str(output))
+    printed = run(*words, "--libraries", "SciPy", "--output", str(output))
     rows = json.loads(output.read_text())["lanes"]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["lanes_s"] > 0 for row in rows)
     assert [row["who"] for row in rows] == ["hpgraph", "SciPy", "hpgraph", "hpgraph", "hpgraph", "SciPy"]
     assert "64 BFS, all levels" in printed and rows[0]["ratio"] == rows[0]["lanes_s"] / rows[0]["single_s"]
 
 
-def test_centralities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from benchmarks.__main__ import main
-
+def test_centralities(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "centralities.json"
     words = ["centralities", "--graphs", "kron12", "--libraries", "SciPy", "--budget", "0.05", "--output", str(output)]
-    assert main([*words, "--works", "subgraph,eigenvector,katz,hits,clustering,delta"]) == 0
+    printed = run(*words, "--works", "subgraph,eigenvector,katz,hits,clustering,delta")
     rows = json.loads(output.read_text())["centralities"]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
-    assert "a tenth of the vertices" in capsys.readouterr().out
+    assert "a tenth of the vertices" in printed
 
 
-def test_structures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from benchmarks.__main__ import main
-
+def test_structures(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "structures.json"
     words = ["structures", "--graphs", "kron12", "--libraries", "SciPy", "--budget", "0.05", "--output", str(output)]
-    assert main(words) == 0
+    printed = run(*words)
     rows = json.loads(output.read_text())["structures"]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
-    assert "biconnected components" in capsys.readouterr().out
+    assert "biconnected components" in printed
 
 
-def test_communities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from benchmarks.__main__ import main
-
+def test_communities(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "communities.json"
     words = ["communities", "--graphs", "kron12", "--libraries", "", "--budget", "0.05", "--output", str(output)]
-    assert main(words) == 0
+    printed = run(*words)
     rows = json.loads(output.read_text())["communities"]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
-    assert "CDLP, 10 rounds" in capsys.readouterr().out
+    assert "CDLP, 10 rounds" in printed
     words = ["planted", "--graphs", "1", "--seeds", "1", "--kinds", "small", "--mixing", ".4", "--libraries", "hpgraph"]
-    assert main(words) == 0
-    found = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()[2:])
+    found = dict(line.split(maxsplit=1) for line in run(*words).splitlines()[2:])
     assert all(float(found[search].split()[0]) > 0.8 for search in ("louvain", "leiden"))

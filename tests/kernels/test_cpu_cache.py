@@ -15,11 +15,6 @@ import pytest
 import hpgraph
 from hpgraph.kernels.runtime.cpu import compilation, sources
 
-PROGRAM = """
-import numpy as np, scipy.sparse as sp, hpgraph as hpg
-A = hpg.Matrix(sp.csr_array(np.arange(6.0).reshape(2, 3)))
-assert A.mxv(np.array([3.0, 1.0, 2.0]), "max_plus").tolist() == [4.0, 7.0]
-"""
 ROOT = Path(hpgraph.__file__).parent
 MODULES = sorted(
     ".".join(("hpgraph", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
@@ -213,7 +208,7 @@ def test_folders_of_versions_long_gone_are_removed(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="file permissions are not those of POSIX")
 def test_processes_that_start_together_share_a_cold_cache(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
+    program.write_text(f"{TWO_KERNELS}assert (quarter(3), quarter(3.0), half(3)) == (0.75, 0.75, 1.5)")
     environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "HPGRAPH_VERBOSE": "1"}
     environment.pop("NUMBA_CACHE_DIR", None)
 
