@@ -14,9 +14,8 @@ from hpgraph.kernels.relaxation.buckets import (
     BLOCK,
     BUCKETS,
     DENSITY,
-    LOST,
-    USED,
     bucket_of,
+    empty,
     hand_back,
     put,
 )
@@ -62,37 +61,13 @@ class Waiting(NamedTuple):
     places: Any
 
 
-class Store(NamedTuple):
-    """The memory of all buckets; see `hpgraph.kernels.relaxation.buckets`.
-
-    Attributes
-    ----------
-    vertices : array of vertex ids
-        Blocks of vertices.
-    link : int32 array
-        From each block to the one before.
-    work : int32 array of shape (blocks, 2)
-        The blocks of this superstep.
-    buckets : int64 array of shape (workers, buckets)
-        Each worker's own.
-    board : int64 array
-        What the workers share.
-    """
-
-    vertices: Any
-    link: Any
-    work: Any
-    buckets: Any
-    board: Any
-
-
-# What is called for each arc takes arrays, not the tuples they come in: to take one out of a tuple counts a reference.
 @part(forceinline=True)
-def announce(v, lanes, bucket, words, places, row, vertices, link, board, alone):
+def announce(v, lanes, bucket, waiting, row, store, alone):
     """Let a vertex wait in some more lanes, the least of whose values lies in a bucket.
 
     Whoever takes the word marks the vertex as standing nowhere before, so that who adds to the word later sees that.
     """
+    words, places = waiting.words, waiting.places
     if alone:
         before = peek(words, v)
         words[v] = before | lanes
@@ -100,12 +75,13 @@ def announce(v, lanes, bucket, words, places, row, vertices, link, board, alone)
         before = atomic_or(words, v, lanes)
     if before == np.uint64(0) or bucket < places[v]:
         places[v] = bucket
-        put(v, bucket, row, vertices, link, board)
+        put(v, bucket, row, store)
 
 
 @part(forceinline=True)
-def take_word(v, words, places, alone):
+def take_word(v, waiting, alone):
     """The lanes in which a vertex waits; it waits no more."""
+    words, places = waiting.words, waiting.places
     places[v] = NOWHERE
     word = peek(words, v)
     if alone:
@@ -117,17 +93,18 @@ def take_word(v, words, places, alone):
 
 
 @part(forceinline=True)
-def split_word(word, flat, at, origins, density, now):
+def split_word(word, values, v, step):
     """Of some lanes of a vertex: those that send in this bucket, and the bucket of the others."""
-    if density == 0:
+    if step.density == 0:
         return word, NOWHERE
+    flat, origins, at = values.flat, values.origins, v * values.k
     near, later = np.uint64(0), NOWHERE
     while word:
         lane = lowest_bit(word)
         flag = word & (~word + np.uint64(1))
         word ^= flag
-        bucket = bucket_of(peek(flat, at + lane), peek(origins, lane), density, now)
-        if bucket == now:
+        bucket = bucket_of(peek(flat, at + lane), peek(origins, lane), step.density, step.now)
+        if bucket == step.now:
             near |= flag
         else:
             later = min(later, bucket)
@@ -162,16 +139,16 @@ def spread(found, values, waiting, store, scale):
     """
     any_, least = False, np.inf
     for i in range(found):
-        for place in range(store.work[i, 0] * BLOCK, store.work[i, 0] * BLOCK + store.work[i, 1]):
+        for place in range(store.drawn[i, 0] * BLOCK, store.drawn[i, 0] * BLOCK + store.drawn[i, 1]):
             v = vertex(store.vertices, place)
             if waiting.words[v]:
                 any_, least = True, min(least, _least_key(v, waiting.words[v], values))
     if any_:
         _begin_at(least, values)
         for i in range(found):
-            for place in range(store.work[i, 0] * BLOCK, store.work[i, 0] * BLOCK + store.work[i, 1]):
+            for place in range(store.drawn[i, 0] * BLOCK, store.drawn[i, 0] * BLOCK + store.drawn[i, 1]):
                 _put_again(vertex(store.vertices, place), values, waiting, store, scale)
-    hand_back(store.buckets, found, store.link, store.work)
+    hand_back(store, found)
     return any_
 
 
@@ -183,10 +160,7 @@ def recover(values, waiting, store, scale):
         if waiting.words[v]:
             least = min(least, _least_key(v, waiting.words[v], values))
     _begin_at(least, values)
-    store.board[USED] = store.board[LOST] = 0
-    for worker in range(store.buckets.shape[0]):
-        for k in range(store.buckets.shape[1]):
-            store.buckets[worker, k] = 0
+    empty(store)
     for v in range(waiting.words.size):
         _put_again(v, values, waiting, store, scale)
 
@@ -196,4 +170,4 @@ def _put_again(v, values, waiting, store, scale):
     if waiting.words[v]:
         bucket = bucket_of(_least_key(v, waiting.words[v], values), 0.0, scale[DENSITY], 0)
         waiting.places[v] = bucket
-        put(v, bucket, store.buckets[0], store.vertices, store.link, store.board)
+        put(v, bucket, store.buckets[0], store)

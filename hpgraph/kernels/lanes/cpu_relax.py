@@ -12,15 +12,17 @@ from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.lanes import cpu_relax_loop as relaxing
-from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, Store, Values, Waiting
+from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, Values, Waiting
 from hpgraph.kernels.lanes.cpu_head_start import HEAD_START, start_apart
-from hpgraph.kernels.lanes.cpu_relax_apart import Functions, relax_apart, rooms
+from hpgraph.kernels.lanes.cpu_relax_apart import relax_apart, rooms
 from hpgraph.kernels.lanes.values import value_functions
 from hpgraph.kernels.relaxation import cpu as single
-from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, blocks_of, room
+from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, Store, blocks_of, room
 from hpgraph.kernels.relaxation.cpu import whole
+from hpgraph.kernels.relaxation.delta_stepping import Functions
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.progress import Clock
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
 from hpgraph.kernels.runtime.functions import functions_of
@@ -206,7 +208,7 @@ def _together(
     values = Values(side_by_side.reshape(-1), np.int64(k), np.zeros(k))
     width, _, last = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
     laws = relaxing.Laws(functions.gather, functions.reduce, functions.allows, last)
-    arcs = relaxing.Rows(plain(out.indptr), plain(out.indices), plain(out.data))
+    arcs = Rows(plain(out.indptr), plain(out.indices), plain(out.data))
     waiting = Waiting(np.zeros(n, np.uint64), np.full(n, NOWHERE, np.int8))
     standing = np.array([len(active) for active in sources])
     queue = np.empty((k, max(standing) + HEAD_START), ids)
@@ -261,7 +263,7 @@ def _apart(
     with team() as workers:
         relax_apart(
             Functions(functions.gather, functions.reduce, functions.cond, functions.edge_cond, last),
-            relaxing.Rows(plain(out.indptr), plain(out.indices), plain(out.data)), lanes, np.concatenate(sources), ends,
+            Rows(plain(out.indptr), plain(out.indices), plain(out.data)), lanes, np.concatenate(sources), ends,
             rooms(out.shape[0], workers, out.indices.dtype), _density(width, delta), sums,
         )  # fmt: skip
     return clock.convert(sums[ends[1:] > ends[:-1]])

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, room
-from hpgraph.kernels.relaxation.delta_stepping import PROGRESS, SINCE, _work
+from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, Store, room
+from hpgraph.kernels.relaxation.delta_stepping import FIFO, PROGRESS, SINCE, Course, work
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, ROWS, STEP, cycles
@@ -21,25 +21,16 @@ from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.semiring.stop import is_stopped
 
 
-class Functions(NamedTuple):
-    """The program's functions, and the value beyond which nobody sends."""
-
-    gather: Any
-    reduce: Any
-    cond: Any
-    edge_cond: Any
-    ceiling: Any
-
-
 class Rooms(NamedTuple):
     """The work space of each thread: the arrays of `delta_stepping.relax`, with a row more in front."""
 
     waiting: Any
-    buckets: Any
-    store: Any
+    vertices: Any
     link: Any
-    work: Any
+    drawn: Any
+    buckets: Any
     boards: Any
+    rings: Any
     progress: Any
     scales: Any
     traces: Any
@@ -59,38 +50,36 @@ def rooms(n: int, workers: int, ids: np.dtype) -> Rooms:
     """
     blocks = room(n, 1)
     return Rooms(
-        np.zeros((workers, n), np.uint8), np.zeros((workers, 1, ROW), np.int64),
-        np.empty((workers, blocks * BLOCK), ids), np.empty((workers, blocks), np.int32),
-        np.empty((workers, blocks, 2), np.int32),
-        np.zeros((workers, blank_board(1).size), np.int64), np.zeros((workers, PROGRESS), np.int64),
-        np.empty((workers, 3)), np.empty((workers, ROWS, 4), np.int64),
+        np.zeros((workers, n), np.uint8), np.empty((workers, blocks * BLOCK), ids),
+        np.empty((workers, blocks), np.int32), np.empty((workers, blocks, 2), np.int32),
+        np.zeros((workers, 1, ROW), np.int64), np.zeros((workers, blank_board(1).size), np.int64),
+        np.empty((workers, 1, FIFO), ids), np.zeros((workers, PROGRESS), np.int64), np.empty((workers, 3)),
+        np.empty((workers, ROWS, 4), np.int64),
     )  # fmt: skip
 
 
 @part
 def _search(functions, arcs, values, sources, rooms, worker, density, sums):
     """One lane, from its sources on."""
-    gather, reduce, cond, edge_cond, ceiling = functions
-    indptr, indices, data = arcs
-    waiting, buckets = rooms.waiting[worker], rooms.buckets[worker]
-    store, link = rooms.store[worker], rooms.link[worker]
-    board, progress, trace = rooms.boards[worker], rooms.progress[worker], rooms.traces[worker]
+    waiting, vertices, link = rooms.waiting[worker], rooms.vertices[worker], rooms.link[worker]
+    buckets, board = rooms.buckets[worker], rooms.boards[worker]
+    progress, trace, scale = rooms.progress[worker], rooms.traces[worker], rooms.scales[worker]
     board[:], progress[:], buckets[:] = 0, 0, 0
-    scale = rooms.scales[worker]
     scale[0], scale[1], scale[2] = values[sources[0]], density, density
     for i in range(sources.size):
         waiting[sources[i]] = 1
-        store[i] = sources[i]
+        vertices[i] = sources[i]
         scale[0] = min(scale[0], float(values[sources[i]]))
     used = (sources.size + BLOCK - 1) // BLOCK
     for i in range(used):
         link[i] = i - 1
     buckets[0, 0], board[USED] = sources.size, used
+    store = Store(vertices, link, rooms.drawn[worker], buckets, board)
+    course = Course(progress, scale, trace, trace.shape[0])
     goes_on = True
     while goes_on:
         board[LEADER] = board[GATE] = 0
-        _work(np.int64(0), gather, reduce, cond, edge_cond, (values,), indptr, indices, data, waiting, buckets, store,
-              link, rooms.work[worker], board, progress, scale, ceiling, trace, np.int64(trace.shape[0]))
+        work(np.int64(0), functions, (values,), arcs, waiting, store, rooms.rings[worker], course)
         for row in range(progress[STEP]):
             sums[1] += trace[row, 1]
             sums[2] += trace[row, 2]

@@ -38,6 +38,7 @@ from hpgraph.kernels.relaxation.delta_stepping import (
     SENDERS,
     SENT,
     SINCE,
+    Superstep,
 )
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -84,14 +85,6 @@ class Laws(NamedTuple):
     ceiling: Any
 
 
-class Rows(NamedTuple):
-    """The arcs by their source."""
-
-    indptr: Any
-    indices: Any
-    data: Any
-
-
 class Course(NamedTuple):
     """What the leader keeps from superstep to superstep, and what it may spend before lanes must have paid."""
 
@@ -134,21 +127,22 @@ def _stretches(word, count, stretches):
 
 
 @part(forceinline=True)
-def _better(gather, reduce, allows, source, flat, at, u, weight, v, begin, end):
+def _better(laws, values, source, u, weight, v, begin, end):
     """In which of the lanes begin..end the message along an arc improves what its target has."""
-    word = np.uint64(0)
+    flat, at, word = values.flat, v * values.k, np.uint64(0)
     for c in range(begin, end):
         old, sent = peek(flat, at + c), peek(source, c)
-        new = call(reduce, old, call(gather, u, sent, weight, v, old))
+        new = call(laws.reduce, old, call(laws.gather, u, sent, weight, v, old))
         # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
-        changes = (new != old) & (new == new) & call(allows, u, sent, weight, v, old)
+        changes = (new != old) & (new == new) & call(laws.allows, u, sent, weight, v, old)
         word |= np.uint64(changes) << np.uint64(c)
     return word
 
 
 @part(forceinline=True)
-def _improve(gather, reduce, source, flat, at, u, weight, v, word, ceiling, origins, density, now, alone):
+def _improve(laws, values, source, u, weight, v, word, step):
     """Improve a vertex's value in some lanes: those that changed and are to send, and the least of their buckets."""
+    flat, at = values.flat, v * values.k
     changed, bucket = np.uint64(0), NOWHERE
     while word:
         lane = lowest_bit(word)
@@ -157,13 +151,13 @@ def _improve(gather, reduce, source, flat, at, u, weight, v, word, ceiling, orig
         sent = peek(source, lane)
         while True:
             old = flat[at + lane]
-            new = call(reduce, old, call(gather, u, sent, weight, v, old))
+            new = call(laws.reduce, old, call(laws.gather, u, sent, weight, v, old))
             if new == old or new != new:
                 break
-            if _store(flat, at + lane, old, new, alone):
-                if not new > ceiling:
+            if _store(flat, at + lane, old, new, step.alone):
+                if not new > laws.ceiling:
                     changed |= flag
-                    bucket = min(bucket, bucket_of(new, peek(origins, lane), density, now))
+                    bucket = min(bucket, bucket_of(new, peek(values.origins, lane), step.density, step.now))
                 break
     return changed, bucket
 
@@ -176,15 +170,11 @@ def _fetch(flat, at, stretches, count):
             prefetch(flat, at + c)
 
 
-@part
-def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, place):
+@part(counts_references=False)
+def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, step):
     """Relax the out-arcs of who waits in store[begin:end]; return senders, arcs, octets compared, and pairs."""
-    density, now, alone = place
-    gather, reduce, allows, ceiling = laws
-    indptr, indices, data = rows
-    flat, lanes, origins = values
-    words, places = waiting
-    vertices, link, board = store.vertices, store.link, store.board
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    flat, lanes, words, vertices = values.flat, values.k, waiting.words, store.vertices
     source, stretches = scratch
     senders, sent, compared, pairs = 0, 0, 0, 0
     for i in range(begin, end):
@@ -200,13 +190,13 @@ def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, place):
             prefetch_entry(data, soon)
         here = u * lanes
         # Who has nothing to send in this bucket stands in a later one too.
-        near, later = split_word(peek(words, u), flat, here, origins, density, now)
+        near, later = split_word(peek(words, u), values, u, step)
         if near == np.uint64(0):
             continue
-        word = take_word(u, words, places, alone)
-        near, later = split_word(word, flat, here, origins, density, now)
+        word = take_word(u, waiting, step.alone)
+        near, later = split_word(word, values, u, step)
         if word ^ near:
-            announce(u, word ^ near, later, words, places, row, vertices, link, board, alone)
+            announce(u, word ^ near, later, waiting, row, store, step.alone)
         if near == np.uint64(0):
             continue
         for c in range(lanes):
@@ -224,18 +214,14 @@ def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, place):
             if j + AHEAD < last:
                 _fetch(flat, vertex(indices, j + AHEAD) * lanes, stretches, count)
             v, weight = vertex(indices, j), entry(data, j)
-            at, better = v * lanes, np.uint64(0)
+            better = np.uint64(0)
             for s in range(count):
-                better |= _better(
-                    gather, reduce, allows, source, flat, at, u, weight, v, stretches[s, 0], stretches[s, 1]
-                )
+                better |= _better(laws, values, source, u, weight, v, stretches[s, 0], stretches[s, 1])
             better &= near
             if better:
-                changed, bucket = _improve(
-                    gather, reduce, source, flat, at, u, weight, v, better, ceiling, origins, density, now, alone
-                )
+                changed, bucket = _improve(laws, values, source, u, weight, v, better, step)
                 if changed:
-                    announce(v, changed, bucket, words, places, row, vertices, link, board, alone)
+                    announce(v, changed, bucket, waiting, row, store, step.alone)
     return senders, sent, compared, pairs
 
 
@@ -258,7 +244,7 @@ def _next(rows, values, waiting, store, course):
         if board[LOST]:
             recover(values, waiting, store, scale)
             progress[NOW] = 0
-        found = draw(store.buckets, progress[NOW], store.link, store.work)
+        found = draw(store, progress[NOW])
         if progress[NOW] == BUCKETS:
             progress[NOW] = 0
             _adapt(progress, scale)
@@ -270,7 +256,7 @@ def _next(rows, values, waiting, store, course):
             progress[NOW] += 1
     arcs = 0
     if found == 1:
-        for place in range(store.work[0, 0] * BLOCK, store.work[0, 0] * BLOCK + store.work[0, 1]):
+        for place in range(store.drawn[0, 0] * BLOCK, store.drawn[0, 0] * BLOCK + store.drawn[0, 1]):
             u = vertex(store.vertices, place)
             arcs += peek(rows.indptr, u + 1) - peek(rows.indptr, u)
     set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < LEADER_ARCS)
@@ -297,6 +283,8 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
         if turn < 0:
             break
         alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
+        # Each lane has an origin of its own.
+        step = Superstep(0.0, density, now, alone)
         senders, sent, octets, pairs, most = 0, 0, 0, 0, FEW_ARCS if density > 0 else 0
         # First the blocks that all share, then those that fill anew in the worker's own bucket, while they are few.
         block, count, shared = -1, 0, True
@@ -305,7 +293,7 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
                 begin, stop = take(board, worker, alone)
                 if begin < stop:
                     # No grain reaches into the next block.
-                    block, count = store.work[begin // BLOCK, 0], store.work[begin // BLOCK, 1]
+                    block, count = store.drawn[begin // BLOCK, 0], store.drawn[begin // BLOCK, 1]
                     stop = min(stop - begin // BLOCK * BLOCK, count)
                     begin %= BLOCK
                 else:
@@ -321,9 +309,8 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
                     count = place - block * BLOCK
                 begin, stop = 0, count
             found_here = _relax(
-                laws, rows, values, waiting, row, store, scratch, block * BLOCK + begin, block * BLOCK + stop,
-                (density, now, alone),
-            )  # fmt: skip
+                laws, rows, values, waiting, row, store, scratch, block * BLOCK + begin, block * BLOCK + stop, step
+            )
             senders += found_here[0]
             sent += found_here[1]
             octets += found_here[2]
@@ -338,7 +325,7 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
         report(board, PAIRS, pairs, alone)
         end_together(board, leading)
         if leading:
-            hand_back(store.buckets, found, link, store.work)
+            hand_back(store, found)
             progress[STEP] += 1
             compared, arcs = collect(board, OCTETS), collect(board, SENT)
             progress[ARCS] += compared

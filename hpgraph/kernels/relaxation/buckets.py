@@ -12,6 +12,8 @@ or 0 while it is empty. ``link`` leads from each block to the one before, which 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
 from hpgraph.kernels.runtime.cpu.work_stealing import LINE, OTHER
@@ -29,6 +31,30 @@ USED, LOST = OTHER, OTHER + LINE
 ORIGIN, DENSITY, NARROWEST = range(3)
 
 
+class Store(NamedTuple):
+    """The memory of all buckets.
+
+    Attributes
+    ----------
+    vertices : array of vertex ids
+        Blocks of vertices.
+    link : int32 array
+        From each block to the one before.
+    drawn : int32 array of shape (blocks, 2)
+        The blocks of this superstep, and how many vertices each has.
+    buckets : int64 array of shape (workers, buckets)
+        Each worker's own.
+    board : int64 array
+        What the workers share.
+    """
+
+    vertices: Any
+    link: Any
+    drawn: Any
+    buckets: Any
+    board: Any
+
+
 @part
 def bucket_of(value, origin, density, now):
     """The bucket of a value, not below the bucket ``now``."""
@@ -40,21 +66,22 @@ def bucket_of(value, origin, density, now):
 
 
 @part
-def put(v, bucket, row, store, link, board):
-    """Add a vertex to a bucket."""
+def put(v, bucket, row, store):
+    """Add a vertex to a bucket of a worker's row."""
+    link = store.link
     place = row[bucket]
     if place % BLOCK == 0:
         block = row[FREE] - 1
         if block >= 0:
             row[FREE] = link[block] + 1
         else:
-            block = fetch_add(board, USED, 1)
+            block = fetch_add(store.board, USED, 1)
             if block >= link.size:
-                board[LOST] = 1
+                store.board[LOST] = 1
                 return
         link[block] = place // BLOCK - 1
         place = block * BLOCK
-    store[place] = v
+    store.vertices[place] = v
     row[bucket] = place + 1
 
 
@@ -82,8 +109,9 @@ def is_short(place, link, most):
 
 
 @part
-def draw(buckets, bucket, link, work):
-    """Empty a bucket of every worker into rows of ``work``, each a block and the vertices in it; return how many."""
+def draw(store, bucket):
+    """Empty a bucket of every worker into rows of ``store.drawn``; return how many."""
+    buckets, link, drawn = store.buckets, store.link, store.drawn
     found = 0
     for worker in range(buckets.shape[0]):
         place = buckets[worker, bucket]
@@ -91,62 +119,69 @@ def draw(buckets, bucket, link, work):
         block = last_block(place)
         count = place - block * BLOCK
         while block >= 0:
-            work[found, 0] = block
-            work[found, 1] = count
+            drawn[found, 0] = block
+            drawn[found, 1] = count
             found += 1
             block, count = link[block], BLOCK
     return found
 
 
 @part
-def hand_back(buckets, found, link, work):
+def hand_back(store, found):
     """Share the drawn blocks out among the workers' free lists."""
     for i in range(found):
-        give_back(work[i, 0], buckets[i % buckets.shape[0]], link)
+        give_back(store.drawn[i, 0], store.buckets[i % store.buckets.shape[0]], store.link)
 
 
 @part
-def spread(values, waiting, buckets, found, store, link, work, board, scale):
+def empty(store):
+    """Empty all buckets, after the store overflowed."""
+    store.board[USED] = store.board[LOST] = 0
+    for worker in range(store.buckets.shape[0]):
+        for k in range(store.buckets.shape[1]):
+            store.buckets[worker, k] = 0
+
+
+@part
+def spread(found, values, waiting, store, scale):
     """Distribute the drawn vertices of the overflow bucket over all buckets; the first begins at their least value.
 
     Returns whether any of them waited.
     """
     if values.size == 0:
         return False
+    vertices, drawn = store.vertices, store.drawn
     any_, least = False, values[0]
     for i in range(found):
-        for place in range(work[i, 0] * BLOCK, work[i, 0] * BLOCK + work[i, 1]):
-            v = vertex(store, place)
+        for place in range(drawn[i, 0] * BLOCK, drawn[i, 0] * BLOCK + drawn[i, 1]):
+            v = vertex(vertices, place)
             if waiting[v] and (not any_ or values[v] < least):
                 any_, least = True, values[v]
     if any_:
         scale[ORIGIN] = least
         for i in range(found):
-            for place in range(work[i, 0] * BLOCK, work[i, 0] * BLOCK + work[i, 1]):
-                v = vertex(store, place)
+            for place in range(drawn[i, 0] * BLOCK, drawn[i, 0] * BLOCK + drawn[i, 1]):
+                v = vertex(vertices, place)
                 if waiting[v]:
-                    put(v, bucket_of(values[v], scale[ORIGIN], scale[DENSITY], 0), buckets[0], store, link, board)
-    hand_back(buckets, found, link, work)
+                    put(v, bucket_of(values[v], scale[ORIGIN], scale[DENSITY], 0), store.buckets[0], store)
+    hand_back(store, found)
     return any_
 
 
 @part
-def recover(values, waiting, buckets, store, link, board, scale):
+def recover(values, waiting, store, scale):
     """Rebuild the buckets from the `waiting` flags after the store overflowed: many vertices stood there twice."""
     if values.size == 0:
-        return False
+        return
     any_, least = False, values[0]
     for v in range(waiting.size):
         if waiting[v] and (not any_ or values[v] < least):
             any_, least = True, values[v]
     scale[ORIGIN] = least
-    board[USED] = board[LOST] = 0
-    for worker in range(buckets.shape[0]):
-        for k in range(buckets.shape[1]):
-            buckets[worker, k] = 0
+    empty(store)
     for v in range(waiting.size):
         if waiting[v]:
-            put(v, bucket_of(values[v], scale[ORIGIN], scale[DENSITY], 0), buckets[0], store, link, board)
+            put(v, bucket_of(values[v], scale[ORIGIN], scale[DENSITY], 0), store.buckets[0], store)
 
 
 def room(n: int, workers: int) -> int:

@@ -67,10 +67,10 @@ def relax(
         waiting = np.zeros(n, np.uint8)
         waiting[sources] = 1
         blocks = room(n, workers)
-        store, link = np.empty(blocks * BLOCK, out.indices.dtype), np.empty(blocks, np.int32)
-        buckets = np.zeros((workers, ROW), np.int64)
+        vertices, link = np.empty(blocks * BLOCK, out.indices.dtype), np.empty(blocks, np.int32)
+        buckets, rings = np.zeros((workers, ROW), np.int64), np.empty((workers, relaxing.FIFO), vertices.dtype)
         used = blocks_of(sources.size)
-        store[: sources.size], link[:used], buckets[0, 0] = sources, np.arange(-1, used - 1), sources.size
+        vertices[: sources.size], link[:used], buckets[0, 0] = sources, np.arange(-1, used - 1), sources.size
         board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used
         width, _, last = bucket_bounds(state[0].dtype, delta, ceiling, 0)
@@ -79,10 +79,9 @@ def relax(
         scale = np.array([state[0][sources].min() if sources.size else 0, density, density], np.float64)
         rows = whole(
             lambda trace: relaxing.relax(
-                program.gather, program.reduce, program.cond, program.edge_cond, state,
-                plain(out.indptr), plain(out.indices), plain(out.data),
-                waiting, buckets, store, link, np.empty((blocks, 2), np.int32), board, progress, scale, last, trace,
-                limit,
+                program.gather, program.reduce, program.cond, program.edge_cond, last, state,
+                plain(out.indptr), plain(out.indices), plain(out.data), waiting, vertices, link,
+                np.empty((blocks, 2), np.int32), buckets, board, rings, progress, scale, trace, limit,
             ),
             board, progress, limit,
         )  # fmt: skip

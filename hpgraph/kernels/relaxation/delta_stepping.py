@@ -9,6 +9,8 @@ on by itself with the few vertices that fall back into the current bucket (the b
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import prange
 
@@ -19,6 +21,7 @@ from hpgraph.kernels.relaxation.buckets import (
     LOST,
     NARROWEST,
     ORIGIN,
+    Store,
     bucket_of,
     draw,
     give_back,
@@ -33,6 +36,7 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import fence, peek, peek_after, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
@@ -68,6 +72,37 @@ PROGRESS = 5
 SENDERS, SENT = range(2)
 
 
+class Functions(NamedTuple):
+    """The program's functions, and the value beyond which nobody sends."""
+
+    gather: Any
+    reduce: Any
+    cond: Any
+    edge_cond: Any
+    ceiling: Any
+
+
+class Course(NamedTuple):
+    """What the leader keeps from superstep to superstep, and the limit to them.
+
+    ``scale`` says where buckets begin and how many there are to a unit of value, now and at the most.
+    """
+
+    progress: Any
+    scale: Any
+    trace: Any
+    limit: int
+
+
+class Superstep(NamedTuple):
+    """Where buckets begin, how many there are to a unit of value, the current one, and whether one worker is alone."""
+
+    origin: float
+    density: float
+    now: int
+    alone: bool
+
+
 @part
 def _store(values, v, old, new, alone):
     """values[v] = new if it is still ``old``; whether it was."""
@@ -78,90 +113,87 @@ def _store(values, v, old, new, alone):
 
 
 @part(forceinline=True)
-def _lower(gather, reduce, cond, edge_cond, state, indices, data, waiting, u, j, origin, density, now, ceiling, alone):
+def _lower(does, state, out, waiting, u, j, step):
     """Send along the j-th arc, from u; the bucket that the other end has to be put in, or -1."""
-    v = vertex(indices, j)
-    if not call(cond, state, v):
+    v = vertex(out.indices, j)
+    if not call(does.cond, state, v):
         return -1
-    weight = entry(data, j)
-    if not call(edge_cond, state, u, weight, v):
+    weight = entry(out.data, j)
+    if not call(does.edge_cond, state, u, weight, v):
         return -1
-    values, message = state[0], call(gather, state, u, weight, v)
+    values, message = state[0], call(does.gather, state, u, weight, v)
     while True:
         old = values[v]
-        new = call(reduce, old, message)
+        new = call(does.reduce, old, message)
         # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
         if new == old or new != new:
             return -1
-        if _store(values, v, old, new, alone):
+        if _store(values, v, old, new, step.alone):
             break
-    if new > ceiling:
+    if new > does.ceiling:
         return -1
-    bucket = bucket_of(new, origin, density, now)
+    bucket = bucket_of(new, step.origin, step.density, step.now)
     # Who waits does so in the bucket of its value.
-    if peek_after(waiting, v) and bucket_of(old, origin, density, now) == bucket:
+    if peek_after(waiting, v) and bucket_of(old, step.origin, step.density, step.now) == bucket:
         return -1
     waiting[v] = 1
     return bucket
 
 
 @part(forceinline=True)
-def _prefetch_row(indptr, indices, data, u):
+def _prefetch_row(out, u):
     """Fetch the out-arcs of a vertex, as far as the processor would not see by itself where they lie."""
-    first, last = peek(indptr, u), peek(indptr, u + 1)
-    prefetch(indices, first)
-    prefetch_entry(data, first)
+    first, last = peek(out.indptr, u), peek(out.indptr, u + 1)
+    prefetch(out.indices, first)
+    prefetch_entry(out.data, first)
     for j in range(first + PREFETCH_STRIDE, min(last, first + PREFETCH_MOST), PREFETCH_STRIDE):
-        prefetch(indices, j)
-        prefetch_entry(data, j)
+        prefetch(out.indices, j)
+        prefetch_entry(out.data, j)
 
 
 @part(counts_references=False)
-def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, begin, end, board,
-           origin, density, now, ceiling, alone):
+def _relax(does, state, out, waiting, row, store, begin, end, step):
     """Relax the out-arcs of the waiting vertices in store[begin:end]; return how many those are, and arcs sent."""
+    indptr, indices, vertices = out.indptr, out.indices, store.vertices
     stop, sent = begin, 0
     for i in range(begin, end):
-        u = vertex(store, i)
-        store[stop] = u
+        u = vertex(vertices, i)
+        vertices[stop] = u
         stop += peek(waiting, u)
         waiting[u] = 0
         prefetch(indptr, u)
-    if not alone:
+    if not step.alone:
         # The flag is cleared before the value is read: a later improvement sets it again, an earlier one is read below.
         fence()
     for i in range(begin - PREFETCH_SENDERS, stop):
         if i + PREFETCH_SENDERS < stop:
-            _prefetch_row(indptr, indices, data, vertex(store, i + PREFETCH_SENDERS))
+            _prefetch_row(out, vertex(vertices, i + PREFETCH_SENDERS))
         if i < begin:
             continue
-        u = vertex(store, i)
+        u = vertex(vertices, i)
         first, last = peek(indptr, u), peek(indptr, u + 1)
         sent += last - first
         for j in range(first, last):
-            bucket = _lower(
-                gather, reduce, cond, edge_cond, state, indices, data, waiting, u, j, origin, density, now, ceiling,
-                alone,
-            )  # fmt: skip
+            bucket = _lower(does, state, out, waiting, u, j, step)
             if bucket >= 0:
-                # Within a block, `put` by hand: a call would count references of four arrays.
+                # Within a block, `put` by hand: a call would take all of the store along.
                 place = row[bucket]
                 if place % BLOCK != 0:
-                    store[place] = vertex(indices, j)
+                    vertices[place] = vertex(indices, j)
                     row[bucket] = place + 1
                 else:
-                    put(vertex(indices, j), bucket, row, store, link, board)
+                    put(vertex(indices, j), bucket, row, store)
     return stop - begin, sent
 
 
 @part(counts_references=False)
-def _relax_fifo(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, fifo, count,
-                most, board, origin, density, now, ceiling, alone):
+def _relax_fifo(does, state, out, waiting, row, store, fifo, count, most, step):
     """The same for ``count`` vertices in a ring, and for those that fall into the current bucket meanwhile.
 
     First in, first out, without a block to take and to give back for each of them: a thin bucket holds one or two. Ends
     when the ring is empty or ``most`` arcs were sent; who is left over is put back.
     """
+    indptr, indices = out.indptr, out.indices
     head, senders, sent = 0, 0, 0
     while head < count and sent < most:
         u = vertex(fifo, head & (FIFO - 1))
@@ -169,7 +201,7 @@ def _relax_fifo(gather, reduce, cond, edge_cond, state, indptr, indices, data, w
         if peek(waiting, u) == 0:
             continue
         waiting[u] = 0
-        if not alone:
+        if not step.alone:
             fence()
         if head < count:
             prefetch(indices, peek(indptr, vertex(fifo, head & (FIFO - 1))))
@@ -177,19 +209,16 @@ def _relax_fifo(gather, reduce, cond, edge_cond, state, indptr, indices, data, w
         senders += 1
         sent += last - first
         for j in range(first, last):
-            bucket = _lower(
-                gather, reduce, cond, edge_cond, state, indices, data, waiting, u, j, origin, density, now, ceiling,
-                alone,
-            )  # fmt: skip
-            if bucket == now and count - head < FIFO:
+            bucket = _lower(does, state, out, waiting, u, j, step)
+            if bucket == step.now and count - head < FIFO:
                 v = vertex(indices, j)
                 fifo[count & (FIFO - 1)] = v
                 count += 1
                 prefetch(indptr, v)
             elif bucket >= 0:
-                put(vertex(indices, j), bucket, row, store, link, board)
+                put(vertex(indices, j), bucket, row, store)
     for i in range(head, count):
-        put(vertex(fifo, i & (FIFO - 1)), now, row, store, link, board)
+        put(vertex(fifo, i & (FIFO - 1)), step.now, row, store)
     return senders, sent
 
 
@@ -210,17 +239,18 @@ def _adapt(progress, scale):
 
 
 @part(counts_references=False)
-def _next(values, indptr, waiting, buckets, store, link, work, board, progress, scale):
+def _next(values, indptr, waiting, store, course):
     """Draw the next bucket that is not empty and order its vertices to send; return how many blocks they are."""
+    board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
     while True:
         if board[LOST]:
-            recover(values, waiting, buckets, store, link, board, scale)
+            recover(values, waiting, store, scale)
             progress[NOW] = 0
-        found = draw(buckets, progress[NOW], link, work)
+        found = draw(store, progress[NOW])
         if progress[NOW] == BUCKETS:
             progress[NOW] = 0
             _adapt(progress, scale)
-            if not spread(values, waiting, buckets, found, store, link, work, board, scale):
+            if not spread(found, values, waiting, store, scale):
                 return 0
         elif found > 0:
             break
@@ -228,33 +258,33 @@ def _next(values, indptr, waiting, buckets, store, link, work, board, progress, 
             progress[NOW] += 1
     arcs = 0
     if found == 1:
-        for place in range(work[0, 0] * BLOCK, work[0, 0] * BLOCK + work[0, 1]):
-            u = vertex(store, place)
+        for place in range(drawn[0, 0] * BLOCK, drawn[0, 0] * BLOCK + drawn[0, 1]):
+            u = vertex(store.vertices, place)
             arcs += peek(indptr, u + 1) - peek(indptr, u)
     set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < LEADER_ARCS)
     return found
 
 
-@part
-def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, buckets, store, link, work,
-          board, progress, scale, ceiling, trace, limit):
+@part(counts_references=False)
+def work(worker, does, state, out, waiting, store, rings, course):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    board, link, vertices, drawn = store.board, store.link, store.vertices, store.drawn
+    progress, scale, trace = course.progress, course.scale, course.trace
     leading = leads(board)
-    row = buckets[worker]
-    fifo = np.empty(FIFO, store.dtype)
+    row, fifo = store.buckets[worker], rings[worker]
     turn, began, found = 0, 0, 0
     while True:
         if leading:
             began = cycles()
             found = 0
-            if progress[STEP] < min(limit, trace.shape[0]) and not is_stopped():
-                found = _next(state[0], indptr, waiting, buckets, store, link, work, board, progress, scale)
+            if progress[STEP] < min(course.limit, trace.shape[0]) and not is_stopped():
+                found = _next(state[0], out.indptr, waiting, store, course)
                 progress[ACTIVE] = found
         turn = begin_together(board, leading, found > 0, turn)
         if turn < 0:
             break
-        alone, now = board[ALONE] != 0, progress[NOW]
-        origin, density = scale[ORIGIN], scale[DENSITY]
+        alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
+        step = Superstep(scale[ORIGIN], density, now, alone)
         senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
         # First the blocks that all share, then those that fill anew in the worker's own bucket, while they are few.
         block, count, shared = -1, 0, True
@@ -263,7 +293,7 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
                 begin, stop = take(board, worker, alone)
                 if begin < stop:
                     # No grain reaches into the next block.
-                    block, count = work[begin // BLOCK, 0], work[begin // BLOCK, 1]
+                    block, count = drawn[begin // BLOCK, 0], drawn[begin // BLOCK, 1]
                     stop = min(stop - begin // BLOCK * BLOCK, count)
                     begin %= BLOCK
                 else:
@@ -280,21 +310,17 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
                     if link[block] < 0:
                         # All of them fit the ring.
                         for i in range(count):
-                            fifo[i] = vertex(store, block * BLOCK + i)
+                            fifo[i] = vertex(vertices, block * BLOCK + i)
                         give_back(block, row, link)
                         block = -1
-                        s, a = _relax_fifo(
-                            gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link,
-                            fifo, count, most - sent, board, origin, density, now, ceiling, alone,
-                        )  # fmt: skip
+                        s, a = _relax_fifo(does, state, out, waiting, row, store, fifo, count, most - sent, step)
                         senders += s
                         sent += a
                         continue
                 begin, stop = 0, count
             s, a = _relax(
-                gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link,
-                block * BLOCK + begin, block * BLOCK + stop, board, origin, density, now, ceiling, alone,
-            )  # fmt: skip
+                does, state, out, waiting, row, store, block * BLOCK + begin, block * BLOCK + stop, step
+            )
             senders += s
             sent += a
             if not shared:
@@ -305,7 +331,7 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
         report(board, SENT, sent, alone)
         end_together(board, leading)
         if leading:
-            hand_back(buckets, found, link, work)
+            hand_back(store, found)
             progress[STEP] += 1
             arcs = collect(board, SENT)
             progress[ARCS] += arcs
@@ -313,15 +339,16 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, buckets, store, link, work, board,
-          progress, scale, ceiling, trace, limit):
+def relax(gather, reduce, cond, edge_cond, ceiling, state, indptr, indices, data, waiting, vertices, link, drawn,
+          buckets, board, rings, progress, scale, trace, limit):
     """Relax until nobody waits, or for ``limit`` supersteps, or until the trace is full.
 
-    ``waiting`` has a 1 for each of the sources; the first bucket of the first row of ``buckets`` holds them. ``scale``
-    says where buckets begin and how many there are to a unit of value, now and at the most. Who has a value beyond
-    ``ceiling`` does not send.
-    A call with the arrays of the last one, a fresh gate and a longer trace goes on.
+    ``waiting`` has a 1 for each of the sources; the first bucket of the first row of ``buckets`` holds them.
+    ``rings`` has a row of `FIFO` places for each worker. A call with the arrays of the last one, a fresh gate and a
+    longer trace goes on. Parameters come one by one, as Numba takes some microseconds to look at tuples.
     """
+    out = Rows(indptr, indices, data, True)
+    store, course = Store(vertices, link, drawn, buckets, board), Course(progress, scale, trace, limit)
     for worker in prange(buckets.shape[0]):
-        _work(np.int64(worker), gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, buckets, store,
-              link, work, board, progress, scale, ceiling, trace, limit)
+        does = Functions(gather, reduce, cond, edge_cond, ceiling)
+        work(np.int64(worker), does, state, out, waiting, store, rings, course)
