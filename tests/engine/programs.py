@@ -41,7 +41,7 @@ class Component(hpg.VertexProgram):
     edges = "all"
     reduce = "min"
     weighted = False
-    label = Property("int32", initial=lambda graph: range(graph.n_vertices))
+    label = Property("int64", initial=lambda graph: range(graph.n_vertices))
 
     def gather(source, weight, target):
         return source.label
@@ -162,17 +162,18 @@ class FirstHeard(hpg.VertexProgram):
 
 
 class Guarded(hpg.VertexProgram):
-    """A search that closed vertices do not take part in, and that no heavy arc serves."""
+    """A search that closed vertices do not take part in, and that no heavy arc serves; the deaf hear of it in vain."""
 
     reduce = "any"
     level = Property("int16", initial=-1, start=0)
     closed = Property("bool", initial=False)
+    deaf = Property("bool", initial=False)
 
     def gather(source, weight, target):
         return 0
 
     def update(vertex, message, world):
-        return world.superstep, vertex.closed
+        return vertex.level if vertex.deaf else world.superstep, vertex.closed, vertex.deaf
 
     def cond(vertex):
         return not vertex.closed

@@ -57,7 +57,8 @@ def test_sums_over_all_parts_decide_when_to_stop(places, divided):  # noqa: F811
 
 def test_memory_chooses(places):  # noqa: F811
     """Ever less memory: all attributes on every device, each its own, too little."""
-    whole = hpg.datasets.grid(40)
+    grid = hpg.datasets.grid(40).out_csr
+    whole = hpg.Graph(grid.with_data(np.ones(grid.nnz)), directed=False)
     most = max(shard.nbytes for shard in divide(whole, places).shards)
     expected, told, least = hpg.run(programs.Halving, whole, max_iteration=5).value, [], None
     for memory in range(200_000, most, -4_000):

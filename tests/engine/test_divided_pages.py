@@ -47,7 +47,7 @@ test_shortest_paths = test_streaming.test_shortest_paths
 test_components_and_core = test_streaming.test_components_and_core
 test_conditions_on_arcs = test_streaming.test_conditions_on_arcs
 test_searches_from_several = test_streaming.test_searches_from_several
-test_widest_path = test_run.test_widest_path
+test_widest_path = test_streaming.test_widest_path
 test_conditions_of_a_search = test_run.test_conditions_of_a_search
 
 
@@ -69,7 +69,7 @@ def test_what_goes_by_pages_on_the_first_one(undirected):
     core = nx.core_number(plain)
     assert host(hpg.core_number(undirected)).tolist() == [core[v] for v in range(200)]
     assert hpg.triangle_count(undirected) == sum(nx.triangles(plain).values()) // 3
-    assert (host(hpg.run(programs.Widest, undirected, active=[3]).width) == test_run.widest(BOTH, 3)).all()
+    assert (host(hpg.run(programs.WidestInPlace, undirected, active=[3]).width) == test_run.widest(BOTH, 3)).all()
     turned = undirected.reverse()
     assert turned is undirected and type(undirected.in_memory()) is hpg.Graph
 
@@ -81,4 +81,4 @@ def test_a_budget_that_is_too_small(places, tmp_path):  # noqa: F811
 
 def test_few_vertices(places):  # noqa: F811
     graph = DividedStreamedGraph.of_graph(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 1.0], 40), places)
-    assert host(hpg.run(programs.Widest, graph, active=[0]).width).tolist()[1:4] == [2, 1, 0]
+    assert host(hpg.run(programs.WidestInPlace, graph, active=[0]).width).tolist()[1:4] == [2, 1, 0]

@@ -25,9 +25,7 @@ def test_tuples(direction, device):
     arcs, _ = lists(G)
     active = range(0, N, 2)
     at = [(v % 11, v % 5) for v in range(N)]
-    expected = run_slowly(
-        Drift, arcs, {"at": at, "heard": [0] * N}, {"pull": [1] * len(arcs)}, add, active, limit=5
-    )
+    expected = run_slowly(Drift, arcs, {"at": at, "heard": [0] * N}, {"pull": [1] * len(arcs)}, add, active, limit=5)
     given = np.array(at, np.int32)
     result = hpg.run(Drift, G, direction=direction, active=active, at=given, max_iteration=5)
     compare(result, *expected)
@@ -35,10 +33,9 @@ def test_tuples(direction, device):
 
 
 class Turned(Drift):
-    """As a phase: who has been left alone, and no more than one superstep; neither reply nor condition."""
+    """As a phase: who has been left alone, and no more than one superstep."""
 
     max_iteration = 1
-    reply = reply_cond = edge_cond = None
 
     def starts(vertex):
         return vertex.heard < 4 and vertex.id % 3 == 1
@@ -47,18 +44,10 @@ class Turned(Drift):
 def test_tuples_in_phases(device):
     G = random_graph(N, 4 * N, True, device, weighted=False)
     arcs, _ = lists(G)
-
-    class Plain(hpg.EdgeVertexProgram):
-        """What of `Turned` the reference can run: it asks whether there is a reply, not whether it is None."""
-
-        combiner, activity, identity, at, heard, pull = "plus", "changed", None, Turned.at, Turned.heard, Turned.pull
-        edge_compute, vertex_compute = Drift.edge_compute, Drift.vertex_compute
-        vote_to_halt = Drift.vote_to_halt
-
     vertices, edges = {"at": [(3, 1)] * N, "heard": [0] * N}, {"pull": [1] * len(arcs)}
     for _ in range(2):
         starting = [v for v in range(N) if vertices["heard"][v] < 4 and v % 3 == 1]
-        found, left, _ = run_slowly(Plain, arcs, vertices, edges, add, starting, limit=1)
+        found, left, _ = run_slowly(Drift, arcs, vertices, edges, add, starting, limit=1)
         vertices, edges = {"at": found["at"], "heard": found["heard"]}, {"pull": found["pull"]}
     result = hpg.run(hpg.Phases([Turned]), G, max_iteration=2)
     for name, values in (vertices | edges).items():
@@ -71,8 +60,8 @@ def test_tuples_in_phases(device):
     [
         ({"vertex_compute": None}, TypeError, "Drift has tuples at vertices or as messages, so it needs"),
         ({"message": ("int64", 40)}, ValueError, "the shape of Drift.message must be from 1 to 32"),
-        ({"edge_compute": lambda source, edge, target: ((1, 2), 3)}, hpg.CompileError,
-         "it must return a tuple: the message, a tuple of 3 int64, then the new pull"),
+        ({"edge_compute": lambda source, edge, target: ((1, 2), 3), "reply": None, "reply_cond": None},
+         hpg.CompileError, "it must return a tuple: the message, a tuple of 3 int64, then the new pull"),
         ({"reply": lambda source, edge, target: 1}, hpg.CompileError, "it must return a tuple of 3 int64, the message"),
     ],
 )  # fmt: skip

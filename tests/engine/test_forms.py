@@ -60,8 +60,12 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint64"])
-@pytest.mark.parametrize("name", [*SAME, *SAME_FOR_INTEGERS, *OTHER])
+# Every update for a floating-point type and for integers; one that is, is for integers and is not, in the other types.
+CASES = [(name, dtype) for name in [*SAME, *SAME_FOR_INTEGERS, *OTHER] for dtype in ("float32", "int32")]
+CASES += [(name, dtype) for name in ("max", "turned", "min") for dtype in ("float64", "uint64")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_an_update_that_is_the_reduce(name, dtype):
     integers = np.dtype(dtype).kind in "iu"
     found = form(made(dtype, "max", {**SAME, **SAME_FOR_INTEGERS, **OTHER}[name]), dtype)
@@ -126,25 +130,24 @@ def test_a_message_that_turns_back_is_told_superstep_by_superstep(device):
 @pytest.mark.parametrize("nan", [False, True])
 def test_answers_are_those_of_the_general_loop(nan, G):
     rng = np.random.default_rng(5)
-    value = rng.integers(0, 50, 200).astype(np.float32)
+    value = np.where(rng.random(200) < 0.1, rng.integers(0, 50, 200), 0.0)
     if nan:
         value[rng.integers(0, 200, 20)] = np.nan
         value[rng.integers(0, 200, 20)] = np.inf
-    program = made("float32", "max", SAME["max"], lambda source, weight, target: source.value - weight)
-    one, other = hpg.run(program, G, value=value), hpg.run(program, G, value=value, max_iteration=ENDLESS_ENOUGH)
+    one = hpg.run(programs.Widest, G, width=value)
+    other = hpg.run(programs.Widest, G, width=value, max_iteration=ENDLESS_ENOUGH)
     assert one.trace.loop.startswith("relaxation: update is its reduce")
     assert other.trace.loop.startswith("supersteps: update is its reduce, but with a limit")
-    assert (to_device(one.value, "cpu") == to_device(other.value, "cpu")).all() or nan
-    np.testing.assert_array_equal(to_device(one.value, "cpu"), to_device(other.value, "cpu"))
+    np.testing.assert_array_equal(to_device(one.width, "cpu"), to_device(other.width, "cpu"))
 
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
 @pytest.mark.parametrize("value", [[np.nan, 5.0, 0.0], [5.0, np.nan, 0.0]])
 def test_a_nan_is_passed_over_whenever_it_comes(value, direction, device):
-    graph = hpg.Graph.from_edges([0, 1], [2, 2], directed=True).to(device)
-    program = made("float64", "max", SAME["max"], lambda source, weight, target: source.value)
-    found = hpg.run(program, graph, value=value, max_iteration=3, direction=direction)
-    assert found.value.tolist()[2] == 5
+    # Arcs as wide as can be: the message is what the source has.
+    graph = hpg.Graph.from_edges([0, 1], [2, 2], [np.inf, np.inf], directed=True).to(device)
+    found = hpg.run(programs.Widest, graph, width=value, max_iteration=3, direction=direction)
+    assert found.width.tolist()[2] == 5
 
 
 def test_a_limit_counts_supersteps(G):
@@ -155,10 +158,9 @@ def test_a_limit_counts_supersteps(G):
 
 def test_a_limit_counts_supersteps_that_are_not_listed(device):
     """On the GPU a launch lists no more than there are vertices, and two."""
-    ring = hpg.Graph.from_edges([0, 1], [1, 0], [-1.0, -1.0], directed=True).to(device)
-    program = made("int64", "max", SAME["max"], lambda source, weight, target: source.value - weight)
-    found = hpg.run(program, ring, active=[0], value=[0, 0], max_iteration=100)
-    assert to_device(found.value, "cpu").tolist() == [100, 99] and found.supersteps == 100
+    ring = hpg.Graph.from_edges([0, 1], [1, 0], directed=True).to(device)
+    found = hpg.run(programs.Heard, ring, active=[0], max_iteration=101)
+    assert to_device(found.heard, "cpu").tolist() == [50, 51] and found.supersteps == 101
 
 
 def test_who_asks_for_pulls_gets_them(G):
@@ -166,13 +168,22 @@ def test_who_asks_for_pulls_gets_them(G):
     assert set(found.trace.direction) == {"pull"}
 
 
+class Paths(hpg.VertexProgram):
+    """`hpgraph.sssp`, whose kernel it shares, with an update."""
+
+    distance = hpg.Property("float64", np.inf, 0)
+    reduce = "min"
+
+    def gather(source, weight, target):
+        return source.distance + weight
+
+    def update(vertex, message):
+        return min(vertex.distance, message)
+
+
 def test_buckets_are_for_it_too(G):
-    program = made(
-        "float64", "min", lambda vertex, message: min(vertex.value, message),
-        lambda source, weight, target: source.value + weight, value=hpg.Property("float64", np.inf, 0),
-    )  # fmt: skip
-    plain = hpg.run(program, G, active=[3])
-    assert (to_device(plain.value, "cpu") == to_device(hpg.run(program, G, active=[3], delta=5.0).value, "cpu")).all()
+    plain, buckets = (hpg.run(Paths, G, active=[3], delta=delta).distance for delta in (None, 5.0))
+    assert (to_device(plain, "cpu") == to_device(buckets, "cpu")).all()
     with pytest.raises(ValueError, match=r"delta is for relaxations .* not for Widest \(relaxation"):
         hpg.run(programs.Widest, G, active=[3], delta=5.0)
 
@@ -199,11 +210,12 @@ def test_arcs_in_parts_go_through_the_general_loop(G, monkeypatch):
     assert (to_device(found.width, "cpu") == widest(SMALL, 3)).all()
 
 
-@pytest.mark.parametrize("extreme", [max, min])
-def test_python_keeps_a_nan_that_comes_first_on_either_device(extreme, device):
+def test_python_keeps_a_nan_that_comes_first_on_either_device(device):
     graph = hpg.Graph.from_edges([0, 1], [2, 3], directed=True).to(device)
-    program = made("float64", "max", lambda vertex, message: (extreme(vertex.value, message), message),
-                   lambda source, weight, target: source.value, seen=hpg.Property("float64", initial=-1.0))  # fmt: skip
-    found = hpg.run(program, graph, value=[5.0, 7.0, np.nan, 6.0], max_iteration=1)
+    program = made("float64", "max", lambda vertex, message: (max(vertex.value, message), min(vertex.least, message)),
+                   lambda source, weight, target: source.value, least=hpg.Property("float64"))  # fmt: skip
+    given = [5.0, 7.0, np.nan, 6.0]
+    found = hpg.run(program, graph, value=given, least=given, max_iteration=1)
     assert found.trace.loop.startswith("supersteps")
-    np.testing.assert_array_equal(to_device(found.value, "cpu"), [5.0, 7.0, np.nan, extreme(6.0, 7.0)])
+    for values, extreme in ((found.value, max), (found.least, min)):
+        np.testing.assert_array_equal(to_device(values, "cpu"), [5.0, 7.0, np.nan, extreme(6.0, 7.0)])

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs import Widest
+from reference_algorithms import random_digraph
 
 import hpgraph as hpg
 
 
-class Widest(hpg.VertexProgram):
-    width = hpg.Property("float64", initial=0.0)
-    reduce = "max"
-
-    def gather(source, weight, target):
-        return min(source.width, weight)
-
-
 def test_lanes_of_a_program_are_its_own_runs():
-    G = hpg.datasets.grid(7)
+    G = hpg.Graph(random_digraph(49, 150, seed=2), directed=True)
     width = np.zeros((3, G.n_vertices))
     starts = [[3], [0, 48], [11]]
     for lane, start in enumerate(starts):

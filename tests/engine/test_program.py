@@ -200,21 +200,16 @@ def one(*arguments):
     return 1.0
 
 
+# Of several properties and sums; of one, and of each function and loop, it is test_complaint that asks.
 @pytest.mark.parametrize(
     ("name", "function", "says"),
     [
-        ("gather", lambda source, weight, target: source.z, "Two.gather() cannot be compiled: Unknown attribute 'z'"),
-        ("gather", lambda source, weight, target: text(), "a number, the message, which becomes float64"),
-        ("gather", lambda source, weight, target: {"a": weight}, "Two.gather() cannot be compiled: it must return"),
         ("gather", lambda source, weight, target: input(), "Two.gather() cannot be compiled: "),
         ("update", lambda vertex, message: one(), "it must return a tuple of 2 numbers, the new x, y"),
         ("update", lambda vertex, message: (1, 2, 3), "it must return a tuple of 2 numbers, the new x, y"),
-        ("update", lambda vertex, message: [1, 2], "it must return a tuple of 2 numbers, the new x, y"),
         ("update", lambda vertex, message: (text(), 1), "it must return a tuple of 2 numbers, the new x, y"),
         ("update", lambda vertex, message, world: (world.none, 1), "Unknown attribute 'none' of type World"),
         ("aggregate", lambda before, vertex: one(), "Two.aggregate() cannot be compiled: it must return a tuple of 2"),
-        ("edge_cond", lambda source, weight, target: source.z > 1, "Two.edge_cond() cannot be compiled"),
-        ("cond", lambda vertex: vertex.z > 1, "Two.cond() cannot be compiled: Unknown attribute 'z'"),
     ],
 )
 def test_what_does_not_compile(name, function, says, device):
@@ -229,28 +224,22 @@ def test_what_does_not_compile(name, function, says, device):
     assert error.value.function == f"Two.{name}"
 
 
-@pytest.mark.parametrize("members", [{}, {"reduce": "any", "update": lambda vertex, message: message}])
-def test_what_does_not_compile_in_the_other_loops(members, device):
-    G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], [5.0, 1.0, 3.0]).to(device)
-    with pytest.raises(hpg.CompileError, match=r"Made\.gather\(\) cannot be compiled: Unknown attribute 'z'"):
-        hpg.run(make(gather=lambda source, weight, target: source.z, **members), G)
-
-
 def test_a_subclass_inherits_and_may_drop_a_function():
     class Base(hpg.VertexProgram):
-        x = Property("float64", initial=np.inf, start=0.0)
+        distance = Property("float64", initial=np.inf, start=0.0)
         reduce = "min"
 
         @staticmethod
         def gather(source, weight, target):
-            return source.x + weight
+            return source.distance + weight
 
         def cond(vertex):
             return vertex.id != 2
 
     class Open(Base):
-        x = Property("float64", initial=7.0, start=0.0)
+        # What is left is what `hpgraph.sssp` runs, compiled for others already.
+        distance = Property("float64", initial=7.0, start=0.0)
         cond = None
 
     assert function_of(Base, "cond")(Vertex(1)) and not function_of(Base, "cond")(Vertex(2))
-    assert run(Open, active=[0]).x.tolist() == [0, 5, 1]
+    assert run(Open, active=[0]).distance.tolist() == [0, 5, 1]

@@ -154,12 +154,12 @@ def test_any_receives_once_in_the_general_loop_too(G):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_conditions_of_a_search(direction, G):
-    closed = np.arange(200) % 5 == 2
+    closed, deaf = np.arange(200) % 5 == 2, np.arange(200) % 11 == 6
     light = SMALL.copy()
     light.data[light.data > 10] = 0
-    light.data[closed[light.indices]] = 0
+    light.data[(closed | deaf)[light.indices]] = 0
     light.eliminate_zeros()
-    found = hpg.run(programs.Guarded, G, active=[3], direction=direction, closed=closed)
+    found = hpg.run(programs.Guarded, G, active=[3], direction=direction, closed=closed, deaf=deaf)
     assert (host(found.level) == levels(light.tocsr(), 3)).all()
     assert (host(found.closed) == closed).all()
 

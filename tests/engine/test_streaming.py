@@ -8,15 +8,10 @@ import numpy as np
 import programs
 import pytest
 import scipy.sparse
+import test_run
 from graphs_in_pages import in_file, streamed
 from reference_algorithms import check_shortest_paths, check_tree, levels, pagerank, random_digraph
-from test_run import (  # noqa: F401
-    SMALL,
-    host,
-    test_every_way_to_name_the_active,
-    test_on_the_active_s_own_device,
-    test_widest_path,
-)
+from test_run import SMALL, host
 
 import hpgraph as hpg
 from hpgraph.formats import CSR, Bitmask
@@ -41,6 +36,16 @@ def G(device, place, tmp_path):
 @pytest.fixture
 def undirected(device, place, tmp_path):
     return streamed(BOTH, device, place, tmp_path, False)
+
+
+# Of the two programs the one of a monoid of its own: what has an update, and a monoid that is built in, comes below.
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_widest_path(direction, G, device):
+    test_run.test_widest_path(programs.WidestInPlace, direction, G, device)
+
+
+def test_every_way_to_name_the_active(G):
+    test_run.test_every_way_to_name_the_active(programs.WidestInPlace, G)
 
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
@@ -71,11 +76,15 @@ def test_components_and_core(undirected):
     assert (host(hpg.connected_components(undirected).label) == hpg.connected_components(hpg.Graph(BOTH)).label).all()
     degree = np.diff(BOTH.indptr)
     start = {"left": degree, "gone": degree < 5, "when": np.where(degree < 5, 0, -1), "k": 5}
-    assert (host(hpg.run(programs.Core, undirected, **start).gone) == hpg.run(programs.Core, BOTH, **start).gone).all()
+    expected = hpg.run(programs.Core, BOTH, **start).gone
+    # Only those who go have something to say: never is everyone active, for whom there is another kernel.
+    for direction in ("push", "pull"):
+        found = hpg.run(programs.Core, undirected, active=degree < 5, direction=direction, **start)
+        assert (host(found.gone) == expected).all()
 
 
 def test_conditions_on_arcs(G):
-    found, expected = (hpg.run(programs.Senders, graph).came for graph in (G, hpg.Graph(SMALL)))
+    found, expected = (hpg.run(programs.HeavySenders, graph).came for graph in (G, hpg.Graph(SMALL)))
     assert (host(found) == expected).all()
 
 
