@@ -50,8 +50,8 @@ def test_small(device):
 @pytest.mark.parametrize("name", GRAPHS)
 def test_real_graphs(data_dir, name, device):
     csr = stored(data_dir, name)
-    if csr.nnz > 1_000_000:
-        # As NetworkX does it, without its graph, which takes half a minute to make.
+    if csr.nnz > 50_000:
+        # As NetworkX does it, without its graph, which takes longest of all to make.
         expected = np.full(csr.shape[0], 1 / csr.shape[0])
         degree = np.diff(csr.indptr)
         turned = scipy.sparse.csr_array((np.ones(csr.nnz), csr.indices, csr.indptr), csr.shape).T.tocsr()
@@ -130,7 +130,8 @@ def test_each_iteration(device):
 
 
 def test_single_precision(device):
-    found = hpg.pagerank(graph(SMALL, device), dtype=np.float32)
+    # With a personalization, as lanes are compared with.
+    found = hpg.pagerank(graph(SMALL, device), dtype=np.float32, personalization=np.ones(40))
     assert found.rank.dtype == np.float32
     assert np.abs(to_device(found.rank, "cpu") - by_networkx(SMALL)).sum() < 1e-5
     assert hpg.pagerank(graph(SMALL, device), dtype="float32", weight=True).rank.dtype == np.float32

@@ -62,7 +62,8 @@ def test_real_graphs(data_dir, name, device):
             check_shortest_paths(csr, source, distance, to_device(found.parent, "cpu"))
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+# Of the smaller ones: what is looked at by many threads is the same for weights of either sign, and looked at above.
+@pytest.mark.parametrize("name", ["bcsstk13", "cryg2500", "jagmesh7", "west0067"])
 def test_real_graphs_with_negative_weights(data_dir, name, device):
     csr = stored(data_dir, name)
     # Whole weights, whose sums are exact.
@@ -95,12 +96,9 @@ def test_negative_weights_equal_bellman_ford(device):
 @pytest.mark.parametrize("dtype", ["int64", "float32"])
 def test_types_of_weights(dtype, device):
     csr = random_digraph(400, 3000, seed=2).astype(dtype)
-    found = hpg.sssp(graph(csr, device), 3, parents=dtype == "float32")
-    distance = to_device(found.distance, "cpu")
+    distance = distances(graph(csr, device), 3)
     assert distance.dtype == (np.float32 if dtype == "float32" else np.float64)
     assert (distance == scipy.sparse.csgraph.dijkstra(csr, indices=3)).all()
-    if found.parent is not None:
-        check_shortest_paths(csr, 3, distance, to_device(found.parent, "cpu"))
 
 
 def test_single_precision_rounds_once_an_arc(device):
@@ -122,7 +120,8 @@ def test_no_weights(device):
 
 
 def test_wide_ids(device, wide_graph):
-    csr = random_digraph(400, 3000, seed=2)
+    """With parents of distances in float32, which none of the tests of narrow ids has."""
+    csr = random_digraph(400, 3000, seed=2).astype(np.float32)
     found = hpg.sssp(wide_graph(csr, directed=True).to(device), 3, parents=True)
     assert found.parent.dtype == np.int64
     distance = to_device(found.distance, "cpu")
@@ -179,12 +178,13 @@ def test_a_bucket_narrower_than_the_rounding_of_distances(dtype, device):
 
 @pytest.mark.parametrize("cutoff", [0, 0.5, 3, 20.0, INF, 1e300, pytest.param(10**400, id="huge")])
 def test_cutoff(cutoff, device, recwarn):
-    csr = random_digraph(300, 1500, seed=5).astype(np.float32)
+    csr = random_digraph(300, 1500, seed=5)
     expected = scipy.sparse.csgraph.dijkstra(csr, indices=7)
     expected[expected > min(cutoff, 1e300)] = INF
     found = hpg.sssp(graph(csr, device), 7, cutoff=cutoff, parents=True)
     distance = to_device(found.distance, "cpu")
     assert (distance == expected).all()
+    assert (distances(graph(csr.astype(np.float32), device), 7, cutoff=cutoff) == expected).all()
     check_shortest_paths(csr, 7, distance, to_device(found.parent, "cpu"))
     assert not recwarn.list
 

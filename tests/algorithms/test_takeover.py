@@ -43,7 +43,7 @@ def test_a_search_goes_on_where_another_stopped(make, depth):
     active = np.flatnonzero(begun.level == depth).astype(np.int32)
     code = declarations_of(Tree).code((np.dtype(np.int32),) * 2)
     rows = cpu.go_on(
-        code, G.out_csr, G.in_csr, (begun.parent, begun.level), (), active, settled,
+        code, G.out_csr.with_data(None), G.in_csr.with_data(None), (begun.parent, begun.level), (), active, settled,
         done=depth, alpha=0.05, beta=1 / 18, forced=-1, limit=2**40,
     )  # fmt: skip
     assert np.array_equal(begun.level, whole.level)

@@ -16,7 +16,7 @@ from hpgraph.io import read, write
 
 EDGE_LISTS = [".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz"]
 OTHERS = [".mtx", ".mtx.gz", ".npz"]
-SOME = settings(deadline=None, max_examples=40)
+SOME = settings(deadline=None, max_examples=25)
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"]
 
 # What an edge list may take for something else: blanks, delimiters, quotes, comments, numbers, headers.
