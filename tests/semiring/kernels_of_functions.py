@@ -14,6 +14,16 @@ def reduce_rows(gather, reduce, identity, indptr, indices, data, state, out):
         out[row] = total
 
 
+# A third of the time to compile.
+@njit(cache=True)
+def reduce_rows_alone(gather, reduce, identity, indptr, indices, data, state, out):
+    for row in range(out.size):
+        total = identity
+        for entry in range(indptr[row], indptr[row + 1]):
+            total = call(reduce, total, call(gather, state, indices[entry], data[entry], row))
+        out[row] = total
+
+
 @njit(cache=True)
 def apply(function, values, out):
     for i in range(values.size):

@@ -21,7 +21,7 @@ FUNCTIONS = [lambda a: a / 2, lambda a: a + 1, lambda a: a * a, lambda a: a > 1,
 def test_every_type(dtype):
     # Complex numbers have no order.
     for function in FUNCTIONS[:3] if dtype.kind == "c" else FUNCTIONS:
-        compiled = numba.njit(function)
+        compiled = numba.njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
         compiled.compile((numba.from_dtype(dtype),))
         wanted = np.dtype(str(compiled.nopython_signatures[0].return_type))
         assert get_unary(function).result_dtype(dtype) == wanted

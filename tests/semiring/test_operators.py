@@ -65,9 +65,8 @@ COMPILED = [
 
 def compiled(n_functions: int, n_arguments: int):
     """One kernel that evaluates many functions: compiling one kernel a function would take a minute."""
-    from numba import njit
-
-    from hpgraph.semiring.jit import call
+    from hpgraph.kernels.runtime.cpu.kernel import njit
+    from hpgraph.semiring import jit
 
     names = ", ".join(f"f{k}, out{k}" for k in range(n_functions))
     if n_arguments == 2:
@@ -76,9 +75,11 @@ def compiled(n_functions: int, n_arguments: int):
     else:
         inner = ""
         lines = "".join(f"        out{k}[i] = call(f{k}, values[i])\n" for k in range(n_functions))
-    namespace = {"call": call}
+    # The text has no constants: its bytecode and the functions' fingerprints name the code that is kept, in the folder
+    # of this version of `jit` and all that it imports.
+    namespace = {"call": jit.call, "__name__": jit.__name__}
     exec(f"def kernel(values, {names}):\n    for i in range(values.size):\n{inner}{lines}", namespace)
-    return njit(namespace["kernel"])
+    return njit(namespace["kernel"], cache=True, counts_references=False)
 
 
 @pytest.mark.parametrize("dtype", COMPILED, ids=str)

@@ -161,7 +161,7 @@ def naive(name: str, matrix: np.ndarray, x: np.ndarray, dtype: np.dtype) -> np.n
 )
 @pytest.mark.parametrize("matrix_dtype, vector_dtype", [("int8", "int8"), ("int32", "float32")])
 def test_gather_in_a_kernel(name, matrix_dtype, vector_dtype):
-    from kernels_of_functions import reduce_rows
+    from kernels_of_functions import reduce_rows_alone
 
     rng = np.random.default_rng(3)
     matrix = rng.integers(0, 3, (12, 12)).astype(matrix_dtype) * 40
@@ -175,7 +175,8 @@ def test_gather_in_a_kernel(name, matrix_dtype, vector_dtype):
     gather = semiring.gather(matrix_dtype, vector_dtype)
     assert gather.dtype == dtype
     identity = semiring.add.identity_for(dtype)
-    reduce_rows(gather, semiring.add.reduce_for(dtype), identity, indptr, indices, matrix[rows, indices], (x,), out)
+    reduce = semiring.add.reduce_for(dtype)
+    reduce_rows_alone(gather, reduce, identity, indptr, indices, matrix[rows, indices], (x,), out)
     with np.errstate(over="ignore"):
         expected = naive(name, matrix, x, dtype)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
