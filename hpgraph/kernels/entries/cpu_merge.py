@@ -15,6 +15,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds
@@ -43,7 +44,7 @@ class Runs(NamedTuple):
     ends: Any
 
 
-@njit(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True)
 def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     """Write one entry; returns the place of the next one."""
     # Unsigned, because Numba tests a signed index for being negative, each time.

@@ -29,7 +29,7 @@ from hpgraph.kernels.spmv.cpu_fold import (
     convert,
     fetch_ahead,
     fold,
-    fold_short,
+    fold_single,
     is_allowed,
     join,
     longest_row,
@@ -72,7 +72,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indice
             for v in range(start, stop):
                 first, last = at(indptr, v), at(indptr, v + 1)
                 fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
-                value = fold_short(1, gather, reduce, identity, state, indices, data, first, last, v, one)
+                value = fold_single(gather, reduce, identity, state, indices, data, first, last, v, one)
                 _write(accum, out, v, value, last > first)
             continue
         for v in range(start, stop):

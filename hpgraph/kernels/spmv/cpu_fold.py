@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek as at
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry_or as weight
@@ -61,7 +62,8 @@ def join(reduce, a, b):
     return convert(a, call(reduce, a, b))
 
 
-@njit(error_model="numpy", forceinline=True)
+# Compiled once, whether `there` is a constant or not; what a constant leaves over, LLVM removes once it is inlined.
+@part(error_model="numpy", forceinline=True)
 def _take(gather, reduce, state, indices, data, active, j, there, v, one, value, found):
     """Join entry `j` if it is there and its source active; `found` is not zero once there was such a one.
 
@@ -77,25 +79,14 @@ def _take(gather, reduce, state, indices, data, active, j, there, v, one, value,
     return (joined if there else value), found
 
 
-@njit(error_model="numpy", forceinline=True)
-def _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found):
-    """Join the entries j, j + 1, j + 2 and j + 3 to a value each, as far as they lie before `end`."""
+@part(error_model="numpy", forceinline=True)
+def _take_four(gather, reduce, state, indices, data, active, j, end, whole, v, one, values, found):
+    """Join the entries j, j + 1, j + 2 and j + 3 to a value each: all if `whole`, else those before `end`."""
     a, b, c, d = values
-    a, found = _take(gather, reduce, state, indices, data, active, j, j < end, v, one, a, found)
-    b, found = _take(gather, reduce, state, indices, data, active, j + 1, j + 1 < end, v, one, b, found)
-    c, found = _take(gather, reduce, state, indices, data, active, j + 2, j + 2 < end, v, one, c, found)
-    d, found = _take(gather, reduce, state, indices, data, active, j + 3, j + 3 < end, v, one, d, found)
-    return (a, b, c, d), found
-
-
-@njit(error_model="numpy", forceinline=True)
-def _take_whole_four(gather, reduce, state, indices, data, active, j, v, one, values, found):
-    """`_take_four` where all four lie before the end."""
-    a, b, c, d = values
-    a, found = _take(gather, reduce, state, indices, data, active, j, True, v, one, a, found)
-    b, found = _take(gather, reduce, state, indices, data, active, j + 1, True, v, one, b, found)
-    c, found = _take(gather, reduce, state, indices, data, active, j + 2, True, v, one, c, found)
-    d, found = _take(gather, reduce, state, indices, data, active, j + 3, True, v, one, d, found)
+    a, found = _take(gather, reduce, state, indices, data, active, j, whole | (j < end), v, one, a, found)
+    b, found = _take(gather, reduce, state, indices, data, active, j + 1, whole | (j + 1 < end), v, one, b, found)
+    c, found = _take(gather, reduce, state, indices, data, active, j + 2, whole | (j + 2 < end), v, one, c, found)
+    d, found = _take(gather, reduce, state, indices, data, active, j + 3, whole | (j + 3 < end), v, one, d, found)
     return (a, b, c, d), found
 
 
@@ -144,14 +135,18 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
     if terminal is None:
         while j + 4 < end:
             fetch_ahead(indices, data, j + PREFETCH_ENTRIES)
-            values, found = _take_whole_four(gather, reduce, state, indices, data, active, j, v, one, values, found)
+            values, found = _take_four(
+                gather, reduce, state, indices, data, active, j, end, True, v, one, values, found
+            )
             j += 4
-    values, found = _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found)
+    values, found = _take_four(gather, reduce, state, indices, data, active, j, end, False, v, one, values, found)
     if terminal is not None:
         while j + 4 < end and not _any_ended(terminal, values):
             j += 4
             fetch_ahead(indices, data, j + PREFETCH_ENTRIES)
-            values, found = _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found)
+            values, found = _take_four(
+                gather, reduce, state, indices, data, active, j, end, False, v, one, values, found
+            )
     a, b, c, d = values
     value = join(reduce, join(reduce, a, b), join(reduce, c, d))
     return value, end > begin if active is None else found != np.uint8(0)
@@ -167,24 +162,25 @@ def longest_row(indptr, begin, end):
 
 
 @njit(error_model="numpy", forceinline=True)
-def _there(gather, reduce, identity, state, indices, data, j, end, v, one):
+def fold_single(gather, reduce, identity, state, indices, data, j, end, v, one):
+    """`fold` of the entry `j`, which must exist, or of none where `end` comes first; from the identity."""
     joined = join(reduce, identity, message(gather, state, indices, data, j, v, one))
     return joined if j < end else identity
 
 
-@njit(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True)
 def fold_short(width, gather, reduce, identity, state, indices, data, begin, end, v, one):
     """`fold` of a row of at most `width` entries (one, two or four), from the identity.
 
     As many must exist from `begin` on: what the next rows hold is made into messages too, and passed over.
     """
-    value = _there(gather, reduce, identity, state, indices, data, begin, end, v, one)
+    value = fold_single(gather, reduce, identity, state, indices, data, begin, end, v, one)
     if width > 1:
-        b = _there(gather, reduce, identity, state, indices, data, begin + 1, end, v, one)
+        b = fold_single(gather, reduce, identity, state, indices, data, begin + 1, end, v, one)
         value = join(reduce, value, b)
     if width > 2:
-        c = _there(gather, reduce, identity, state, indices, data, begin + 2, end, v, one)
-        d = _there(gather, reduce, identity, state, indices, data, begin + 3, end, v, one)
+        c = fold_single(gather, reduce, identity, state, indices, data, begin + 2, end, v, one)
+        d = fold_single(gather, reduce, identity, state, indices, data, begin + 3, end, v, one)
         value = join(reduce, value, join(reduce, c, d))
     return value
 

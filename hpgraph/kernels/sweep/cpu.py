@@ -20,6 +20,7 @@ from hpgraph.core import work_clock
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put, put_each
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.schedule import schedule
@@ -49,7 +50,7 @@ def _update(renew, tally, state, following, v, message, world, step, sums):
     return add_each(sums, call(tally, before, after, v, world, step, changed))
 
 
-@njit(error_model="numpy", forceinline=True)
+@part(error_model="numpy", forceinline=True)
 def _short_rows(width, gather, reduce, identity, one, state, indptr, indices, data, begin, end, messages):
     for v in range(begin, end):
         first, last = at(indptr, v), at(indptr, v + 1)
@@ -105,7 +106,7 @@ def _rows(gather, reduce, terminal, identity, one, renew, tally, nothing, state,
 
 @njit(error_model="numpy")
 def _tasks(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
-           indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, part, counter, sums):
+           indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, partial, counter, sums):
     """What one thread does: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
@@ -114,8 +115,8 @@ def _tasks(gather, reduce, terminal, identity, one, renew, tally, nothing, state
         if task >= n_tasks:
             break
         if task < n_pieces:
-            part[task], _ = fold(gather, reduce, terminal, identity, state, indices, data, piece_begin[task],
-                                 piece_end[task], None, piece_row[task], one, identity)
+            partial[task], _ = fold(gather, reduce, terminal, identity, state, indices, data, piece_begin[task],
+                                    piece_end[task], None, piece_row[task], one, identity)
         else:
             b = task - n_pieces
             _rows(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world,
@@ -125,16 +126,16 @@ def _tasks(gather, reduce, terminal, identity, one, renew, tally, nothing, state
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
            indptr, indices, data, sums, bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
-           part, workers):
+           partial, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         _tasks(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world,
-               step, indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, part, counter, sums)
+               step, indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, partial, counter, sums)
     total = nothing
     for i in range(long_rows.size):
         message = identity
         for piece in range(long_pieces[i], long_pieces[i + 1]):
-            message = join(reduce, message, part[piece])
+            message = join(reduce, message, partial[piece])
         total = _update(renew, tally, state, following, long_rows[i], message, world, step, total)
     for k in range(len(total)):
         sums[bounds.size - 1, k] = total[k]
@@ -196,7 +197,7 @@ def sweeps(
     matrix = arrays(rows)
     plan = None if rows.nnz + rows.shape[0] <= SERIAL else schedule(rows)
     sums = np.empty((1 if plan is None else len(plan.bounds), len(nothing)))
-    part = None if plan is None else np.empty(len(plan.piece_row), code.message)
+    partial = None if plan is None else np.empty(len(plan.piece_row), code.message)
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
     now = state
     first = len(world) - code.aggregates
@@ -210,7 +211,7 @@ def sweeps(
             if plan is None:
                 _sweep_alone(*what, now, following, world, step, *matrix, sums)
             else:
-                _sweep(*what, now, following, world, step, *matrix, sums, *plan, part, workers)
+                _sweep(*what, now, following, world, step, *matrix, sums, *plan, partial, workers)
             changed, *totals = sums.sum(axis=0)
             world = (*world[:first], *totals)
             pairs = [(b, a) if twice else (a, b) for a, b, twice in zip(now, following, sent, strict=True)]

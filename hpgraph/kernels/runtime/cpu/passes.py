@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import errors, event
+from numba.core import errors, event, types
+from numba.core.analysis import dead_branch_prune
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites, ParforFusionPass
-from numba.core.untyped_passes import InlineClosureLikes
+from numba.core.untyped_passes import DeadBranchPrune, InlineClosureLikes
 from numba.parfors.parfor import simplify_parfor_body_CFG
 
 from hpgraph.kernels.runtime.cpu.lookups import Options
@@ -18,6 +19,33 @@ from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
 # Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
 # become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
 _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
+
+
+# Types of arguments that are None, or may be, and constants, of which Numba knows what to do.
+_UNSURE = (types.NoneType, types.Omitted, types.Optional, types.Literal)  # type: ignore[attr-defined]
+
+
+class _NotNone:
+    """Stands for the type of an argument that is not None, where branches are pruned."""
+
+    def __init__(self) -> None:
+        # Numba's mark of a type that tells when compared with None's.
+        self.literal_type = self
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PruneBranches(DeadBranchPrune):  # type: ignore[misc]
+    """What `DeadBranchPrune` does, where ``x is None`` is false as well: Numba prunes only where it is true.
+
+    A branch for an argument that is not given would be typed and made into machine code, for LLVM to remove.
+    """
+
+    _name = "hpgraph_prune_branches"
+
+    def run_pass(self, state: Any) -> bool:
+        """Remove branches that the types of the arguments rule out."""
+        dead_branch_prune(state.func_ir, [kind if isinstance(kind, _UNSURE) else _NotNone() for kind in state.args])
+        return True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -36,6 +64,9 @@ class LoopBodies(FunctionPass):  # type: ignore[misc]
         """Make blocks of a parallel loop's body one where they follow each other alone."""
         simplify_parfor_body_CFG(state.func_ir.blocks)
         return True
+
+
+_INSTEAD = {DeadBranchPrune: PruneBranches, ParforFusionPass: LoopBodies}
 
 
 class Passes(PassManager):  # type: ignore[misc]
@@ -72,11 +103,7 @@ class PartCompiler(CompilerBase):  # type: ignore[misc]
         """Numba's usual passes, but for the unused ones."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes = Passes(usual.pipeline_name)
-        passes.passes = [
-            (LoopBodies if each is ParforFusionPass else each, what)
-            for each, what in usual.passes
-            if each not in _UNUSED
-        ]
+        passes.passes = [(_INSTEAD.get(each, each), what) for each, what in usual.passes if each not in _UNUSED]
         passes.finalize()
         return [passes]
 
