@@ -143,8 +143,10 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
     const auto phase = [&](bool of_pieces, bool counts, bool applies, bool sends) {
         const Index* const list = of_two(space.list, space.following_list, turn & 1);
         Index* const listed = of_two(space.following_list, space.list, turn & 1);
-        const Inbox<typename Program::Message>& inbox = of_two(space.inbox, space.following_inbox, step & 1);
-        const Inbox<typename Program::Message>& following = of_two(space.following_inbox, space.inbox, step & 1);
+        // Values: to refer to a parameter chosen as it runs, the compiler copies them all to local memory, and forgets that
+        // what they point to is global.
+        const Inbox<typename Program::Message> inbox = of_two(space.inbox, space.following_inbox, step & 1);
+        const Inbox<typename Program::Message> following = of_two(space.following_inbox, space.inbox, step & 1);
         const i64 count = of_pieces ? (i64)now.pieces : rows, at = thread();
         const i64 threads = is_alone ? THREADS : (i64)gridDim.x * THREADS;
         // As many lanes for each as there are.
