@@ -6,7 +6,7 @@
 // updated: messages and marks are double buffers, as lists are, and one barrier ends a superstep. Otherwise, and where
 // those who received might send along too many arcs, all are updated first, and who changed is listed: two barriers. Where
 // the frontier fits one block, that block goes on alone: its barrier takes 40 ns, the grid's 1 µs (the fusion of SIMD-X,
-// H. Liu and H. H. Huang, ATC'19, carried to a block).
+// H. Liu and H. H. Huang, ATC'19, carried to a block), and it counts in shared memory.
 #pragma once
 #include "operators.cuh"
 #include "one_block.cuh"
@@ -116,6 +116,7 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
     constexpr bool BLIND = !Program::READS_WORLD && !Program::READS_RECEIVERS;
     __shared__ Index arrivals[WARPS * 64];
     __shared__ BlockSums sums;
+    __shared__ Tally own[3];  // of the block that goes alone
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Index> arrived(arrivals);
     GridBarrier barrier(&space.header->barrier);
@@ -132,7 +133,7 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
     int apply_shift = 5, send_shift = 5;
     bool is_alone = false;
     Tally now{};
-    const auto tally = [&](i64 at) { return &space.header->tally[(u32)at % 3]; };
+    const auto tally = [&](i64 at) { return (is_alone ? own : space.header->tally) + (u32)at % 3; };
     // Neighbours in the list go to different multiprocessors, unless one block is alone.
     const auto thread = [&] {
         return is_alone ? (i64)threadIdx.x : ((i64)blockIdx.x + gridDim.x * (threadIdx.x >> 5)) * 32 + lane;
@@ -229,7 +230,10 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         const bool fits = counts ? goes_on() && (i64)now.arcs <= alone && now.pieces == 0 && (i64)now.light <= alone
                                  : is_alone;
         if (is_alone != fits) {
-            // What the others have to know afterwards passes through the outcome.
+            // The others read the grid's tally, by which the first block has gone alone, some time before they arrive at the
+            // first barrier here. Alone, the block writes tallies of its own, and the grid's and the outcome only when all
+            // others have arrived. They read both between the two barriers; the second is before anyone's next write. What
+            // else they may have read in the meantime, a place of the next list, is forgotten.
             i64* const passed = space.trace.outcome->passed;
             if (blockIdx.x) {
                 barrier.wait();
@@ -237,15 +241,18 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
                 step = both >> 1, sends = both & 1, turn = *(volatile i64*)&passed[1], ahead_at = -1;
                 // One that a phase has left which counted: after others the block stays alone.
                 now = read(tally(turn + 1));
-                // Read by all before it is written again.
                 barrier.wait();
             } else if (fits) {
-                // The second phase from here clears the tally that others may still be reading.
-                barrier.await_others();
+                if (threadIdx.x < 3) own[threadIdx.x] = Tally{};
                 is_alone = true;
+                __syncthreads();
             } else {
-                if (threadIdx.x == 0) passed[0] = step << 1 | sends, passed[1] = turn;
                 is_alone = false;
+                barrier.await_others();
+                if (threadIdx.x == 0) {
+                    passed[0] = step << 1 | sends, passed[1] = turn;
+                    *tally(turn + 1) = now, *tally(turn + 2) = Tally{};
+                }
                 barrier.wait();
                 barrier.wait();
             }
