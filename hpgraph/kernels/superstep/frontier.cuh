@@ -150,10 +150,9 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         const Inbox<typename Program::Message> following = of_two(space.following_inbox, space.inbox, step & 1);
         const i64 count = of_pieces ? (i64)now.pieces : rows, at = thread();
         const i64 threads = is_alone ? THREADS : (i64)gridDim.x * THREADS;
-        // As many lanes for each as there are.
-        int shift = 5;
-        while (shift > 0 && count << shift > threads) --shift;
-        const int group = 1 << shift, member = at & (group - 1);
+        // Vertices that nobody has to update first may have several warps each.
+        const int shift = lanes_of_a_row(count, !sends || applies || of_pieces ? 0 : now.arcs, threads, 0);
+        const int group = 1 << shift, member = member_of_lanes((u32)at, shift);
         // Read by all before the last barrier.
         if (at == 0 && !of_pieces) *tally(turn + 2) = Tally{};
         Collector<T, Index> found(out.indptr, Frontier<Index>{listed, space.pieces}, tally(turn + 1));

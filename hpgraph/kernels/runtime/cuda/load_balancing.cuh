@@ -54,22 +54,29 @@ struct Row {
     int degree;
 };
 
+// Logarithm of the lanes that each of some rows has to itself: as many as there are for so few, at least 1 << least.
+// Several warps share the rows where that leaves each eight of a row's arcs: what a warp finds makes its chain of loads
+// longer, but not another's. (Not in blocks of so many threads that each has few registers: those are for supersteps of
+// millions of arcs.)
+__device__ inline int lanes_of_a_row(u64 rows, u64 arcs, u64 threads, int least) {
+    int shift = 5;
+    while (shift > least && (rows << shift) > threads) --shift;
+    if constexpr (THREADS <= 640)
+        while (shift >= 5 && shift < 8 && (rows << (shift + 1)) <= threads && arcs >= rows << (shift - 1)) ++shift;
+    return shift;
+}
+
+// Which of its row's lanes a thread is. Neighbouring arcs go to different warps, so that each has its part of a row's.
+__device__ inline int member_of_lanes(u32 thread, int shift) {
+    const int member = thread & ((1 << shift) - 1);
+    return shift > 5 ? (member & 31) << (shift - 5) | member >> 5 : member;
+}
+
 // Call visit(batch) until every arc of the rows row(0), row(1), ... was in a batch; by whole warps. Every row has lanes
-// of its own, as many as there are for so few, and nothing is dealt but what they leave of long ones: until the first
-// loads nothing has to be worked out. Several warps share the rows where that leaves each eight of a row's arcs: what a
-// warp finds makes its chain of loads longer, but not another's. (Not in blocks of so many threads that each has few
-// registers: those are for supersteps of millions of arcs.)
+// of its own, and nothing is dealt but what they leave of long ones: until the first loads nothing has to be worked out.
 template <int size, class Index, class RowOf, class Visit>
 __device__ void for_each_arc_of_few(u32 rows, u64 arcs, u32 thread, u32 threads, RowOf row, Visit visit) {
-    int shift = 5;
-    while (shift > 1 && ((u64)rows << shift) > threads) --shift;
-    int group = 1 << shift, member = thread & (group - 1);
-    if constexpr (THREADS <= 640) {
-        while (shift >= 5 && shift < 8 && ((u64)rows << (shift + 1)) <= threads && arcs >= (u64)rows << (shift - 1)) ++shift;
-        group = 1 << shift;
-        // Neighbouring arcs go to different warps, so that each has its part of a row's.
-        if (shift > 5) member = (thread & 31) << (shift - 5) | (thread & (group - 1)) >> 5;
-    }
+    const int shift = lanes_of_a_row(rows, arcs, threads, 1), group = 1 << shift, member = member_of_lanes(thread, shift);
     for (u32 i = thread >> shift; __any_sync(ALL, i < rows); i += threads >> shift) {
         const Row<Index> mine = i < rows ? row(i) : Row<Index>{0, 0, 0};
         Batch<Index, size> batch;
