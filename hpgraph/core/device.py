@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import numbers
 import os
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import Any, Literal
 
 import numpy as np
@@ -69,12 +70,15 @@ def is_cuda(array: object) -> bool:
     False
     """
     # mypy takes object's own __hash__ for that of its type.
-    return _is_cuda_type(type(array))  # type: ignore[arg-type]
+    return _place(type(array)) == "cuda"  # type: ignore[arg-type]
 
 
 @functools.cache
-def _is_cuda_type(kind: type) -> bool:
-    return any(base.__module__.partition(".")[0] in ("cupy", "cupyx") for base in kind.__mro__)
+def _place(kind: type) -> Device | None:
+    """Where objects of a class lie; scalars and None lie nowhere."""
+    if kind is NoneType or kind in np.ScalarType or issubclass(kind, (np.generic, numbers.Number)):
+        return None
+    return "cuda" if any(base.__module__.partition(".")[0] in ("cupy", "cupyx") for base in kind.__mro__) else "cpu"
 
 
 def device_of(*arrays: object) -> Device:
@@ -100,14 +104,13 @@ def device_of(*arrays: object) -> Device:
     >>> device_of(np.zeros(3), None, 1.0)
     'cpu'
     """
-    placed = [array for array in arrays if array is not None and not np.isscalar(array)]
-    on_cuda = [is_cuda(array) for array in placed]
-    if any(on_cuda) and not all(on_cuda):
+    places = {_place(type(array)) for array in arrays}  # type: ignore[arg-type]
+    if "cuda" in places and "cpu" in places:
         raise TypeError(
             "arrays on the CPU and on the GPU cannot be mixed in one call: move them to one device first, "
             'with .to("cuda") or cupy.asarray(array), or with .to("cpu") or cupy.asnumpy(array)'
         )
-    return "cuda" if any(on_cuda) else "cpu"
+    return "cuda" if "cuda" in places else "cpu"
 
 
 def require_cupy() -> ModuleType:
