@@ -29,7 +29,7 @@ from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run, run_one
+from hpgraph.engine.run import run_one
 from hpgraph.engine.state import limit_of
 from hpgraph.engine.trace import Trace
 
@@ -47,7 +47,6 @@ class SmallestParent(VertexProgram):
     weighted = False
     reduce = "min"
     activity = "all"
-    max_iteration = 1
     message = "int64"
     parent = Property()
     level = Property("int32")
@@ -188,7 +187,7 @@ def bfs(
     found = run_one(_search(start.dtype == np.int32), graph, start, direction=direction, limit=limit, apart=apart)
     level, parent = found.state["level"], found.state["parent"]
     if parents and deterministic:
-        parent = run(SmallestParent, graph, level=level, parent=parent).parent
+        parent = _smallest(graph, level, parent)
     return named(BFSResult(level, parent if parents else None, [found.trace]), graph)
 
 
@@ -201,6 +200,12 @@ def _search(narrow: bool) -> Declarations:
     return declarations_of(Tree if narrow else WideTree)
 
 
+def _smallest(graph: Graph, level: Any, parent: Any) -> Any:
+    """Of each vertex's possible parents the one with the smallest id."""
+    given = {"level": level, "parent": parent}
+    return run_one(declarations_of(SmallestParent), graph, None, limit=1, initial=given).state["parent"]
+
+
 def _from_many(
     graph: Graph, sources: Any, direction: str | Direction, parents: bool, deterministic: bool, max_depth: int | None
 ) -> BFSResult:
@@ -210,5 +215,5 @@ def _from_many(
     found = levels_from(graph, vertices, max_depth=max_depth, direction=direction, parents=parents)
     if parents and deterministic:
         for level, parent in zip(found.level, found.parent, strict=True):
-            parent[...] = run(SmallestParent, graph, level=level, parent=parent).parent
+            parent[...] = _smallest(graph, level, parent)
     return named(BFSResult(found.level, found.parent, found.traces), graph, vertices)

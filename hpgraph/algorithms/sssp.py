@@ -34,8 +34,9 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
+from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.lanes import run_lanes
-from hpgraph.engine.run import run
+from hpgraph.engine.run import run, run_one
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.lanes import Starts
 
@@ -221,8 +222,9 @@ def sssp(
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
-        found = run(program, graph, active=id(start), ceiling=ceiling, delta=width)
-        distance, trace = found.distance, found.trace
+        source_id = np.array([start], graph.id_dtype)
+        found = run_one(declarations_of(program), graph, source_id, delta=width, ceiling=ceiling)
+        distance, trace = found.state["distance"], found.trace
     distance, parent = _within(graph, start, distance, facts, cutoff, tree_of if parents else None, deterministic)
     return named(SSSPResult(distance, parent, trace), graph)
 
