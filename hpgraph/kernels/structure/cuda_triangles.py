@@ -6,6 +6,7 @@ What bounds them: each wedge costs one coalesced read of four bytes and one prob
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,7 @@ def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered:
     )
 
 
+@cache
 def part_of(part: int, parts: int) -> np.ndarray:
     """A struct ``OfParts``: which part of the work is meant."""
     return struct(np.int32(part), np.int32(parts))

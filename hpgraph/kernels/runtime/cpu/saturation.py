@@ -31,9 +31,11 @@ def checked_where_needed(gather: Any, rows: CSR, state: tuple[Any, ...]) -> Any:
     """
     if not isinstance(gather, Gather) or not (gather.semiring.multiply.cpp or "").startswith("saturated_"):
         return gather
+    if rows.nnz < _SEARCH_ENTRIES or state[0].size == 0:
+        return gather
     name = gather.semiring.multiply.name
     kind = gather.semiring.multiply.computing_dtype(gather.matrix_dtype, gather.vector_dtype)
-    if kind.kind not in "iu" or rows.nnz < _SEARCH_ENTRIES or state[0].size == 0:
+    if kind.kind not in "iu":
         return gather
     low, high = _extremes(rows)
     least, largest = int(state[0].min()), int(state[0].max())
