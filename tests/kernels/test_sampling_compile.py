@@ -16,10 +16,9 @@ from hpgraph.semiring.c_types import c_type
 pytest.importorskip("cuda.core")
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize(("index", "data", "term"), [
-    ("int", "char", similarity.ONE), ("long long", "char", similarity.VALUE), ("int", "double", similarity.LESSER),
-    ("long long", "float", similarity.PRODUCT),
+@pytest.mark.parametrize(("index", "data", "term", "arch"), [
+    ("int", "char", similarity.ONE, GENERATIONS[0]), ("long long", "char", similarity.VALUE, GENERATIONS[1]),
+    ("int", "double", similarity.LESSER, GENERATIONS[1]), ("long long", "float", similarity.PRODUCT, GENERATIONS[0]),
 ])  # fmt: skip
 def test_similarity(index: str, data: str, term: int, arch: str) -> None:
     names = similarity.kernel_names(index, data, term)
@@ -34,8 +33,9 @@ def test_walks(arch: str) -> None:
     compiles(sampling.WALKS, prologue=cuda_hops.prologue(), names=names, arch=arch)
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize(("index", "weight"), [("int32", "char"), ("int64", "double")])
+@pytest.mark.parametrize(
+    ("index", "weight", "arch"), [("int32", "char", GENERATIONS[0]), ("int64", "double", GENERATIONS[1])]
+)
 def test_hops(index: str, weight: str, arch: str) -> None:
     names = cuda_hops.kernel_names(c_type(index), weight)
     compiles(cuda_hops.SOURCE, names=names, arch=arch, **cuda_hops.text_around(np.dtype(index)))
