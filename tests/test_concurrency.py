@@ -191,11 +191,14 @@ def test_one_line_says_that_something_is_compiled_and_where_it_goes(tmp_path: Pa
     program.write_text("""
 import hpgraph as hpg
 class Most(hpg.VertexProgram):
-    most = hpg.Property("int32", initial=3, start=9)
+    most = hpg.Property("int32", initial=3)
     reduce = "max"
+    activity = "all"
     def gather(source, weight, target):
-        return source.most
-assert hpg.run(Most, hpg.Graph.from_edges([0, 1], [1, 2]), active=[0]).most.tolist() == [9, 9, 9]
+        return source.most + 6
+    def update(vertex, message):
+        return message
+assert hpg.run(Most, hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]), max_iteration=1).most.tolist() == [9, 9, 9]
 """)
     environment = {**ENVIRONMENT, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "HPGRAPH_VERBOSE": "1"}
     environment.pop("NUMBA_CACHE_DIR", None)

@@ -5,6 +5,7 @@ docs/architecture.md. Imports for type checkers alone do not count: nothing runs
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -54,6 +55,7 @@ def imports(source: str) -> Iterator[str]:
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts)
 
 
+@functools.cache
 def graph() -> dict[str, set[str]]:
     """For each module the others that it imports."""
     files = modules()
