@@ -33,10 +33,7 @@ def made(request, device, tmp_path):
 
 def test_arcs_of_both_directions(made):
     class Either(Levels):
-        """As searches from several sources have it, whose kernels it shares."""
-
         edges = "all"
-        level = hpg.Property("int8", initial=-1, start=0)
 
     G = made(SMALL, True, 40_000)
     for direction in ("auto", "push", "pull"):

@@ -104,14 +104,17 @@ GRAPHS: dict[str, Arcs] = {
 
 
 @functools.cache
-def by_sets(name: str) -> np.ndarray:
-    return triangles_by_sets(*GRAPHS[name])
+def reference(name: str) -> np.ndarray:
+    source, target, n = GRAPHS[name]
+    if "aliases" in name:  # whose rows are long for sets
+        return triangles_by_product(scipy.sparse.coo_array((np.ones(len(source)), (source, target)), (n, n)))
+    return triangles_by_sets(source, target, n)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_sets_agree(name, device):
+def test_the_definition_agrees(name, device):
     total, each = counted(GRAPHS[name], device)
-    np.testing.assert_array_equal(each, by_sets(name))
+    np.testing.assert_array_equal(each, reference(name))
     assert 3 * total == each.sum()
 
 
@@ -173,9 +176,9 @@ def test_wide_ids(name, device, wide_graph):
     graph = wide_graph(narrow.out_csr, directed=False).to(device)
     if name == "hub":
         # Of degree order without tallies: what they are indexed by, the other loop says.
-        assert hpg.triangle_count(graph) == by_sets(name).sum() // 3
+        assert hpg.triangle_count(graph) == reference(name).sum() // 3
     else:
-        np.testing.assert_array_equal(on_host(hpg.triangles(graph)), by_sets(name))
+        np.testing.assert_array_equal(on_host(hpg.triangles(graph)), reference(name))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -199,7 +202,7 @@ def test_each_loop_of_the_cpu_counts_any_graph(name, way, monkeypatch):
     source, target, n = GRAPHS[name]
     loops = np.arange(0, n, 7)
     total, each = counted((np.r_[source, loops], np.r_[target, loops], n), "cpu")
-    np.testing.assert_array_equal(each, by_sets(name))
+    np.testing.assert_array_equal(each, reference(name))
     assert 3 * total == each.sum()
 
 
@@ -363,5 +366,5 @@ def test_real_graphs(file, triangles, device, data_dir: Path):
     total, each = counted((matrix.row, matrix.col, matrix.shape[0]), device, directed=None)
     assert total == triangles
     assert each.sum() == 3 * triangles
-    if file != "cnr-2000":  # whose square takes too long
+    if file in ("ca-AstroPh", "email-Enron"):  # the squares of the others take too long
         np.testing.assert_array_equal(each, triangles_by_product(matrix))
