@@ -46,7 +46,6 @@ RETURNS = [
     (lambda v: {1: v.x}, "not a dict"),
     (lambda v: {v.x}, "not a set"),
     (lambda v: "text", "not a string"),
-    (lambda v: f"{v.x}", "not a string"),
     (lambda v: None, "not None"),
     (lambda v: box(v.x), "not a list"),
     (lambda v: v.x * 1j, "not a complex number"),
