@@ -127,7 +127,8 @@ def test_transpose_shares_everything(device: str, layout: str) -> None:
         A.transpose((0, 1))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+# Integers are summed in 64 bits: a small one of each sign stands for all.
+@pytest.mark.parametrize("dtype", sorted({*DTYPES} - {"int64", "uint64"}))
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_sums(dtype: str, axis: int | None, device: str) -> None:
     S = sparse(dtype)

@@ -35,8 +35,10 @@ class TestTypes:
     )
     def test_promotion_is_numpys(self, left: str, right: str, device: str) -> None:
         A, B = on(device, 1, shape=(4, 5), dtype=left)[0], on(device, 2, shape=(4, 5), dtype=right)[0]
-        for found in (A.ewise_add(B, "max"), A.ewise_mult(B, "max")):
-            assert found.dtype == np.result_type(left, right)
+        # An intersection compiles a third of a union, and has the same types.
+        found, both = A.ewise_mult(B, "max"), (dense(A) != 0) & (dense(B) != 0)
+        assert found.dtype == np.result_type(left, right)
+        np.testing.assert_array_equal(dense(found), np.where(both, np.maximum(dense(A), dense(B)), 0))
 
     def test_a_number_of_python_takes_the_values_type(self, device: str) -> None:
         (A,) = on(device, 1, dtype="float32")
@@ -103,7 +105,6 @@ class TestLarge:
             (A.ewise_add(B), S + R),
             (A.ewise_mult(B), S * R),
             (A - A, S - S),
-            (A != B, S != R),
         ]:
             assert found.to("cpu").csr.is_canonical() and found.nnz == wanted.nnz
             np.testing.assert_allclose(dense(found), wanted.toarray())
@@ -120,9 +121,8 @@ class TestLarge:
         S, _, A, _ = self.pair(device)
         for k in (-100, 0, 1500):
             np.testing.assert_array_equal(dense(hpg.tril(A, k)), np.tril(S.toarray(), k))
-            np.testing.assert_array_equal(dense(hpg.triu(A, k)), np.triu(S.toarray(), k))
         assert A.select("valuegt", 5).nnz == (S.toarray() > 5).sum()
-        assert A.apply("rowindex").reduce("plus") == S.nonzero()[0].sum()
+        np.testing.assert_array_equal(to_device(A.apply("rowindex").csr.data, "cpu"), S.nonzero()[0])
 
     def test_vectors(self, device: str) -> None:
         rng = np.random.default_rng(0)
@@ -167,9 +167,9 @@ def test_entries_are_kept_at_the_borders_of_words_and_tiles(entries: int, device
     A, B = (hpg.Matrix(CSR.from_coo(ids // 700, ids, v, (9, entries))).to(device) for v in (x, y))
     rows = (ids // 700, ids)
     for found, wanted in (
-        (A.select("valueeq", 2), np.where(x == 2, x, 0)),
-        (A.select(lambda value: value < 9), x),
-        (A.select(lambda value: value > 9), 0 * x),
+        (A.select("valuegt", 1), np.where(x > 1, x, 0)),
+        (A.select("valuegt", 0), x),
+        (A.select("valuegt", 9), 0 * x),
         (A != B, x != y),
         (A - B, x - y),
         (A.multiply(B), x * y),

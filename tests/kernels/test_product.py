@@ -25,10 +25,9 @@ SEMIRINGS = {
     "any_pair": "bool",
     "any_secondi": "int32",
     "min_second": "int8",
-    "bor_band": "uint32",
 }
 # Sums and products that wrap around, and pairs of numbers.
-OTHER_DTYPES = ["uint8", "uint64", "complex128"]
+OTHER_DTYPES = ["uint8", "complex128"]
 
 
 def host(array):

@@ -63,17 +63,18 @@ class TestMatrix(type("Kept", (base.TestCSR,), {name: _left_out(reason) for name
     @pytest.fixture(autouse=True)
     def _few_pairs(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         if request.node.originalname in OF_PAIRS:
-            monkeypatch.setattr(base, "supported_dtypes", [np.bool_, np.float32])
-        if request.node.originalname == "test_maximum_minimum":
-            # Each with int8, float64 and complex128.
+            monkeypatch.setattr(base, "supported_dtypes", [np.bool_, np.float64])
+        if request.node.originalname in ("test_maximum_minimum", "test_lt", "test_gt"):
+            # Each with int8, float64 and complex128; test_complex.py has the order of complex numbers.
             monkeypatch.setattr(type(self), "math_dtypes", [np.float64])
+            monkeypatch.setattr(type(self), "checked_dtypes", {np.bool_, np.float64})
 
     @classmethod
     def setup_class(cls) -> None:
         cls.before = base.supported_dtypes
         base.supported_dtypes = [dtype.type for dtype in VALUE_DTYPES]
         cls.init_class()
-        cls.checked_dtypes = {*cls.math_dtypes, np.int8}
+        cls.checked_dtypes = set(cls.math_dtypes)
         cls.is_array_test = True
 
     @classmethod

@@ -133,7 +133,8 @@ def test_headers_need_no_others():
         assert all(line.split('"')[1] in {p.name for p in FOLDER.glob("*.cuh")} for line in included), path
 
 
-@pytest.mark.parametrize("dtype", [np.dtype(d) for d in ("bool", "int8", "uint64", "float64")], ids=str)
+# Numba makes it of the same functions: one type of a kind. C++ for every type is compiled above.
+@pytest.mark.parametrize("dtype", [np.dtype(d) for d in ("bool", "uint64", "float64")], ids=str)
 def test_every_operator_compiles_to_ltoir(dtype):
     for name in BINARY:
         if takes(name, dtype):
