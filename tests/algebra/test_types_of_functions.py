@@ -110,7 +110,7 @@ def test_a_monoid_stays_within_its_type(device: str) -> None:
         found = A.reduce(monoid, axis=1)
         assert found.dtype == np.int8 and found.to("cpu").values.tolist() == [3, 7]
         assert A.reduce(monoid).dtype == np.int8
-        assert hpg.mxm(A, A, Semiring(monoid, get_binary("times"))).dtype == np.int8
+    assert hpg.mxm(A, A, Semiring(total, get_binary("times"))).dtype == np.int8
 
 
 @pytest.mark.parametrize(
