@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.spmv.origin import without_values
+from hpgraph.semiring.reads import unread
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
+    from hpgraph.kernels.runtime.program import ProgramCode
     from hpgraph.kernels.superstep import Part
 
 
@@ -30,6 +32,8 @@ class Arcs:
         Whether the program reads weights.
     size : int, default 8
         Bytes of a message, by which the layout is chosen.
+    code : ProgramCode, optional
+        The program's, whose messages may depend on more than who sends them; without it they do not.
     """
 
     # Whether `parts` yields one part, whatever the frontier: loops that lie in one kernel need that.
@@ -37,11 +41,14 @@ class Arcs:
     # Whether parts are windows over pages, or lie on several devices, which loops of their own are for.
     in_windows = in_shards = False
 
-    def __init__(self, graph: Graph, edges: str, weighted: bool, size: int = 8) -> None:
+    def __init__(
+        self, graph: Graph, edges: str, weighted: bool, size: int = 8, code: ProgramCode | None = None
+    ) -> None:
         self._graph = graph.undirected if edges == "all" else graph
         self._reversed = edges == "out"
         self._weighted = weighted
         self._size = size
+        self._code = code
         self._gathering: CSR | HYB | None = None
 
     def _layout(self, csr: CSR) -> CSR:
@@ -71,9 +78,16 @@ class Arcs:
             return rows
         from hpgraph.kernels.spmv.cuda_choice import reads_slab
 
-        if not reads_slab(rows, self._size, self._size):
+        if not reads_slab(rows, self._size, self._size, blocks=rows.data is None and not self._is_aimed()):
             return rows
         return self._graph.weighted_hyb if self._weighted else self._graph.hyb
+
+    def _is_aimed(self) -> bool:
+        """Whether messages depend on more than who sends them: then none is made once for all targets."""
+        code = self._code
+        if code is None:
+            return False
+        return code.edge_cond is not None or not set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
 
     def direction(self, frontier: Frontier, policy: Direction, may_push: bool, steps: Any) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it looks at."""

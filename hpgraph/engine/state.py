@@ -255,7 +255,7 @@ def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | P
         return PagedArcs(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
     if isinstance(graph, DividedGraph):
         return DividedArcs(graph, declared.edges, declared.weighted, code)
-    return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
+    return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize, code)
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:

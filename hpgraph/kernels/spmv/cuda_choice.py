@@ -180,7 +180,7 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
     return (waits + csr.shape[0] / parts * result * rates.abroad) / seconds
 
 
-def reads_slab(csr: CSR, operand: int, result: int) -> bool:
+def reads_slab(csr: CSR, operand: int, result: int, blocks: bool = True) -> bool:
     """Whether a graph's whole products are quickest in HYB, so that it is worth making.
 
     Parameters
@@ -189,6 +189,8 @@ def reads_slab(csr: CSR, operand: int, result: int) -> bool:
         On the GPU.
     operand, result
         As for `shape_of`.
+    blocks : bool, default True
+        Whether these products may go by blocks of columns.
 
     Returns
     -------
@@ -199,6 +201,8 @@ def reads_slab(csr: CSR, operand: int, result: int) -> bool:
     predicted = predict(csr, operand, result) if csr.nnz >= CHOICE_ENTRIES else {}
     # Sweeps do not read SELL.
     predicted.pop("sell", None)
+    if not blocks:
+        predicted.pop("blocks", None)
     if "blocks" in predicted:
         return False
     # Sweeps over what is all slab are one kernel.
