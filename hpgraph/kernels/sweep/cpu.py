@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -23,7 +23,8 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put, put_each
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.schedule import schedule
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import rest, team
 from hpgraph.kernels.runtime.functions import functions_of
@@ -41,34 +42,60 @@ from hpgraph.semiring.reads import reads
 GROUP = 64
 
 
+class Messages(NamedTuple):
+    """How messages are made and joined."""
+
+    gather: Any
+    reduce: Any
+    terminal: Any
+    identity: Any
+
+
+class Updates(NamedTuple):
+    """How a vertex is updated, what that adds to sums, what of: the properties, now and following, and the world."""
+
+    renew: Any
+    tally: Any
+    nothing: Any
+    state: Any
+    following: Any
+    world: Any
+    step: Any
+
+
 @njit(error_model="numpy", forceinline=True)
-def _update(renew, tally, state, following, v, message, world, step, sums):
+def _update(updates, v, message, sums):
     """Update a vertex; return the sums with what it adds."""
+    state, world, step = updates.state, updates.world, updates.step
     before = peek_each(state, v)
-    after, changed = call(renew, before, v, message, world, step)
-    put_each(state, following, v, after)
-    return add_each(sums, call(tally, before, after, v, world, step, changed))
+    after, changed = call(updates.renew, before, v, message, world, step)
+    put_each(state, updates.following, v, after)
+    return add_each(sums, call(updates.tally, before, after, v, world, step, changed))
 
 
 @part(error_model="numpy", forceinline=True)
-def _short_rows(width, gather, reduce, identity, one, state, indptr, indices, data, begin, end, messages):
+def _short_rows(width, makes, state, rows, begin, end, messages):
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
     for v in range(begin, end):
         first, last = at(indptr, v), at(indptr, v + 1)
         fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
-        message = fold_short(width, gather, reduce, identity, state, indices, data, first, last, v, one)
+        message = fold_short(
+            width, makes.gather, makes.reduce, makes.identity, state, indices, data, first, last, v, rows.one
+        )
         put(messages, v - begin, message)
 
 
 @njit(error_model="numpy", forceinline=True, counts_references=False)
-def _group(gather, reduce, terminal, identity, one, state, indptr, indices, data, begin, end, longest, messages):
+def _group(makes, state, rows, begin, end, longest, messages):
     """Messages of the rows begin..end, or of those before the first long one; return how many."""
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
     most = longest_row(indptr, begin, end)
     # Two branches for a group in place of some for each row.
     if most <= 4 and at(indptr, end) + 4 <= indices.size:
         if most <= 2:
-            _short_rows(2, gather, reduce, identity, one, state, indptr, indices, data, begin, end, messages)
+            _short_rows(2, makes, state, rows, begin, end, messages)
         else:
-            _short_rows(4, gather, reduce, identity, one, state, indptr, indices, data, begin, end, messages)
+            _short_rows(4, makes, state, rows, begin, end, messages)
         return end - begin
     for v in range(begin, end):
         first, last = at(indptr, v), at(indptr, v + 1)
@@ -76,28 +103,26 @@ def _group(gather, reduce, terminal, identity, one, state, indptr, indices, data
             return v - begin
         fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
         message, _ = fold(
-            gather, reduce, terminal, identity, state, indices, data, first, last, None, v, one, identity
-        )
+            makes.gather, makes.reduce, makes.terminal, makes.identity, state, indices, data, first, last, None, v,
+            rows.one, makes.identity,
+        )  # fmt: skip
         put(messages, v - begin, message)
     return end - begin
 
 
 @njit(error_model="numpy")
-def _rows(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
-          indptr, indices, data, begin, end, longest, sums):
+def _rows(makes, updates, rows, begin, end, longest, sums):
     """Rows begin..end but for the long ones; what they add is written to `sums`.
 
     Messages of a group of rows first, then their updates: a loop without branches, which LLVM vectorizes.
     """
-    total = nothing
-    messages = np.full(GROUP, identity)
+    total = updates.nothing
+    messages = np.full(GROUP, makes.identity)
     while begin < end:
         stop = min(begin + GROUP, end)
-        count = _group(
-            gather, reduce, terminal, identity, one, state, indptr, indices, data, begin, stop, longest, messages
-        )
+        count = _group(makes, updates.state, rows, begin, stop, longest, messages)
         for i in range(count):
-            total = _update(renew, tally, state, following, begin + i, at(messages, i), world, step, total)
+            total = _update(updates, begin + i, at(messages, i), total)
         # A group that ends early ends before a long row.
         begin = min(begin + count + 1, stop)
     for k in range(len(total)):
@@ -105,38 +130,42 @@ def _rows(gather, reduce, terminal, identity, one, renew, tally, nothing, state,
 
 
 @njit(error_model="numpy")
-def _tasks(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
-           indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, partial, counter, sums):
+def _tasks(makes, updates, rows, tasks, partial, counter, sums):
     """What one thread does: take tasks, first the pieces of long rows, until none is left."""
-    n_pieces = piece_row.size
-    n_tasks = n_pieces + bounds.size - 1
+    n_pieces = tasks.piece_row.size
+    n_tasks = n_pieces + tasks.bounds.size - 1
     while True:
         task = next_task(counter)
         if task >= n_tasks:
             break
         if task < n_pieces:
-            partial[task], _ = fold(gather, reduce, terminal, identity, state, indices, data, piece_begin[task],
-                                    piece_end[task], None, piece_row[task], one, identity)
+            partial[task], _ = fold(
+                makes.gather, makes.reduce, makes.terminal, makes.identity, updates.state, rows.indices, rows.data,
+                tasks.piece_begin[task], tasks.piece_end[task], None, tasks.piece_row[task], rows.one, makes.identity,
+            )  # fmt: skip
         else:
             b = task - n_pieces
-            _rows(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world,
-                  step, indptr, indices, data, bounds[b], bounds[b + 1], longest, sums[b])
+            _rows(makes, updates, rows, tasks.bounds[b], tasks.bounds[b + 1], tasks.longest, sums[b])
 
 
+# Parameters come one by one, as Numba takes some microseconds to look at tuples; these are made where a thread begins.
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
            indptr, indices, data, sums, bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
            partial, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        _tasks(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world,
-               step, indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, partial, counter, sums)
+        makes, rows = Messages(gather, reduce, terminal, identity), Rows(indptr, indices, data, one)
+        tasks = Schedule(bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end)
+        _tasks(makes, Updates(renew, tally, nothing, state, following, world, step), rows, tasks, partial, counter,
+               sums)
+    updates = Updates(renew, tally, nothing, state, following, world, step)
     total = nothing
     for i in range(long_rows.size):
         message = identity
         for piece in range(long_pieces[i], long_pieces[i + 1]):
             message = join(reduce, message, partial[piece])
-        total = _update(renew, tally, state, following, long_rows[i], message, world, step, total)
+        total = _update(updates, long_rows[i], message, total)
     for k in range(len(total)):
         sums[bounds.size - 1, k] = total[k]
 
@@ -145,8 +174,9 @@ def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sweep_alone(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world,
                  step, indptr, indices, data, sums):
-    _rows(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
-          indptr, indices, data, 0, indptr.size - 1, indices.size, sums[0])
+    makes, rows = Messages(gather, reduce, terminal, identity), Rows(indptr, indices, data, one)
+    updates = Updates(renew, tally, nothing, state, following, world, step)
+    _rows(makes, updates, rows, 0, indptr.size - 1, indices.size, sums[0])
 
 
 def sweeps(
