@@ -15,15 +15,16 @@ from hpgraph.core.device import cuda_available
 # Files that take tens of seconds with an empty cache, the longest first. To several processes a file is one piece of
 # work, and one that begins last keeps all of them waiting. What is not listed follows, in the usual order.
 LONGEST = (
-    "test_doctests.py", "test_notebooks.py", "test_warmup.py", "test_benchmark_commands.py", "algebra/test_mxm.py",
-    "algebra/test_against_graphblas.py", "algorithms/test_triangles.py", "engine/test_streaming.py",
-    "engine/test_run.py", "engine/test_stale.py", "scipy_suite/test_csr_array.py", "test_interrupt.py",
-    "engine/test_forms.py", "kernels/test_product.py", "engine/test_edge_programs.py", "test_complex.py",
-    "algebra/test_elementwise.py", "algebra/test_mxm_against_graphblas.py", "algorithms/test_centrality.py",
-    "fuzz/test_compiled_code.py", "kernels/test_lanes_compile.py", "test_cache_folder.py",
-    "kernels/test_traversal_compile.py", "algorithms/test_bfs_sources.py", "algorithms/test_sssp.py",
-    "kernels/test_cpu_cache.py", "test_mxv.py", "cluster/test_faults.py", "test_concurrency.py", "test_docs.py",
-    "kernels/test_edges_compile.py", "test_packaging.py", "cli/test_cli.py",
+    "test_doctests.py", "test_notebooks.py", "algebra/test_mxm.py", "algebra/test_against_graphblas.py",
+    "test_benchmark_commands.py", "test_warmup.py", "kernels/test_lanes_compile.py", "scipy_suite/test_csr_array.py",
+    "algorithms/test_triangles.py", "engine/test_run.py", "engine/test_stale.py", "engine/test_streaming.py",
+    "kernels/test_product.py", "algebra/test_elementwise.py", "algebra/test_mxm_against_graphblas.py",
+    "engine/test_edge_programs.py", "test_complex.py", "algorithms/test_sssp.py", "test_interrupt.py",
+    "algorithms/test_in_pages.py", "algorithms/test_pagerank.py", "fuzz/test_compiled_code.py", "test_mxv.py",
+    "kernels/test_edges_compile.py", "kernels/test_traversal_compile.py", "cluster/test_faults.py",
+    "kernels/test_cpu_cache.py", "engine/test_forms.py", "algebra/test_types_of_functions.py",
+    "algorithms/test_centrality.py", "cluster/test_algorithms.py", "test_cache_folder.py",
+    "test_concurrency.py", "cli/test_cli.py",
 )  # fmt: skip
 
 
