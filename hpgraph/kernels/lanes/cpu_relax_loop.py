@@ -39,6 +39,7 @@ from hpgraph.kernels.relaxation.delta_stepping import (
     SENT,
     SINCE,
     Superstep,
+    replace,
 )
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -58,7 +59,6 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
 )
 from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.kernels.traversal.thin import LEADER_ARCS
-from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
@@ -99,15 +99,6 @@ class Scratch(NamedTuple):
 
     source: Any
     stretches: Any
-
-
-@part(forceinline=True)
-def _store(flat, place, old, new, alone):
-    """flat[place] = new if it is still ``old``; whether it was."""
-    if alone:
-        flat[place] = new
-        return True
-    return compare_and_swap(flat, place, old, new)
 
 
 @part
@@ -154,7 +145,7 @@ def _improve(laws, values, source, u, weight, v, word, step):
             new = call(laws.reduce, old, call(laws.gather, u, sent, weight, v, old))
             if new == old or new != new:
                 break
-            if _store(flat, at + lane, old, new, step.alone):
+            if replace(flat, at + lane, old, new, step.alone):
                 if not new > laws.ceiling:
                     changed |= flag
                     bucket = min(bucket, bucket_of(new, peek(values.origins, lane), step.density, step.now))

@@ -104,7 +104,7 @@ class Superstep(NamedTuple):
 
 
 @part
-def _store(values, v, old, new, alone):
+def replace(values, v, old, new, alone):
     """values[v] = new if it is still ``old``; whether it was."""
     if alone:
         values[v] = new
@@ -128,7 +128,7 @@ def _lower(does, state, out, waiting, u, j, step):
         # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
         if new == old or new != new:
             return -1
-        if _store(values, v, old, new, step.alone):
+        if replace(values, v, old, new, step.alone):
             break
     if new > does.ceiling:
         return -1
