@@ -5,23 +5,25 @@ from numba import njit, prange
 from hpgraph.semiring.jit import call
 
 
+@njit
+def reduce_row(gather, reduce, identity, indptr, indices, data, state, row):
+    total = identity
+    for entry in range(indptr[row], indptr[row + 1]):
+        total = call(reduce, total, call(gather, state, indices[entry], data[entry], row))
+    return total
+
+
 @njit(parallel=True, cache=True)
 def reduce_rows(gather, reduce, identity, indptr, indices, data, state, out):
     for row in prange(out.size):
-        total = identity
-        for entry in range(indptr[row], indptr[row + 1]):
-            total = call(reduce, total, call(gather, state, indices[entry], data[entry], row))
-        out[row] = total
+        out[row] = reduce_row(gather, reduce, identity, indptr, indices, data, state, row)
 
 
 # A third of the time to compile.
 @njit(cache=True)
 def reduce_rows_alone(gather, reduce, identity, indptr, indices, data, state, out):
     for row in range(out.size):
-        total = identity
-        for entry in range(indptr[row], indptr[row + 1]):
-            total = call(reduce, total, call(gather, state, indices[entry], data[entry], row))
-        out[row] = total
+        out[row] = reduce_row(gather, reduce, identity, indptr, indices, data, state, row)
 
 
 @njit(cache=True)
