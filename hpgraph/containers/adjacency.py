@@ -14,6 +14,7 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.formats import COO, CSR, ELL, HYB, SELL, index_dtype
 from hpgraph.formats.checks import as_value_dtype
+from hpgraph.kernels.backend import kernels
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
 
@@ -26,7 +27,7 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     source : SciPy or CuPy sparse array or matrix, Matrix, CSR, COO, ELL, HYB, SELL or tuple of arrays
         The arcs.
     both_ways : bool
-        Whether each arc stands for its reverse as well; a CSR is trusted to hold them.
+        Whether each arc stands for its reverse as well.
     copy : bool, default True
         Whether to copy arrays that could be shared with the caller.
 
@@ -40,12 +41,10 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     ValueError, TypeError, IndexError
         As `hpgraph.Graph`.
     """
-    if isinstance(source, CSR):
-        return from_container(source)
     if isinstance(source, tuple) and len(source) in (2, 3):
         weight = source[2] if len(source) == 3 else None
         return from_arcs(source[0], source[1], weight, None, both_ways=both_ways, copy=copy)
-    if isinstance(source, COO | ELL | HYB | SELL):
+    if isinstance(source, CSR | COO | ELL | HYB | SELL):
         csr = from_container(source)
     elif isinstance(getattr(source, "csr", None), CSR):
         csr = from_container(source.csr)  # Matrix
@@ -53,7 +52,7 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
         csr = from_sparse(source, copy=copy)
     else:
         raise TypeError(_no_graph(source))
-    return add_reverses(csr) if both_ways and not csr.is_symmetric() else csr
+    return add_reverses(csr) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
 
 
 def is_known(source: Any) -> bool:

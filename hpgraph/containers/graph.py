@@ -22,8 +22,8 @@ class Graph(GraphSets):
         Titles of a table's columns; ``weight=False`` leaves weights out.
     directed : bool, optional
         None finds out, when first asked: undirected where every arc has its reverse, of the same weight. False says
-        that an edge goes both ways: reverses that are missing are added, and of two weights the lighter is kept; only a
-        CSR is trusted to be symmetric already. True leaves the arcs as they are.
+        that an edge goes both ways: reverses that are missing are added, and of two weights the lighter is kept. True
+        leaves the arcs as they are.
     names : sequence of hashable values, or bool, optional
         A name for each vertex, by which it then goes everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` where names
         are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices. Of a

@@ -35,9 +35,10 @@ class StreamedLookup(Graph):
         flags = chosen.to_bool()
         return arcs_that(self._pages_graph, chosen, lambda source, target: flags[target], weighted=True)
 
-    def _made(self, csr: CSR, directed: bool | None, names: Names | None) -> Any:
+    @classmethod
+    def _made(cls, csr: CSR, directed: bool | None, names: Names | None) -> Any:
         """A part of the graph, which is in memory."""
-        return object.__new__(Graph)._set(csr, directed, names)
+        return Graph._made(csr, directed, names)
 
     def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
         """All edges, as arrays, some at a time: those of `Graph.edges` in the same order.

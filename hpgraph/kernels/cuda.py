@@ -41,7 +41,7 @@ from hpgraph.kernels.superstep.cuda_shaped import ShapedSupersteps
 from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import traverse
 
-transpose = CSR.transpose
+transpose, is_symmetric = CSR.transpose, CSR.is_symmetric
 # The host waits for the GPU, and answers Ctrl-C when the kernel is done.
 in_python = interruptible = contextlib.nullcontext
 
@@ -68,6 +68,7 @@ __all__ = [
     "independent_set",
     "induced",
     "interruptible",
+    "is_symmetric",
     "keep_entries",
     "kron",
     "map_entries",

@@ -14,8 +14,9 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph.core.errors import DamagedPageError, DeviceMemoryError, FileFormatError
-from hpgraph.io.hpg_reader import GraphFile, rows_of
+from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.hpg_writer import write_hpg
+from hpgraph.kernels.pages import joined
 
 
 def some_graph(directed=True, dtype=None, n=400, arcs=5000, names=None, seed=0):
@@ -52,7 +53,7 @@ def test_both_sides_are_cut_into_pages(tmp_path, arcs_per_page):
     for side, csr in (("out", graph.out_csr), ("in", graph.in_csr)):
         pages = file.pages(side)
         assert pages.n_pages >= graph.n_edges / arcs_per_page
-        found = rows_of(pages)
+        found = joined(pages)
         for array in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(found, array), getattr(csr, array))
 
@@ -170,7 +171,7 @@ def test_damage_names_the_page(tmp_path, compression):
         if part in ("ids", "weights"):
             kind, message = DamagedPageError, rf"graph\.hpg, {side}-arcs, page 0 \(rows .* the {part} do not have their"
         with pytest.raises(kind, match=message):
-            rows_of(GraphFile(path).pages(side))
+            joined(GraphFile(path).pages(side))
     for at in (9, 20, 100, 200, 4094):
         damaged = bytearray(whole)
         damaged[at] ^= 1
@@ -192,7 +193,7 @@ def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
     graph.save(path)
     file = GraphFile(path)
     other.save(path)
-    np.testing.assert_array_equal(rows_of(file.pages("out")).indices, graph.out_csr.indices)
+    np.testing.assert_array_equal(joined(file.pages("out")).indices, graph.out_csr.indices)
     same(hpg.read(path), other)
     file = GraphFile(path)
     pages = file.pages("out")
@@ -200,7 +201,7 @@ def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
     os.truncate(path, file.header.sections["out.ids"].at + 10)
     assert indptr is pages.indptr
     with pytest.raises(DamagedPageError, match=r"page 0 .*the file ends before the page does"):
-        rows_of(pages)
+        joined(pages)
     with pytest.raises(FileFormatError, match=r"section in\.pages ends early"):
         file.pages("in")
 
