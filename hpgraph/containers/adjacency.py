@@ -56,19 +56,20 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
 
 
 def is_known(source: Any) -> bool:
-    """Whether `of` takes something, or can say best why not: a square array could be one of weights."""
+    """Whether `of` takes something, or can say best why not: a matrix of numbers could be one of weights, or of ids."""
     return (
         isinstance(source, tuple | CSR | COO | ELL | HYB | SELL)
         or hasattr(source, "tocsr")
         or isinstance(getattr(source, "csr", None), CSR)
-        or _is_square(source)
+        or _could_be_dense(source)
     )
 
 
-def _is_square(source: Any) -> bool:
+def _could_be_dense(source: Any) -> bool:
+    """Whether something may be a dense adjacency matrix: any array of two dimensions, or a square list of lists."""
     if isinstance(source, list):
         return bool(source) and isinstance(source[0], list) and len(source[0]) == len(source)
-    return (isinstance(source, np.ndarray) or is_cuda(source)) and source.ndim == 2 and len(set(source.shape)) == 1
+    return (isinstance(source, np.ndarray) or is_cuda(source)) and source.ndim == 2
 
 
 def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
@@ -267,10 +268,10 @@ def _count(n_vertices: Any) -> int:
 
 def _no_graph(source: Any) -> str:
     remedy = "give a sparse array of SciPy or CuPy, a NetworkX graph, or arrays (source, target[, weight])"
-    if hasattr(source, "ndim") and getattr(source, "ndim", 0) == 2:
+    if _could_be_dense(source):
         remedy = (
-            "wrap a dense adjacency matrix in scipy.sparse.csr_array; give a list of edges as a tuple of its columns, "
-            "(edges[:, 0], edges[:, 1])"
+            "wrap a dense adjacency matrix, which is square, in scipy.sparse.csr_array, and give an array with a row "
+            "for each edge to hpgraph.from_edges"
         )
     elif isinstance(source, str) or hasattr(source, "__fspath__"):
         remedy = "read a file with hpgraph.read(path)"

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.joined_pages import joined
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import as_names
 from hpgraph.containers.streamed_lookup import StreamedLookup
@@ -18,7 +19,7 @@ from hpgraph.core.errors import StreamingError
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import windows
-from hpgraph.kernels.pages import ARCS_PER_PAGE, cut, joined
+from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
 from hpgraph.kernels.windows import Store
 
 

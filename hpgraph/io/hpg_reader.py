@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.joined_pages import joined
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.containers.names import as_names
 from hpgraph.core.errors import FileFormatError
@@ -18,7 +19,6 @@ from hpgraph.formats.pages import crc32
 from hpgraph.io.arcs import Array
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, dtype_of, read_header
 from hpgraph.io.memory import Budget
-from hpgraph.kernels.pages import joined
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph

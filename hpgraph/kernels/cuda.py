@@ -41,9 +41,15 @@ from hpgraph.kernels.superstep.cuda_shaped import ShapedSupersteps
 from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import traverse
 
-transpose, is_symmetric = CSR.transpose, CSR.is_symmetric
+transpose = CSR.transpose
 # The host waits for the GPU, and answers Ctrl-C when the kernel is done.
 in_python = interruptible = contextlib.nullcontext
+
+
+def is_symmetric(csr: CSR) -> bool:
+    """`hpgraph.kernels.structure.cpu_symmetry.is_symmetric` on the GPU; waits for it."""
+    return csr.is_canonical() and csr.is_symmetric()
+
 
 __all__ = [
     "EdgeSupersteps",

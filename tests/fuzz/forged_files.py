@@ -33,7 +33,11 @@ SECONDS = 120
 ALGORITHMS = 8
 """That are run on a graph."""
 
-Arcs = list[tuple[int, int, Any]]
+ODD: dict[str, list[Any]] = {
+    "int64": [0, -1, -7, 2**62, 2**63 - 1, -(2**63)],
+    "float32": [0.0, -0.0, -1.0, 3e38, 1e-45, np.inf, -np.inf, np.nan],
+}
+"""Weights that kernels could stumble on."""
 
 
 @dataclass
@@ -240,16 +244,15 @@ def reweigh_arc(random: Random, graph: Forged, side: Side) -> None:
     """Another weight in one direction."""
     row = _row(random, side)
     if row and side.dtype is not None:
-        odd = [0, -1, -7, 2**62, -(2**63)] if side.dtype == "int64" else [0.0, -0.0, -1.0, np.inf, -np.inf, np.nan]
         at = random.randrange(len(row))
-        row[at] = (row[at][0], random.choice(odd))
+        row[at] = (row[at][0], random.choice(ODD[side.dtype]))
 
 
 def reweigh_edge(random: Random, graph: Forged, side: Side) -> None:
-    """Another weight in both directions, of an odd kind: no forgery, as long as it is all."""
+    """Odd weights in both directions: no forgery, as long as it is all."""
+    odd = random.choice(ODD[graph.out_csr.dtype]) if graph.out_csr.dtype is not None else None
     for side in (graph.out_csr, graph.in_csr):
         if side.dtype is not None:
-            odd: Any = -3 if side.dtype == "int64" else np.nan
             side.rows[:] = [[(v, odd if (u + v) % 7 == 0 else w) for v, w in row] for u, row in enumerate(side.rows)]
 
 
@@ -278,7 +281,7 @@ STREAM: dict[str, Callable[[Any, int], Any]] = {
     "strong": _of("connected_components", connection="strong"), "diameter": _of("diameter"),
     "eccentricity": _of("eccentricity"), "harmonic": _of("harmonic_centrality"), "k_hop": _from("k_hop", k=2),
     "bipartite": _of("is_bipartite"), "degree": _of("degree_centrality"),
-    "histogram": _of("distance_histogram"), "heat_kernel": lambda G, v: hpg.heat_kernel(G, hpg.id(v)),
+    "histogram": _of("distance_histogram"), "heat_kernel": lambda G, v: hpg.heat_kernel(G, np.ones(G.n_vertices)),
 }  # fmt: skip
 """What works on pages, or says that it does not."""
 WHOLE: dict[str, Callable[[Any, int], Any]] = STREAM | {

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.containers.joined_pages import joined
 from hpgraph.core.errors import DamagedPageError, DeviceMemoryError, FileFormatError
 from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.hpg_writer import write_hpg
-from hpgraph.kernels.pages import joined
 
 
 def some_graph(directed=True, dtype=None, n=400, arcs=5000, names=None, seed=0):

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
-from hpgraph.core.errors import FileFormatError
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 
@@ -73,64 +72,6 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
         values,
         None if values is None else _checksums(values, first),
     )
-
-
-def joined(pages: Pages, *, symmetric: bool = False) -> CSR:
-    """The whole matrix, which is checked: checksums, ids, order, and on demand symmetry.
-
-    Parameters
-    ----------
-    pages : Pages
-    symmetric : bool, default False
-        Whether an entry without its mirror image, of the same value, is an error.
-
-    Returns
-    -------
-    CSR
-        In canonical form.
-
-    Raises
-    ------
-    DamagedPageError
-        When a page does not have its checksum, or does not hold ids of columns.
-    FileFormatError
-        When the rows contradict what was said of them.
-
-    Examples
-    --------
-    >>> joined(cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]), arcs_per_page=2)).indices
-    array([1, 2, 0, 1], dtype=int32)
-    """
-    indptr = pages.indptr
-    ids = np.empty(pages.nnz, pages.id_dtype)
-    values = None if pages.dtype is None else np.empty(pages.nnz, pages.dtype)
-
-    def bring(page: int) -> None:
-        arcs = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
-        stored = pages.payload(page)
-        pages.check(page, stored)
-        decode(pages, page, ids[arcs], payload=stored)
-        held = pages.values_of(page)
-        if values is not None and held is not None:
-            pages.check(page, held, values=True)
-            values[arcs] = held
-
-    with ThreadPoolExecutor(config.threads) as threads:
-        for _ in threads.map(bring, range(pages.n_pages)):
-            pass
-    csr = CSR(pages.shape, indptr, ids, values, validate=False)
-    if symmetric:
-        from hpgraph.kernels.structure.cpu_symmetry import order_and_symmetry
-
-        canonical, mirrored = order_and_symmetry(csr)
-    else:
-        canonical = mirrored = csr.is_canonical()
-    if not mirrored:
-        wrong = "ids do not rise within every row"
-        if canonical:
-            wrong = "it is called undirected, and some arc lacks its reverse of the same weight"
-        raise FileFormatError(pages.origin, f"{wrong}: the file is damaged; save the graph again, or convert its source")
-    return csr
 
 
 def encode(ids: Any, columns: int, encoding: str) -> Any:

@@ -1,10 +1,10 @@
 """Whether a matrix is its own transpose, on the CPU: one pass over the arcs, in the order in which they lie.
 
-Let f be a random hash of the vertices. The sum of w f(i) f(j) over the arcs (i, j, w) above the diagonal is that over
-those below it if each arc has its reverse; if not, the two are different values of a polynomial in the f(i), which
-agree with a probability of about 2^-58 (R. Freivalds, "Probabilistic machines can use less running time", 1977, tests
-products of matrices alike). A weight counts by a hash of its own. The key of the hashes is drawn anew by each process, so
-that no file can be made that passes without being symmetric. Pages can be summed one by one, in any order.
+Let f be a random hash of the vertices, and g one of the weights. The sum of f(i) f(j) g(w) over the arcs (i, j, w)
+above the diagonal is that over those below it if each arc has its reverse. If not, the difference is a polynomial in
+the f(i) other than zero, at a random point, and is zero with a probability of about 2^-58; R. Freivalds, "Probabilistic
+machines can use less running time", 1977, tests products of matrices alike. The key of the hashes is drawn anew by each
+process: a file that passes without being symmetric cannot be made on purpose.
 """
 
 from __future__ import annotations
@@ -31,23 +31,7 @@ _PIECE = 1 << 16
 
 
 def is_symmetric(csr: CSR) -> bool:
-    """Whether a square matrix equals its transpose, values included; NaN equals NaN.
-
-    Parameters
-    ----------
-    csr : CSR
-        In canonical form.
-
-    Returns
-    -------
-    bool
-        Exact where there are few entries.
-    """
-    return order_and_symmetry(csr)[1]
-
-
-def order_and_symmetry(csr: CSR) -> tuple[bool, bool]:
-    """Whether a square matrix is canonical, and whether it then is symmetric; in one pass.
+    """Whether a square matrix is canonical and equals its transpose, values included; NaN equals NaN.
 
     Parameters
     ----------
@@ -56,12 +40,12 @@ def order_and_symmetry(csr: CSR) -> tuple[bool, bool]:
 
     Returns
     -------
-    bool, bool
+    bool
+        Exact where there are few entries.
     """
     if csr.nnz <= PARALLEL_ENTRIES:
         # SciPy's transpose needs no compiling.
-        canonical = csr.is_canonical()
-        return canonical, canonical and csr.is_symmetric()
+        return csr.is_canonical() and csr.is_symmetric()
     begins = np.arange(0, csr.nnz, _PIECE)
     rows = np.searchsorted(csr.indptr, begins, side="right") - 1
 
@@ -72,8 +56,7 @@ def order_and_symmetry(csr: CSR) -> tuple[bool, bool]:
 
     with ThreadPoolExecutor(config.threads) as threads:
         falls, excess = zip(*threads.map(sums_of, rows.tolist(), begins.tolist()), strict=True)
-    canonical = not any(falls)
-    return canonical, canonical and sum(map(int, excess)) % 2**64 == 0
+    return not any(falls) and sum(map(int, excess)) % 2**64 == 0
 
 
 _NO_BITS = np.empty(0, np.uint64)
