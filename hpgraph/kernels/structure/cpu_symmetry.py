@@ -27,7 +27,8 @@ _KEY = np.uint64(secrets.randbits(64))
 # Arcs at a time, whose rows fit the inner cache.
 _CHUNK = 1024
 # Arcs that a thread takes at a time.
-_PIECE = 1 << 16
+_PIECE = 1 << 18
+_ALL = np.uint64(2**64 - 1)
 
 
 def is_symmetric(csr: CSR) -> bool:
@@ -49,28 +50,26 @@ def is_symmetric(csr: CSR) -> bool:
     begins = np.arange(0, csr.nnz, _PIECE)
     rows = np.searchsorted(csr.indptr, begins, side="right") - 1
 
+    bits, magnitude, infinity = _bits_of(csr.data)
+
     def sums_of(row: int, begin: int) -> tuple[int, int]:
         end = min(begin + _PIECE, csr.nnz)
-        bits = _NO_BITS if csr.data is None else _bits_of(csr.data[begin:end])
-        return _sums(csr.indptr, row, begin, end, csr.indices, bits, _KEY)  # type: ignore[no-any-return]
+        return _sums(csr.indptr, row, begin, end, csr.indices, bits, magnitude, infinity, _KEY)  # type: ignore[no-any-return]
 
     with ThreadPoolExecutor(config.threads) as threads:
         falls, excess = zip(*threads.map(sums_of, rows.tolist(), begins.tolist()), strict=True)
     return not any(falls) and sum(map(int, excess)) % 2**64 == 0
 
 
-_NO_BITS = np.empty(0, np.uint64)
-
-
-def _bits_of(values: Array) -> Array:
-    """64 bits of each value, the same where values are equal; there is one zero and one NaN."""
+def _bits_of(values: Array | None) -> tuple[Array, np.uint64, np.uint64]:
+    """The bits of values; those that say how large one is; and the largest of these, beyond which there is NaN."""
+    if values is None:
+        return np.empty(0, np.uint64), _ALL, _ALL
+    bits = values.view(f"u{values.itemsize}")
     if values.dtype.kind != "f":
-        return values.astype(np.uint64)
-    values = values + values.dtype.type(0)
-    unordered = np.isnan(values)
-    if unordered.any():
-        values[unordered] = np.nan
-    return values.view(f"u{values.itemsize}").astype(np.uint64)
+        return bits, _ALL, _ALL
+    infinity = np.array(np.inf, values.dtype).view(bits.dtype)
+    return bits, np.uint64(2 ** (8 * values.itemsize - 1) - 1), np.uint64(infinity)
 
 
 @njit(nogil=True)
@@ -82,7 +81,7 @@ def _mixed(word):
 
 
 @njit(cache=True, nogil=True)
-def _sums(indptr, row, begin, end, indices, bits, key):
+def _sums(indptr, row, begin, end, indices, bits, magnitude, infinity, key):
     """How often ids fall or repeat among arcs begin..end, which begin in a row, and upper less lower hashes."""
     rows, factors = np.empty(_CHUNK, indices.dtype), np.ones(_CHUNK, np.uint64)
     # The first arc follows another one of its row, or none.
@@ -101,9 +100,14 @@ def _sums(indptr, row, begin, end, indices, bits, key):
         for p in range(count):
             current += rows[p]
             rows[p] = current
-        for p in range(bits.size and count):
-            factors[p] = _mixed(bits[start - begin + p] ^ key)
         # Loops over arrays alone, without a branch, are vectorized.
+        weights = bits[start : start + count]
+        for p in range(weights.size):
+            # One zero and one NaN, whatever their other bits.
+            word = uint64(weights[p])
+            size = word & magnitude
+            word = uint64(0) if size == 0 else word
+            factors[p] = _mixed((magnitude if size > infinity else word) ^ key)
         for p in range(1, count):
             falls += (rows[p] == rows[p - 1]) & (part[p] <= part[p - 1])
         for p in range(count):
