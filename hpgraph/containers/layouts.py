@@ -20,6 +20,11 @@ class Layouts:
     **given : object
         What is there from the start.
 
+    Attributes
+    ----------
+    lock : Lock
+        Held while something is built.
+
     Notes
     -----
     Several threads may ask at once: the first builds, the others wait.
@@ -35,13 +40,13 @@ class Layouts:
 
     def __init__(self, **given: Any) -> None:
         self._kept = given
-        self._lock = Lock()
+        self.lock = Lock()
 
     def __getitem__(self, name: str) -> Any:
         return self._kept[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        with self._lock:
+        with self.lock:
             self._kept[name] = value
 
     def __contains__(self, name: str) -> bool:
@@ -79,7 +84,7 @@ class Layouts:
             return self._kept[name]
         except KeyError:
             pass
-        with self._lock:
+        with self.lock:
             if name not in self._kept:
                 self._kept[name] = build()
             return self._kept[name]
@@ -92,7 +97,7 @@ class Layouts:
     def _arrays(self) -> dict[int, Any]:
         """Every array kept, by identity."""
         found: dict[int, Any] = {}
-        with self._lock:
+        with self.lock:
             values = list(self._kept.values())
         for value in values:
             if isinstance(value, Storage):
@@ -124,7 +129,7 @@ class Layouts:
         array_module(device)  # says what is missing before anything is counted
         check_memory(self.nbytes, f"a copy of {what}", device)
         moved: dict[int, Any] = {}
-        with self._lock:
+        with self.lock:
             kept = dict(self._kept)
         return Layouts(**{name: _move(value, device, moved) for name, value in kept.items()})
 
