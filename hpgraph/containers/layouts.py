@@ -6,7 +6,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from hpgraph.core.device import Device, array_module, check_memory, is_cuda, normalize_device, to_device
+from hpgraph.core.device import (
+    Device,
+    array_module,
+    check_memory,
+    is_cuda,
+    normalize_device,
+    to_device,
+    wait_for_stream,
+)
 from hpgraph.core.devices import Devices, bring
 from hpgraph.core.locks import Lock
 from hpgraph.formats import CSR, ELL, HYB, Storage
@@ -86,7 +94,10 @@ class Layouts:
             pass
         with self.lock:
             if name not in self._kept:
-                self._kept[name] = build()
+                made = build()
+                # Other threads may read it on other streams.
+                wait_for_stream()
+                self._kept[name] = made
             return self._kept[name]
 
     @property
