@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 # How often it looks who is there while all compute.
 _GLANCE = 0.5
-# Of each client a lock, held for a run. Tasks of one run wait for each other: were they to find some of the workers taken
-# by a second run, neither would go on.
+# A lock for each client, held for a run. The tasks of a run wait for each other: if a second run had some of the
+# workers, neither would go on.
 _turns: WeakKeyDictionary[Client, Lock] = WeakKeyDictionary()
 # Seconds for which results are kept beyond their use.
 _LINGER = 0.1

@@ -6,15 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from hpgraph.core.device import (
-    Device,
-    array_module,
-    check_memory,
-    is_cuda,
-    normalize_device,
-    to_device,
-    wait_for_stream,
-)
+from hpgraph.core.device import Device, array_module, check_memory, is_cuda, normalize_device, require_cupy, to_device
 from hpgraph.core.devices import Devices, bring
 from hpgraph.core.locks import Lock
 from hpgraph.formats import CSR, ELL, HYB, Storage
@@ -95,8 +87,9 @@ class Layouts:
         with self.lock:
             if name not in self._kept:
                 made = build()
-                # Other threads may read it on other streams.
-                wait_for_stream()
+                if _is_on_gpu(made):
+                    # Other threads may read it on other streams.
+                    require_cupy().cuda.get_current_stream().synchronize()
                 self._kept[name] = made
             return self._kept[name]
 
@@ -143,6 +136,12 @@ class Layouts:
         with self.lock:
             kept = dict(self._kept)
         return Layouts(**{name: _move(value, device, moved) for name, value in kept.items()})
+
+
+def _is_on_gpu(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_is_on_gpu, value))
+    return is_cuda(value) or getattr(value, "device", None) == "cuda"
 
 
 def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:

@@ -9,7 +9,6 @@ import ctypes
 import functools
 import numbers
 import os
-import sys
 from types import ModuleType, NoneType
 from typing import Any, Literal
 
@@ -164,12 +163,6 @@ def cuda_available() -> bool:
     except (MissingExtraError, DeviceError):
         return False
     return True
-
-
-def wait_for_stream() -> None:
-    """Wait for the current stream of the current GPU, if the process uses one."""
-    if "cupy" in sys.modules and cuda_available():
-        require_cupy().cuda.get_current_stream().synchronize()
 
 
 def array_module(device_or_array: object) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Several threads ask one graph at once, in memory, in pages, and in parts of either: answers are those of one thread."""
+"""Several threads use one graph at once, in memory, in pages, and in parts of either."""
 
 from __future__ import annotations
 
