@@ -142,8 +142,7 @@ class Bench:
         try:
             yield graph
         finally:
-            for store in graph._stores.values():
-                store.close()
+            graph._stores.close()
 
     def measure(self, title: str, pages: Pages, check: bool, works: Sequence[str] = (), **options: Any) -> bool:
         """Rows of a table for one way of streaming; whether an answer was wrong."""

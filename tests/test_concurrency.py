@@ -155,6 +155,35 @@ worker.join()
 assert code == 0
 """
 
+# A graph in pages: what reads ahead in the parent is not there in the child, and another thread may be in a run.
+PAGES = """
+from hpgraph.io.hpg_writer import write_hpg
+write_hpg(G, "graph.hpg", arcs_per_page=2000)
+expected = answers()
+P = hpg.open("graph.hpg", memory="400KiB")
+def alike(a, b):
+    return (a[0] == b[0]).all() and np.allclose(a[1], b[1]) and np.allclose(a[2], b[2])
+assert alike(expected, answers(P))
+stop = threading.Event()
+def keep_asking():
+    while not stop.is_set():
+        answers(P)
+def ask():
+    faulthandler.dump_traceback_later(30, exit=True)
+    assert alike(expected, answers(P))
+    assert sum(len(block.source) for block in P.edge_blocks()) == G.n_edges
+assert in_a_fork(ask) == 0
+worker = threading.Thread(target=keep_asking)
+worker.start()
+try:
+    codes = [in_a_fork(ask) for _ in range(8)]
+finally:
+    stop.set()
+    worker.join()
+assert codes == [0] * 8, codes
+assert alike(expected, answers(P))
+"""
+
 # Each thread has its own number of threads.
 NUMBERS = """
 expected = answers()
@@ -170,7 +199,7 @@ assert all(same(expected, answer) for group in found.values() for answer in grou
 
 # The first two are about what nobody has asked before; the rest begin with an answer, and one process serves them all.
 PROGRAMS = {
-    "threads": THREADS, "before": BEFORE, "after": AFTER + POOL + BETWEEN + BUSY + BUILDING + NUMBERS,
+    "threads": THREADS, "before": BEFORE, "after": AFTER + POOL + BETWEEN + BUSY + BUILDING + PAGES + NUMBERS,
 }  # fmt: skip
 
 

@@ -164,9 +164,10 @@ class AdjacencyOperator:
         if X.ndim != 2 or len(X) != self.shape[1]:
             raise ValueError(f"X must have {self.shape[1]} rows, not shape {X.shape}")
         made = array_module(graph.device).zeros(X.shape, self.dtype)
-        for block in _blocks(graph, by_target):
-            # A row that goes on in the next block gets its sum in parts.
-            made[block.rows] += _in_type(block.csr, self.dtype) @ X
+        with graph.exclusive():
+            for block in _blocks(graph, by_target):
+                # A row that goes on in the next block gets its sum in parts.
+                made[block.rows] += _in_type(block.csr, self.dtype) @ X
         return made
 
     def __repr__(self) -> str:

@@ -86,11 +86,12 @@ class _InPages:
     def __matmul__(self, X: Any) -> Any:
         weighted, loops, dtype = self._kind
         made = array_module(self._graph.device).zeros(X.shape, dtype)
-        for block in row_blocks(self._graph, by_target=self._by_target, weighted=weighted):
-            if not loops:
-                block = block.keep(block.sources != block.csr.indices)
-            # A row that goes on in the next block gets its sum in parts.
-            made[block.rows] += _matrix(block.csr, weighted, True, dtype) @ X
+        with self._graph.exclusive():
+            for block in row_blocks(self._graph, by_target=self._by_target, weighted=weighted):
+                if not loops:
+                    block = block.keep(block.sources != block.csr.indices)
+                # A row that goes on in the next block gets its sum in parts.
+                made[block.rows] += _matrix(block.csr, weighted, True, dtype) @ X
         return made
 
 

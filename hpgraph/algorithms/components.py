@@ -146,10 +146,12 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
 
 
 def _in_pages(graph: StreamedGraph) -> ComponentsResult:
-    store = graph.store(False, False)
-    assert store is not None
-    head = None if graph.directed else head_of(store, graph)
-    return named(ComponentsResult(*windows(graph.device).components(store, head, not graph.directed)), graph)
+    with graph.exclusive():
+        store = graph.store(False, False)
+        assert store is not None
+        head = None if graph.directed else head_of(store, graph)
+        found = windows(graph.device).components(store, head, not graph.directed)
+    return named(ComponentsResult(*found), graph)
 
 
 def _strong(graph: Graph) -> Any:

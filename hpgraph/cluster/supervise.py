@@ -14,9 +14,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from distributed import Future, wait
+from distributed import Client, Future, wait
 
 from hpgraph.cluster.checkpoints import TABLE, Folder
 from hpgraph.cluster.errors import ClusterError
@@ -25,6 +26,7 @@ from hpgraph.cluster.moment import BlockResult
 from hpgraph.cluster.people import Workers, reachable
 from hpgraph.cluster.worker import Left, abandon, without_properties, work
 from hpgraph.core.config import config
+from hpgraph.core.locks import Lock
 from hpgraph.core.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 # How often it looks who is there while all compute.
 _GLANCE = 0.5
+# A lock for each client, held for a run. The tasks of a run wait for each other: if a second run had some of the
+# workers, neither would go on.
+_turns: WeakKeyDictionary[Client, Lock] = WeakKeyDictionary()
 # Seconds for which results are kept beyond their use.
 _LINGER = 0.1
 
@@ -79,6 +84,10 @@ class Supervisor:
         ------
         ProgramError, ClusterError, MemoryError
         """
+        with _turns.setdefault(self._client, Lock()):
+            return self._epochs(saved, gather)
+
+    def _epochs(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
         tries = 0
         while True:
             job = replace(self._job, token=secrets.token_bytes(16))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,16 +116,17 @@ class DividedStreamedGraph(StreamedGraph):
     @property
     def shards(self) -> tuple[PageShard, ...]:
         """One a device; whatever the first one holds of the graph as one is given back."""
-        self._close_own_stores()
+        self._stores.close_own()
         if not self._shards:
             self._shards = tuple(self._made_shards())
+            self._stores.parts = [shard.graph._stores for shard in self._shards]
         return self._shards
 
     def _made_shards(self) -> list[PageShard]:
         out, into = self._out, self._in
         load = out.indptr if into is None or into is out else out.indptr + into.indptr
         bounds = even_ranges(np.asarray(load), len(self.places), GRAIN).tolist()
-        budgets: dict[str, Any] = dict(self._budgets)
+        budgets = self._arguments
         if budgets["host_memory"] is not None:
             budgets["host_memory"] //= len(self.places)
         made = []
@@ -134,38 +134,16 @@ class DividedStreamedGraph(StreamedGraph):
             with device.here:
                 rows = _rows(out, first, last)
                 back = rows if into is out else None if into is None else _rows(into, first, last)
-                graph = StreamedGraph(
-                    rows, back, directed=self.directed, device=device.kind, **budgets, **self._options
-                )
+                graph = StreamedGraph(rows, back, directed=self.directed, device=device.kind, **budgets)
             made.append(PageShard(device, first, last, graph))
         return made
 
     def store(self, by_target: bool, weighted: bool) -> Store | None:
         """That of the whole graph on the first device, for what does not go by shards: these give back theirs."""
-        if not self._stores:
-            for shard in self._shards:
-                with shard.device.here:
-                    shard.graph._close_stores()
+        if not self._stores.opened:
+            for part in self._stores.parts:
+                part.close_own()
         return super().store(by_target, weighted)
-
-    def _close_own_stores(self) -> None:
-        with self.places[0].here:
-            super()._close_stores()
-
-    def _close_stores(self) -> None:
-        self._close_own_stores()
-        for shard in self._shards:
-            with shard.device.here:
-                shard.graph._close_stores()
-
-    @contextlib.contextmanager
-    def lending(self) -> Iterator[int]:
-        """As that of `StreamedGraph`; every device lends as much."""
-        with contextlib.ExitStack() as stack:
-            for shard in self.shards:
-                with shard.device.here:
-                    stack.enter_context(shard.graph.lending())
-            yield stack.enter_context(super().lending())
 
     @property
     def devices(self) -> Devices:
@@ -176,11 +154,6 @@ class DividedStreamedGraph(StreamedGraph):
     def bounds(self) -> tuple[int, ...]:
         """Where ranges begin, and n."""
         return (*(shard.first for shard in self._shards), self.n_vertices)
-
-    @property
-    def moved(self) -> int:
-        """Bytes that were brought so far, by all."""
-        return super().moved + sum(shard.graph.moved for shard in self._shards)
 
     def in_own_order(self, values: Any) -> Any:
         """Values as they are: shards number vertices as the graph does."""
@@ -197,12 +170,11 @@ class DividedStreamedGraph(StreamedGraph):
         return DividedArray(pieces)
 
     def _over(self, out: Pages, into: Pages | None, device: Device) -> Any:
-        budgets: dict[str, Any] = self._budgets | self._options
         same = device == self._device
         made: Any = (
-            DividedStreamedGraph(out, into, directed=self.directed, devices=self.places, **budgets)
+            DividedStreamedGraph(out, into, directed=self.directed, devices=self.places, **self._arguments)
             if same
-            else StreamedGraph(out, into, directed=self.directed, device=device, **budgets)
+            else StreamedGraph(out, into, directed=self.directed, device=device, **self._arguments)
         )
         made._names = self._names
         return made

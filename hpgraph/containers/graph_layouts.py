@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Self
 
 import numpy as np
@@ -79,6 +80,10 @@ class GraphLayouts:
         if self._index is not None:
             require_current(self._index, "the graph")
         return self
+
+    def exclusive(self) -> contextlib.AbstractContextManager[None]:
+        """Context manager of a run: arcs in memory serve several at a time, those in pages one."""
+        return contextlib.nullcontext()
 
     @property
     def id_dtype(self) -> np.dtype[Any]:

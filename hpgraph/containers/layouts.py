@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from hpgraph.core.device import Device, array_module, check_memory, is_cuda, normalize_device, to_device
+from hpgraph.core.device import Device, array_module, check_memory, is_cuda, normalize_device, require_cupy, to_device
 from hpgraph.core.devices import Devices, bring
 from hpgraph.core.locks import Lock
 from hpgraph.formats import CSR, ELL, HYB, Storage
@@ -19,6 +19,11 @@ class Layouts:
     ----------
     **given : object
         What is there from the start.
+
+    Attributes
+    ----------
+    lock : Lock
+        Held while something is built.
 
     Notes
     -----
@@ -35,13 +40,13 @@ class Layouts:
 
     def __init__(self, **given: Any) -> None:
         self._kept = given
-        self._lock = Lock()
+        self.lock = Lock()
 
     def __getitem__(self, name: str) -> Any:
         return self._kept[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        with self._lock:
+        with self.lock:
             self._kept[name] = value
 
     def __contains__(self, name: str) -> bool:
@@ -79,9 +84,13 @@ class Layouts:
             return self._kept[name]
         except KeyError:
             pass
-        with self._lock:
+        with self.lock:
             if name not in self._kept:
-                self._kept[name] = build()
+                made = build()
+                if _is_on_gpu(made):
+                    # Other threads may read it on other streams.
+                    require_cupy().cuda.get_current_stream().synchronize()
+                self._kept[name] = made
             return self._kept[name]
 
     @property
@@ -92,7 +101,7 @@ class Layouts:
     def _arrays(self) -> dict[int, Any]:
         """Every array kept, by identity."""
         found: dict[int, Any] = {}
-        with self._lock:
+        with self.lock:
             values = list(self._kept.values())
         for value in values:
             if isinstance(value, Storage):
@@ -124,9 +133,15 @@ class Layouts:
         array_module(device)  # says what is missing before anything is counted
         check_memory(self.nbytes, f"a copy of {what}", device)
         moved: dict[int, Any] = {}
-        with self._lock:
+        with self.lock:
             kept = dict(self._kept)
         return Layouts(**{name: _move(value, device, moved) for name, value in kept.items()})
+
+
+def _is_on_gpu(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_is_on_gpu, value))
+    return is_cuda(value) or getattr(value, "device", None) == "cuda"
 
 
 def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:

@@ -53,9 +53,10 @@ class RowBlock(NamedTuple):
 
 
 def row_blocks(
-    graph: StreamedGraph, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None
-) -> Iterator[RowBlock]:
-    """The arcs of a graph in pages, as blocks of rows.
+    graph: StreamedGraph, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None,
+    pages: slice = slice(None),
+) -> Iterator[RowBlock]:  # fmt: skip
+    """The arcs of a graph in pages, as blocks of rows; to be gone through within `graph.exclusive()`.
 
     Parameters
     ----------
@@ -66,6 +67,8 @@ def row_blocks(
         Whether weights are wanted, where there are any; None is as the pages are read already.
     rows : Bitmask, optional
         Which rows; the others are empty, and pages that hold none of these are not read.
+    pages : slice
+        Of these pages, which.
 
     Yields
     ------
@@ -81,7 +84,7 @@ def row_blocks(
     store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
     if store is None:
         raise StreamingError("the arcs by target are wanted, and the graph has pages by source alone")
-    for window in store.decoded(rows):
+    for window in store.decoded(rows, pages):
         block = _block(window, graph.n_vertices)
         if rows is not None:
             block = block.keep(rows.to_bool()[block.rows][block.csr.expand_rows()])
@@ -124,18 +127,36 @@ def arcs_that(
     xp, n = array_module(graph.device), graph.n_vertices
     counts, ids = xp.zeros(n, np.int64), [xp.empty(0, graph.id_dtype)]
     values: list[Any] = [] if not weighted or graph.dtype is None else [xp.empty(0, graph.dtype)]
-    for block in row_blocks(graph, weighted=weighted, rows=rows):
-        kept = block.keep(holds(block.sources, block.csr.indices))
-        counts[kept.rows] += kept.csr.degrees
-        ids.append(kept.csr.indices)
-        if values:
-            values.append(kept.csr.data)
+    with graph.exclusive():
+        for block in row_blocks(graph, weighted=weighted, rows=rows):
+            kept = block.keep(holds(block.sources, block.csr.indices))
+            counts[kept.rows] += kept.csr.degrees
+            ids.append(kept.csr.indices)
+            if values:
+                values.append(kept.csr.data)
     indptr = xp.zeros(n + 1, np.int64)
     xp.cumsum(counts, out=indptr[1:])
     return CSR((n, n), indptr, xp.concatenate(ids), xp.concatenate(values) if values else None, validate=False)
 
 
-def edges_of(block: RowBlock, once: bool) -> Edges:
+def edges_in_blocks(graph: StreamedGraph, once: bool) -> Iterator[Edges]:
+    """All edges, some at a time; between two blocks other runs may use the buffers."""
+    pages, page = graph.pages(False), 0
+    assert pages is not None
+    while page < pages.n_pages:
+        with graph.exclusive():
+            store = graph.store(False, graph.weighted)
+            assert store is not None
+            # Two windows, which are read side by side.
+            most = pages.first_arc[page] + 2 * store.window_arcs
+            end = max(int(np.searchsorted(pages.first_arc, most, side="right")) - 1, page + 1)
+            group = row_blocks(graph, weighted=True, pages=slice(page, end))
+            blocks = [_edges_of(block, once) for block in group]
+        yield from blocks
+        page = end
+
+
+def _edges_of(block: RowBlock, once: bool) -> Edges:
     """The ends and weights of a block's arcs, in arrays of their own; of an edge and its reverse, `once` keeps one."""
     source, target = block.sources.astype(block.csr.indices.dtype), block.csr.indices
     weight = block.csr.data
@@ -148,8 +169,9 @@ def edges_of(block: RowBlock, once: bool) -> Edges:
 def has_edges(graph: StreamedGraph, rows: Any, columns: Any) -> Any:
     """Whether there are arcs between pairs of vertices: an array of bool."""
     found = array_module(rows).zeros(len(rows), np.bool_)
-    for block in row_blocks(graph, rows=Bitmask.from_indices(rows, graph.n_vertices)):
-        inside = (rows >= block.rows.start) & (rows < block.rows.stop)
-        places = kernels(graph.device).positions_of(block.csr, rows[inside] - block.first_row, columns[inside])
-        found[inside] |= places >= 0
+    with graph.exclusive():
+        for block in row_blocks(graph, rows=Bitmask.from_indices(rows, graph.n_vertices)):
+            inside = (rows >= block.rows.start) & (rows < block.rows.stop)
+            places = kernels(graph.device).positions_of(block.csr, rows[inside] - block.first_row, columns[inside])
+            found[inside] |= places >= 0
     return found

@@ -13,12 +13,13 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.joined_pages import joined
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import as_names
+from hpgraph.containers.page_stores import PageStores
 from hpgraph.containers.streamed_lookup import StreamedLookup
-from hpgraph.core.device import Device, array_module, free_memory, normalize_device
+from hpgraph.core.config import config
+from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.errors import StreamingError
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.ownership import read_only
-from hpgraph.kernels.backend import windows
 from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
 from hpgraph.kernels.windows import Store
 
@@ -74,10 +75,10 @@ class StreamedGraph(StreamedLookup):
         self._out, self._in = out_pages, in_pages if directed else out_pages
         self._device: Device = normalize_device(device)
         array_module(self._device)
-        self._budgets = {"memory": memory, "host_memory": host_memory}
-        self._options = options
-        self._stores: dict[tuple[int, bool], Store] = {}
-        self._moved_before = 0
+        sides = {out_pages} if self._in is None else {out_pages, self._in}
+        budgets = {"memory": memory, "host_memory": host_memory}
+        # One lock for what is built once and for runs: either may need the other.
+        self._layouts.lock = self._stores = PageStores(sides, self._device, budgets, options)
         # Offsets and buffers are had at once: a budget that is too small is said before anything is read.
         self.store(False, self.weighted)
 
@@ -127,26 +128,16 @@ class StreamedGraph(StreamedLookup):
     def store(self, by_target: bool, weighted: bool) -> Store | None:
         """Where the arcs by source, or by target, come from; None where there are no such pages. Not to be kept."""
         pages = self.pages(by_target)
-        if pages is None:
-            return None
-        key = id(pages), weighted
-        if key not in self._stores:
-            # Both ways share the budget; weights lie apart, and who needs none has a store without: one at a time,
-            # but where main memory has no limit. (That of a GPU has one, given or not.)
-            shares = 2 if self._in is not None and self._in is not self._out else 1
-            limited = self._device != "cpu" or any(limit is not None for limit in self._budgets.values())
-            for other in [k for k in self._stores if limited and k[0] == key[0]]:
-                self._moved_before += self._stores[other].moved
-                self._stores.pop(other).close()
-            chosen = pages if weighted or pages.values is None else pages.pattern()
-            self._stores[key] = windows(self._device).PageStore(chosen, **self._budgets, shares=shares, **self._options)
-        return self._stores[key]
+        return None if pages is None else self._stores.of(pages, weighted)
 
     def any_store(self, by_target: bool) -> Store | None:
         """Where the arcs come from, with or without weights as they are read already."""
         pages = self.pages(by_target)
-        there = [weighted for of, weighted in self._stores if of == id(pages)]
-        return self.store(by_target, there[0] if there else self.weighted)
+        return None if pages is None else self.store(by_target, self._stores.reads_weights(pages))
+
+    def exclusive(self) -> contextlib.AbstractContextManager[None]:
+        """Context manager of a run: its buffers and kept pages serve one run at a time, and other threads wait."""
+        return self._stores.exclusive()
 
     @property
     def n_vertices(self) -> int:
@@ -260,44 +251,14 @@ class StreamedGraph(StreamedLookup):
                 pages.check(page, values, values=True)
                 yield values
 
-    @contextlib.contextmanager
-    def lending(self) -> Iterator[int]:
-        """For a while: bytes of the budget for arcs that are worked on in memory, and not for pages that are kept.
-
-        Yields
-        ------
-        int
-        """
-        usual = self._budgets
-        given = [limit for name, limit in usual.items() if limit is not None and name in self._limiting]
-        if not given:
-            yield free_memory(self._device) // 4
-            return
-        fixed = sum(windows(self._device).least_memory(pages) for pages in {self._out, self._in} - {None})
-        room = max(min(given) - fixed, 0) * 3 // 4
-        self._close_stores()
-        self._budgets = usual | {"memory": min(given) - room}
-        try:
-            yield room
-        finally:
-            self._close_stores()
-            self._budgets = usual
-
-    @property
-    def _limiting(self) -> tuple[str, ...]:
-        """Budgets of the memory that work is done in: on the CPU they are of the same."""
-        return ("memory", "host_memory") if self._device == "cpu" else ("memory",)
+    def lending(self) -> contextlib.AbstractContextManager[int]:
+        """For a while: bytes of the budget for arcs that are worked on in memory, and not for pages that are kept."""
+        return self._stores.lending()
 
     @property
     def moved(self) -> int:
         """Bytes that were brought so far: read, copied, or as predicted read in place."""
-        return self._moved_before + sum(store.moved for store in self._stores.values())
-
-    def _close_stores(self) -> None:
-        for store in self._stores.values():
-            self._moved_before += store.moved
-            store.close()
-        self._stores.clear()
+        return self._stores.moved
 
     @property
     def at_hand(self) -> Any:
@@ -306,7 +267,7 @@ class StreamedGraph(StreamedLookup):
         That is when three times the size of its plain arcs fit: products lay out arcs once more in the order that suits
         them. It is brought the first time, and stays.
         """
-        limit = self._budgets["memory"]
+        limit = self._stores.budgets["memory"]
         if limit is None or 3 * self._plain > limit:
             return self
         return self._layouts.once("in_memory", self._brought)
@@ -319,7 +280,7 @@ class StreamedGraph(StreamedLookup):
         return sum(pages.nnz * of_arc + 8 * (self.n_vertices + 1) for pages in sides)
 
     def _brought(self) -> Graph:
-        self._close_stores()
+        self._stores.close()
         return self.in_memory()
 
     def in_memory(self) -> Graph:
@@ -362,10 +323,14 @@ class StreamedGraph(StreamedLookup):
         return self._over(self._out, self._in, device)
 
     def _over(self, out: Pages, into: Pages | None, device: Device) -> Self:
-        budgets: dict[str, Any] = self._budgets | self._options
-        made = type(self)(out, into, directed=self.directed, device=device, **budgets)
+        made = type(self)(out, into, directed=self.directed, device=device, **self._arguments)
         made._names = self._names
         return made
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        """Budgets and options, for another graph of these pages."""
+        return self._stores.budgets | self._stores.options
 
     def __getstate__(self) -> dict[str, Any]:
         raise StreamingError("a graph in pages is not pickled: open its file there, or use G.in_memory()")

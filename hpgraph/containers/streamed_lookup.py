@@ -9,7 +9,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_lookup import Edges
 from hpgraph.containers.joined_pages import checked
 from hpgraph.containers.names import Names
-from hpgraph.containers.row_blocks import arcs_that, edges_of, has_edges, row_blocks
+from hpgraph.containers.row_blocks import arcs_that, edges_in_blocks, has_edges, row_blocks
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, Bitmask
 
@@ -26,7 +26,8 @@ class StreamedLookup(Graph):
 
     def _ids_of_row(self, row: int, by_target: bool) -> Any:
         one = Bitmask.from_indices(array_module(self.device).asarray([row]), self.n_vertices)
-        parts = [block.csr.indices for block in row_blocks(self._pages_graph, by_target=by_target, rows=one)]
+        with self.exclusive():
+            parts = [block.csr.indices for block in row_blocks(self._pages_graph, by_target=by_target, rows=one)]
         return array_module(self.device).concatenate([*parts, array_module(self.device).empty(0, self.id_dtype)])
 
     def _have_edges(self, rows: Any, columns: Any) -> Any:
@@ -44,6 +45,8 @@ class StreamedLookup(Graph):
     def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
         """All edges, as arrays, some at a time: those of `Graph.edges` in the same order.
 
+        The graph may be used between two blocks, by other threads too.
+
         Parameters
         ----------
         names, both_ways : bool
@@ -52,7 +55,7 @@ class StreamedLookup(Graph):
         Yields
         ------
         Edges
-            Of a window over the pages.
+            Arrays of their own.
 
         Examples
         --------
@@ -62,8 +65,7 @@ class StreamedLookup(Graph):
         ...     print(source.tolist(), target.tolist(), weight)
         [0, 1] [1, 2] None
         """
-        for block in row_blocks(self._pages_graph, weighted=True):
-            found = edges_of(block, not both_ways and not self.directed)
+        for found in edges_in_blocks(self._pages_graph, not both_ways and not self.directed):
             if names and self._names is not None:
                 found = found._replace(source=self._named(found.source), target=self._named(found.target))
             yield found

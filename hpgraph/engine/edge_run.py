@@ -19,7 +19,7 @@ from hpgraph.engine.forms import SUPERSTEPS, Form
 from hpgraph.engine.loops import Outcome
 from hpgraph.engine.numbered_arcs import NumberedArcs, NumberedPages, numbered_arcs_of
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import Run, begin_where, exclusively, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, as_given, scalar, type_of
@@ -71,6 +71,7 @@ def refuse_for_edges(delta: float | None, ceiling: float | None) -> None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
 
 
+@exclusively
 def run_edges(
     program: Any, graph: Graph, active: Any, direction: str | Direction, max_iteration: int | None,
     initial: dict[str, Any],

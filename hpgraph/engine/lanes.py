@@ -25,7 +25,7 @@ from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
-from hpgraph.engine.state import Run, arcs_of, limit_of, parameters
+from hpgraph.engine.state import Run, arcs_of, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, lanes_together
 from hpgraph.kernels.lanes import Starts
@@ -57,6 +57,7 @@ def are_lanes(active: Any, graph: Graph) -> bool:
     return getattr(active, "ndim", 1) == 2
 
 
+@exclusively
 def run_lanes(
     program: VertexProgram | type[VertexProgram],
     graph: Graph,

@@ -18,7 +18,7 @@ from hpgraph.engine.forms import Form
 from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.phase import ROUND, phases_of
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import ENDLESS, begin_where, limit_of
+from hpgraph.engine.state import ENDLESS, begin_where, exclusively, limit_of
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
@@ -189,6 +189,7 @@ class PhasesResult(RunResult):
     traces: list[tuple[str, Trace]]
 
 
+@exclusively
 def _go_round(
     phases: Phases, graph: Graph, active: Any, policy: Direction, max_iteration: int | None, initial: dict[str, Any]
 ) -> PhasesResult:

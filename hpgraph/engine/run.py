@@ -24,7 +24,17 @@ from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import ENDLESS, Run, arcs_of, begin_where, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import (
+    ENDLESS,
+    Run,
+    arcs_of,
+    begin_where,
+    exclusively,
+    initial_state,
+    limit_of,
+    parameters,
+    sources_of,
+)
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
@@ -157,6 +167,7 @@ class Ended(NamedTuple):
     world: dict[str, Any]
 
 
+@exclusively
 def run_one(
     declared: Declarations, graph: Graph, sources: Any, *, direction: str | Direction = "auto", limit: int = ENDLESS,
     delta: float | None = None, ceiling: float | None = None, apart: bool = False,

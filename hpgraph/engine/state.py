@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -35,6 +37,24 @@ if TYPE_CHECKING:
     from hpgraph.kernels.windows import WindowSupersteps
 
 ENDLESS = int(np.iinfo(np.int64).max)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def exclusively(run: Callable[P, R]) -> Callable[P, R]:
+    """Decorator of what runs its first argument on its second, a graph: runs on one in pages follow each other.
+
+    It goes outside `interruptible`, within which Ctrl-C would not end the waiting for another thread's run.
+    """
+
+    @functools.wraps(run)
+    def alone(*args: P.args, **options: P.kwargs) -> R:
+        graph: Any = args[1]
+        with graph.exclusive():
+            return run(*args, **options)
+
+    return alone
 
 
 @dataclass(slots=True)

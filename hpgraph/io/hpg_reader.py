@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import os
 from pathlib import Path
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 
+class _File(io.FileIO):
+    """Closed once nothing refers to it, without a `ResourceWarning`: a graph in pages holds it while it lives."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class GraphFile:
     """An ``.hpg`` file that is open for reading, until nothing refers to it any more.
 
@@ -44,7 +52,7 @@ class GraphFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = path.open("rb", buffering=0)
+        self._file = _File(path)
         size = os.fstat(self._file.fileno()).st_size
         self.header = read_header(path, FileStretch(self._file, 0, min(size, ALIGNMENT), _BYTE)[:].tobytes(), size)
 

@@ -34,7 +34,7 @@ class Budget:
     nbytes: int
 
     @classmethod
-    def of(cls, memory: int | str | None, name: str = "memory") -> Budget:
+    def of(cls, memory: int | str | None, name: str = "memory", least: int = 1) -> Budget:
         """What a caller says, or three quarters of what is free.
 
         Parameters
@@ -43,6 +43,8 @@ class Budget:
             Bytes, or an amount with a unit: ``"4GiB"``, ``"500 MB"``.
         name : str, optional
             What a message calls it.
+        least : {0, 1}
+            Whether it may be nothing.
 
         Returns
         -------
@@ -72,8 +74,8 @@ class Budget:
                 raise TypeError(
                     f'{name} must be a whole number of bytes, an amount such as "4GiB" or None, not {memory!r}'
                 ) from None
-        if nbytes < 1:
-            raise ValueError(f"{name} must be more than no bytes, not {memory!r}")
+        if nbytes < least:
+            raise ValueError(f"{name} must be {'more than no bytes' if least else '0 bytes or more'}, not {memory!r}")
         return cls(nbytes)
 
     def check(self, nbytes: int, what: str) -> None:

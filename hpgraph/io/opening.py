@@ -53,7 +53,7 @@ def open(
         that are kept. What belongs to vertices, and results, come on top. Of several GPUs it is that of each; where the
         arcs lie there, what belongs to vertices counts too (`DividedGraph.memory`).
     host_memory : int or str, optional
-        Bytes of main memory for pages.
+        Bytes of main memory for pages. With a GPU 0 keeps none there: they are read from the file each time.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def open(
     if len(wanted) == 1 and wanted.indices:
         require_current(wanted.indices[0], "the device to work on")
     bytes_there = None if memory is None else Budget.of(memory).nbytes
-    bytes_here = None if host_memory is None else Budget.of(host_memory, "host_memory").nbytes
+    bytes_here = None if host_memory is None else Budget.of(host_memory, "host_memory", 0).nbytes
     from hpgraph.containers.divided_graph import divide
     from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
     from hpgraph.containers.names import Names

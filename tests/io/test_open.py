@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.core.device import cuda_available
 from hpgraph.core.errors import BudgetError, DamagedPageError, FileFormatError
 from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.hpg_writer import write_hpg
@@ -42,6 +45,36 @@ def test_answers_are_those_in_memory(tmp_path, device, directed, compression):
     assert abs(hpg.pagerank(opened).rank - hpg.pagerank(there).rank).max() < 1e-7
     whole = opened.in_memory()
     assert (whole.out_csr.indices == there.out_csr.indices).all()
+
+
+def test_files_close_by_themselves(tmp_path):
+    some_graph().save(tmp_path / "graph.hpg")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        hpg.read(tmp_path / "graph.hpg")
+        opened = hpg.open(tmp_path / "graph.hpg", memory=MEMORY)
+        hpg.bfs(opened, 0)
+        held = opened._out.stored.file
+        assert not held.closed
+        del opened
+        gc.collect()
+        number = held.fileno()
+        del held
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(number)
+    assert not [one.message for one in warned if one.category is ResourceWarning]
+
+
+def test_no_main_memory_for_pages(tmp_path):
+    if not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    graph = some_graph()
+    write_hpg(graph, tmp_path / "graph.hpg", arcs_per_page=2000)
+    opened = hpg.open(tmp_path / "graph.hpg", "cuda", LITTLE, 0)
+    assert (hpg.bfs(opened, 0).level.get() == hpg.bfs(graph, 0).level).all()
+    before = opened.moved
+    assert abs(hpg.pagerank(opened).rank.get() - hpg.pagerank(graph).rank).max() < 1e-7
+    assert opened.moved > before
 
 
 def test_opening_reads_the_tables_alone(tmp_path, monkeypatch):
@@ -141,7 +174,9 @@ def test_bad_input(tmp_path):
         ((7,), TypeError, "path must be"),
         ((tmp_path / "graph.hpg", "tpu"), ValueError, "device"),
         ((tmp_path / "graph.hpg", "cpu", "much"), ValueError, "^memory must be bytes or an amount"),
-        ((tmp_path / "graph.hpg", "cpu", None, 0), ValueError, "^host_memory must be more than no bytes"),
+        ((tmp_path / "graph.hpg", "cpu", 0), ValueError, "^memory must be more than no bytes"),
+        ((tmp_path / "graph.hpg", "cpu", None, -1), ValueError, "^host_memory must be 0 bytes or more"),
+        ((tmp_path / "graph.hpg", "cpu", None, 0), BudgetError, "^host_memory=0 bytes is too little .* at least"),
         ((tmp_path / "graph.hpg", "cpu", None, 0.5), TypeError, "^host_memory must be a whole number"),
         ((tmp_path / "graph.hpg", "cpu", 1000), BudgetError, "give at least"),
     ):

@@ -215,6 +215,7 @@ class Store(Protocol):
     pages: Pages
     head: Head | None
     has_room_for_heads: bool
+    window_arcs: int
 
     @property
     def resident(self) -> Resident:
@@ -229,12 +230,18 @@ class Store(Protocol):
     def visits(self, wanted: Survey) -> Iterator[Any]:
         """The surveyed rows, wherever they lie, or windows with them."""
 
-    def decoded(self, rows: Bitmask | None) -> Iterator[Window]:
-        """Windows with the arcs of these rows, or of all, as plain ids on the device; other rows hold anything."""
+    def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
+        """Windows with the arcs of these rows, or of all, as plain ids on the device; other rows hold anything.
+
+        Of the pages that hold some, `pages` chooses.
+        """
 
     @property
     def moved(self) -> int:
         """Bytes brought so far."""
+
+    def end_pass(self) -> None:
+        """End a pass that was left half way; nothing is under way any more."""
 
     def close(self) -> None:
         """Give back what it holds."""

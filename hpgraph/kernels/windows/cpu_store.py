@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -16,6 +16,7 @@ from hpgraph.kernels.pages import decode
 from hpgraph.kernels.windows import Head, Resident, Survey, Window
 from hpgraph.kernels.windows.cpu_ring import Slot, least_memory, of_page
 from hpgraph.kernels.windows.keeping import keeping
+from hpgraph.kernels.windows.one_pass import OnePass
 from hpgraph.kernels.windows.reading import REQUESTS, Region
 from hpgraph.kernels.windows.requests import GAP, Directories, Ranges, requests_for, sparse_pages
 from hpgraph.kernels.windows.runs import Pieces, gaps, rows_of, runs_of
@@ -30,7 +31,7 @@ EXPECTED = 2e9
 MEASURED = 64 << 20
 
 
-class PageStore:
+class PageStore(OnePass):
     """Pages of a matrix on the CPU, read through a ring of buffers and kept within a budget.
 
     Parameters
@@ -69,7 +70,7 @@ class PageStore:
         # Here both are main memory: the smaller one counts.
         given = {"memory": memory, "host_memory": host_memory}
         limits = [(limit, name) for name, limit in given.items() if limit is not None]
-        self._arcs, self._slots, room = self._shares(min(limits, default=None), ahead, shares)
+        self.window_arcs, self._slots, room = self._shares(min(limits, default=None), ahead, shares)
         self.head: Head | None = None
         # 4 bytes a vertex and a bit, where there is plenty; plain pages in memory need no such thing.
         taken = pages.shape[0] * 33 // 8
@@ -170,7 +171,7 @@ class PageStore:
             first = self.pages.first_arc
             nbytes += int((first[pages + 1] - first[pages]).sum()) * self.pages.dtype.itemsize
         if by_rows is not None and by_rows.any():
-            for run in runs_of(np.flatnonzero(by_rows), self.pages.first_arc, self._arcs):
+            for run in runs_of(np.flatnonzero(by_rows), self.pages.first_arc, self.window_arcs):
                 nbytes += self._requests(ids, run)[0].nbytes
         rate = self._moved / self._seconds if self._moved > MEASURED else EXPECTED
         return Survey(pages, arcs, nbytes, nbytes / rate, None, by_rows, ids if by_rows is not None else None)
@@ -200,6 +201,9 @@ class PageStore:
         OSError
             When a file cannot be read any more.
         """
+        return self._opened(self._windows(wanted))
+
+    def _windows(self, wanted: Survey) -> Generator[Window, None, None]:
         runs = self._runs(wanted)
         if self._in_place:
             for run in runs:
@@ -210,7 +214,7 @@ class PageStore:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
-            self._ring.append(Slot(self.pages, self._arcs, self._decodes))
+            self._ring.append(Slot(self.pages, self.window_arcs, self._decodes))
         coming: deque[Future[Window]] = deque()
         try:
             for k in range(min(self._slots - 1, len(runs))):
@@ -229,19 +233,18 @@ class PageStore:
                 if not future.cancelled():
                     future.exception()
 
-    def decoded(self, rows: Bitmask | None) -> Iterator[Window]:
+    def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
         """Windows with the arcs of some rows; of others, anything."""
-        return self.visits(self.survey(rows, spread=rows is not None))
+        wanted = self.survey(rows, spread=rows is not None)
+        return self.visits(wanted._replace(pages=wanted.pages[pages]))
 
     def _runs(self, wanted: Survey) -> list[Pieces]:
         """Pages that are read as wholes, and those that are not, in windows of their own."""
-        first, by_rows = self.pages.first_arc, wanted.copied
+        first, most, by_rows = self.pages.first_arc, self.window_arcs, wanted.copied
         if by_rows is None:
-            return runs_of(wanted.pages, first, self._arcs)
+            return runs_of(wanted.pages, first, most)
         apart = by_rows[wanted.pages]
-        return sorted(
-            runs_of(wanted.pages[apart], first, self._arcs) + runs_of(wanted.pages[~apart], first, self._arcs)
-        )
+        return sorted(runs_of(wanted.pages[apart], first, most) + runs_of(wanted.pages[~apart], first, most))
 
     def _view(self, run: Pieces) -> Window:
         pages = self.pages

@@ -7,7 +7,7 @@ SIGMOD'16). From a file they come through pinned buffers; of pages of which few 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from hpgraph.kernels.windows import Head
 from hpgraph.kernels.windows.cuda_host import HostPages
 from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, Slot, shares_of
 from hpgraph.kernels.windows.keeping import Slab, keeping
+from hpgraph.kernels.windows.one_pass import OnePass
 from hpgraph.kernels.windows.requests import GAP
 from hpgraph.kernels.windows.runs import Pieces, gaps, runs_of
 
@@ -32,7 +33,7 @@ STREAMS = 2
 TILE = 4096
 
 
-class Bringing:
+class Bringing(OnePass):
     """Pages of a matrix, brought to the GPU through a ring of buffers and kept within a budget.
 
     Parameters
@@ -66,14 +67,16 @@ class Bringing:
         in_place: bool = True, streams: int = STREAMS, window_bytes: int | None = None, heads: bool = True,
         gap: int = GAP, *, shares: int = 1,
     ) -> None:  # fmt: skip
-        self.pages = pages
+        import cupy
+
+        self.pages, self._device = pages, cupy.cuda.runtime.getDevice()
         self.host = HostPages(pages, None if host_memory is None else host_memory // shares)
         self._streams_wanted, self._gap = max(streams, 1), gap
         if window_bytes is None:
             window_bytes = WINDOW_BYTES if self.host.resident else REQUEST_BYTES
         self._in_place = in_place and self.host.resident
         memory = free_memory("cuda") // 2 if memory is None else memory
-        self._arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
+        self.window_arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
         self.head: Head | None = None
         # 4 bytes a vertex and a bit, where there is plenty.
         taken = pages.shape[0] * 33 // 8
@@ -131,16 +134,21 @@ class Bringing:
 
         Where rows are given, these alone, in pinned buffers.
         """
+        return self._opened(self._bring_all(wanted, values, rows))
+
+    def _bring_all(
+        self, wanted: np.ndarray, values: bool, rows: np.ndarray | None
+    ) -> Generator[tuple[Pieces, Slot], None, None]:
         import cupy
 
         pages = self.pages
-        runs = runs_of(wanted, pages.first_arc, self._arcs, MOST_PAGES)
+        runs = runs_of(wanted, pages.first_arc, self.window_arcs, MOST_PAGES)
         if not runs:
             return
         if values:
             self._kept.begin(wanted)
         while len(self._ring) < self._slots:
-            self._ring.append(Slot(self.pages, self._arcs, not self.host.resident))
+            self._ring.append(Slot(self.pages, self.window_arcs, not self.host.resident))
         device, now, count = cupy.cuda.Device(), cupy.cuda.get_current_stream(), len(self._ring)
         coming: deque[Any] = deque()
         done = 0
@@ -274,8 +282,17 @@ class Bringing:
         for at, place, size in copies:
             runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
 
+    def end_pass(self) -> None:
+        """As `OnePass.end_pass`; waits for the device, as the next run may work on another stream."""
+        import cupy
+
+        with cupy.cuda.Device(self._device):
+            super().end_pass()
+            cupy.cuda.get_current_stream().synchronize()
+
     def close(self) -> None:
-        """Give back what it holds."""
+        """Give back what it holds, which the device may be working on: the pool would hand it out to any stream."""
+        self.end_pass()
         if self._threads is not None:
             self._threads.shutdown()
             self._threads = None

@@ -110,9 +110,10 @@ class PageStore(Bringing):
             yield Tiles(pages, self._tables, data, (run.begin, run.end), slot.places, count, before, self._damaged)
         self._raise_damage(wanted.pages)
 
-    def decoded(self, rows: Bitmask | None) -> Iterator[Window]:
+    def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
         """Windows with the arcs of some rows as plain ids; each is there until the next one is asked for."""
         wanted = self.survey(rows)
+        wanted = wanted._replace(pages=wanted.pages[pages])
         for run, slot in self._brought(wanted.pages, True):
             first, last = (int(self.pages.first_arc[page]) for page in run)
             ids = decode_places(self.pages, self._tables[4], self._tables[1], run, slot.places, self._damaged)

@@ -1,0 +1,141 @@
+"""The stores of a graph in pages: their buffers and kept pages share its budgets, and serve one run at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from hpgraph.core.device import Device, free_memory
+from hpgraph.core.locks import Lock
+from hpgraph.formats import Pages
+from hpgraph.kernels.backend import windows
+from hpgraph.kernels.windows import Store
+
+
+class PageStores(Lock):
+    """The stores of a graph's pages, within its budgets, and the lock under which they are used.
+
+    Parameters
+    ----------
+    sides : set of Pages
+        By source, and of a directed graph by target: they share the budgets.
+    device : {"cpu", "cuda"}
+    budgets : dict
+        `memory` and `host_memory`: bytes, or None.
+    options : dict
+        For each store.
+    """
+
+    def __init__(
+        self, sides: set[Pages], device: Device, budgets: dict[str, int | None], options: dict[str, Any]
+    ) -> None:
+        super().__init__()
+        self._sides, self._device = sides, device
+        self.budgets, self.options = budgets, options
+        # What is left of the budgets while some of them is lent.
+        self._left = budgets
+        self._open: dict[tuple[int, bool], Store] = {}
+        self._moved, self._depth = 0, 0
+        # Of the shards of a graph on several devices; whoever holds this lock uses those too.
+        self.parts: list[PageStores] = []
+
+    @property
+    def opened(self) -> list[Store]:
+        """The stores that hold memory now, but for those of shards."""
+        return list(self._open.values())
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """For one run, during which other threads wait; whatever the run leaves half done has ended after it.
+
+        The thread that holds the lock may enter again.
+        """
+        with self:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    for stores in (self, *self.parts):
+                        for store in stores.opened:
+                            store.end_pass()
+
+    def of(self, pages: Pages, weighted: bool) -> Store:
+        """Where one side's arcs come from, with or without weights; to be used under the lock, and not to be kept."""
+        key = id(pages), weighted
+        if key not in self._open:
+            # Weights lie apart, and a store without them serves what needs none: one of the two at a time, unless main
+            # memory has no limit. (That of a GPU has one, given or not.)
+            limited = self._device != "cpu" or any(limit is not None for limit in self._left.values())
+            for other in [k for k in self._open if limited and k[0] == key[0]]:
+                self._close(other)
+            chosen = pages if weighted or pages.values is None else pages.pattern()
+            self._open[key] = windows(self._device).PageStore(
+                chosen, **self._left, shares=len(self._sides), **self.options
+            )
+        return self._open[key]
+
+    def reads_weights(self, pages: Pages) -> bool:
+        """Whether one side is read with weights already, or would be if it has any."""
+        there = [weighted for of, weighted in self._open if of == id(pages)]
+        return there[0] if there else pages.values is not None
+
+    @property
+    def moved(self) -> int:
+        """Bytes that were brought so far: read, copied, or as predicted read in place."""
+        return self._moved + sum(store.moved for store in self.opened) + sum(part.moved for part in self.parts)
+
+    def close_own(self) -> None:
+        """Give back what these stores hold; those of shards keep theirs."""
+        for key in list(self._open):
+            self._close(key)
+
+    def close(self) -> None:
+        """Give back what all stores hold."""
+        for stores in (self, *self.parts):
+            stores.close_own()
+
+    def _close(self, key: tuple[int, bool]) -> None:
+        store = self._open.pop(key)
+        store.close()
+        self._moved += store.moved
+
+    @contextlib.contextmanager
+    def lending(self) -> Iterator[int]:
+        """For a while: bytes of the budget for arcs that are worked on in memory, and not for pages that are kept.
+
+        Each shard lends as much.
+
+        Yields
+        ------
+        int
+        """
+        with self.exclusive(), contextlib.ExitStack() as stack:
+            yield [stack.enter_context(stores._lend()) for stores in (*self.parts, self)][-1]
+
+    @contextlib.contextmanager
+    def _lend(self) -> Iterator[int]:
+        # On the CPU both budgets are of the memory that work is done in.
+        limiting = ("memory", "host_memory") if self._device == "cpu" else ("memory",)
+        given = [limit for name in limiting if (limit := self.budgets[name]) is not None]
+        if not given:
+            yield free_memory(self._device) // 4
+            return
+        fixed = sum(windows(self._device).least_memory(pages) for pages in self._sides)
+        room = max(min(given) - fixed, 0) * 3 // 4
+        self.close_own()
+        self._left = self.budgets | {"memory": min(given) - room}
+        try:
+            yield room
+        finally:
+            self.close_own()
+            self._left = self.budgets
+
+    def _after_fork(self) -> None:
+        if self._lock._is_owned():  # type: ignore[attr-defined]
+            return
+        super()._after_fork()
+        # A forked child has none of the threads that read ahead, and another thread may have been in a run.
+        self._open, self._left, self._depth = {}, self.budgets, 0
