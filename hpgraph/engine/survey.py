@@ -118,7 +118,8 @@ def survey(
     def collect(group: np.ndarray, totals: Totals) -> np.ndarray:
         for name, values in totals.lanes()._asdict().items():
             getattr(found, name)[group] = values
-        trace = Trace(totals.rows, form)
+        # Fetched at once: the function would keep a launch's work space alive.
+        trace = Trace(totals.rows(), form)
         found.traces.append(trace)
         return _longer(histogram, trace.rows[:, 4])
 
