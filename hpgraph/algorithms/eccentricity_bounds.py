@@ -9,9 +9,8 @@ both ways (SumSweep: M. Borassi et al., "Fast diameter and radius BFS-based comp
 graphs", TCS 586 (2015)). Here a round searches from several vertices at once, in lanes.
 
 Where such rounds settle little, vertices are searched from in larger batches that keep no distances, and what follows
-from their eccentricities spreads along the arcs, as an eccentricity differs from a neighbour's by the arc's length at
-most ("eliminate" of F-Diam: C. Bradley, M. Akathoott, M. Burtscher, "Fast exact diameter computation of sparse graphs",
-ICPP'25, which searches from one vertex at a time).
+from their eccentricities spreads along the arcs: neighbours' eccentricities differ by the arc's length at most
+("eliminate" of F-Diam, "Fast exact diameter computation of sparse graphs", ICPP'25).
 """
 
 from __future__ import annotations
@@ -108,7 +107,8 @@ class EccentricityBounds:
         self.slack = 1.0 if self.exact else 1 + 4 * n * float(np.finfo(np.float64).eps)
         self._sum = xp.zeros(n)
         self._far = xp.empty(0, np.int64)
-        self.middle, self._least = None, np.inf
+        self.middle: Any = None
+        self._least = np.inf
         degree = graph.out_degree * graph.in_degree if graph.directed else graph.out_degree
         self._look(np.array([int(degree.argmax())]))
 
