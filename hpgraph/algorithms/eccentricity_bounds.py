@@ -32,8 +32,9 @@ from hpgraph.engine.run import run
 # Searches whose distances are all kept end when no more vertices are left open than this for each of the next round,
 # or when rounds of so many searches have not halved them, so many times.
 _FEW, _TELLING, _PATIENCE = 8, 8, 2
-# Searches of a batch without distances: a share of the open vertices, so that later batches know of earlier ones.
-_BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH = 32, 128, 2048
+# Searches of a batch without distances: a share of the open vertices, so that later batches know of earlier ones. Where
+# what spreads closes fewer vertices than this for each of them, it is left out, and batches are larger.
+_BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH, _WORTH, _LAST_BATCHES = 32, 128, 2048, 0.25, 4
 # Distances looked at in one go: so few that a processor's cache holds them; on a GPU so many that it has work.
 _CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
 
@@ -131,15 +132,19 @@ class EccentricityBounds:
             idle = idle + 1 if size >= _TELLING and 2 * left.size > before else 0
             size *= 2
         # Vertices of few neighbours lie far from others; later, the more neighbours, the more bounds follow.
-        rank = self.graph.out_degree
+        rank, idle = self.graph.out_degree, 0
         while left.size:
-            size = max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES))
+            spreads = idle < _PATIENCE
+            size = min(_LARGEST_BATCH, left.size // _BATCHES) if spreads else left.size // _LAST_BATCHES
+            size = max(_SMALLEST_BATCH, size)
             some = left[_least(rank[left], min(size, left.size), self._xp)]
             self._search(some)
             left, rank = self._open(open_), -self.graph.out_degree
-            if left.size:
+            if spreads and left.size:
+                before = left.size
                 self._spread(some)
                 left = self._open(open_)
+                idle = idle + 1 if before - left.size < _WORTH * size else 0
 
     @property
     def known(self) -> Any:
