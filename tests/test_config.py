@@ -46,6 +46,17 @@ def test_environment_then_assignment_then_block(config: Config, monkeypatch: pyt
     assert config.threads == 7
 
 
+def test_share_of_memory(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert config.memory_share == 0.25
+    monkeypatch.setenv("HPGRAPH_MEMORY_SHARE", "0.5")
+    assert config.memory_share == 0.5
+    with config(memory_share=1):
+        assert config.memory_share == 1
+    for wrong in (0, -0.5, 1.5, "much", True, float("nan")):
+        with pytest.raises(ValueError, match=r"memory_share must be a number above 0, at most 1, or None \(0\.25\)"):
+            config.memory_share = wrong
+
+
 def test_block_ends_after_an_exception(config: Config) -> None:
     config.threads = 4
     with pytest.raises(KeyError), config(threads=1):

@@ -26,7 +26,7 @@ from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module, fits
+from hpgraph.core.device import array_module, lanes_within
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each, shares
 from hpgraph.core.misspelt import naming_arguments
@@ -307,9 +307,7 @@ def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
 def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
     n, arcs = graph.n_vertices, graph.out_csr
     wide = graph if arcs.dtype == np.float64 else _in_double(graph)
-    group = LANES
-    while group > 1 and not fits(_WEIGHTED_BYTES * n * group, graph.device):
-        group //= 2
+    group = lanes_within(LANES, lambda lanes: _WEIGHTED_BYTES * n * lanes, graph.device)
     for begin in range(0, len(sources), group):
         some = sources[begin : begin + group]
         distances = sssp(wide, sources=id(some)).distance

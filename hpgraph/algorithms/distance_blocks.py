@@ -11,7 +11,7 @@ from hpgraph.algorithms.levels import levels_from
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import free_memory
+from hpgraph.core.device import lanes_within
 from hpgraph.engine.grouping import groups
 
 # Lanes of a block at the most: a word of bits a vertex.
@@ -21,9 +21,8 @@ _BYTES = 32
 
 
 def block_size(graph: Graph) -> int:
-    """Lanes of a block: as many as a quarter of the free memory holds, at least 1, at most 64."""
-    wanted = _BYTES * max(graph.n_vertices, 1)
-    return max(1, min(_WORD, free_memory(graph.device) // 4 // wanted))
+    """Lanes of a block: as many as the memory for them holds, at most 64."""
+    return lanes_within(_WORD, lambda lanes: lanes * _BYTES * graph.n_vertices, graph.device)
 
 
 def distances_from(

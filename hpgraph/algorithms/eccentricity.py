@@ -125,7 +125,7 @@ def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fa
     >>> hpg.diameter(hpg.datasets.grid(20, removed=0))
     38
     """
-    bounds = _narrowed(G, weight, largest_component, lambda b: b.upper * b.slack > b.lower.max())[0]
+    bounds = _narrowed(G, weight, largest_component, _may_lie_farther)[0]
     return _number(bounds.lower[bounds.known].max() if not bounds.exact else bounds.lower.max())
 
 
@@ -276,6 +276,19 @@ def _narrowed(G: Any, weight: Any, largest: bool, open_: Any) -> tuple[Eccentric
         return called(whole, chosen if members is None else members[chosen])
 
     return bounds, listed
+
+
+def _may_lie_farther(bounds: EccentricityBounds) -> Any:
+    """Vertices whose eccentricity may be the diameter, if that is more than the largest lower bound.
+
+    Of two vertices farther apart than that, one lies farther than half of it from any vertex: without directions the
+    others near one vertex need no search ("winnowing" of F-Diam).
+    """
+    most = bounds.lower.max()
+    high = bounds.upper * bounds.slack > most
+    if bounds.graph.directed:
+        return high
+    return high & (2 * bounds.slack * bounds.middle.astype(bounds.upper.dtype) > most)
 
 
 def _of_all(graph: Graph, weighted: bool) -> Any:

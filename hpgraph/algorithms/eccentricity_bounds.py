@@ -7,6 +7,10 @@ networks", CIKM'11; "Computing the eccentricity distribution of large graphs", A
 sum of the distances so far decides, large ones at the rim, small ones in the middle, and directed graphs are searched
 both ways (SumSweep: M. Borassi et al., "Fast diameter and radius BFS-based computation in (weakly connected) real-world
 graphs", TCS 586 (2015)). Here a round searches from several vertices at once, in lanes.
+
+Where such rounds settle little, vertices are searched from in larger batches that keep no distances, and what follows
+from their eccentricities spreads along the arcs: neighbours' eccentricities differ by the arc's length at most
+("eliminate" of F-Diam, "Fast exact diameter computation of sparse graphs", ICPP'25).
 """
 
 from __future__ import annotations
@@ -21,12 +25,39 @@ from hpgraph.algorithms.distance_sums import distance_sums
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
+from hpgraph.engine.definition import Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
 
-# A round that settles fewer vertices than this for each of its searches has hardly been worth its bounds; after so many
-# rounds in a row what is left is searched from, one by one, of which no distances are kept.
-_WORTH, _PATIENCE = 2, 2
-# Distances looked at in one go: so few that a processor's cache holds them.
-_CHUNK = 1 << 20
+# Searches whose distances are all kept end when no more vertices are left open than this for each of the next round,
+# or when rounds of so many searches have not halved them, so many times.
+_FEW, _TELLING, _PATIENCE = 8, 8, 2
+# Searches of a batch without distances: a share of the open vertices, so that later batches know of earlier ones. Where
+# what spreads closes fewer vertices than this for each of them, it is left out, and batches are larger.
+_BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH, _WORTH, _LAST_BATCHES = 32, 128, 2048, 0.25, 4
+# Distances looked at in one go: so few that a processor's cache holds them; on a GPU so many that it has work.
+_CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
+
+
+class Lengths(VertexProgram):
+    """Bounds that hold along arcs: a vertex's is no more than a neighbour's and the length of the arc."""
+
+    reduce = "min"
+    bound = Property("float64")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.bound + weight
+
+
+class Hops(VertexProgram):
+    """The same where each arc is as long as 1."""
+
+    weighted = False
+    reduce = "min"
+    bound = Property("int32")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.bound + 1
 
 
 class NotConnected(Exception):
@@ -51,6 +82,8 @@ class EccentricityBounds:
         Whom a search started from: their bounds are their eccentricities.
     searches : int
         How many those are.
+    middle : array of shape (n,)
+        Distances to the vertex of the smallest eccentricity of those whose distances were kept.
     exact : bool
         Whether distances add up without rounding.
     slack : float
@@ -75,11 +108,13 @@ class EccentricityBounds:
         self.slack = 1.0 if self.exact else 1 + 4 * n * float(np.finfo(np.float64).eps)
         self._sum = xp.zeros(n)
         self._far = xp.empty(0, np.int64)
+        self.middle: Any = None
+        self._least = np.inf
         degree = graph.out_degree * graph.in_degree if graph.directed else graph.out_degree
         self._look(np.array([int(degree.argmax())]))
 
     def narrow(self, open_: Callable[[EccentricityBounds], Any]) -> None:
-        """Search until no vertex is open.
+        """Search until no vertex is open: first with all distances kept, then in batches of which none is.
 
         Parameters
         ----------
@@ -89,16 +124,27 @@ class EccentricityBounds:
         """
         size, idle = 2, 0
         left = self._open(open_)
-        while left.size:
-            if idle == _PATIENCE:
-                self._one_by_one(left)
-                return
+        while left.size > _FEW * size and idle < _PATIENCE:
             before, size = left.size, min(size, block_size(self.graph))
             self._look(self._chosen(left, size))
             left = self._open(open_)
-            # Few lanes tell little about what many would do.
-            idle = idle + 1 if size == block_size(self.graph) and before - left.size < _WORTH * size else 0
+            # Few searches tell little about what many would do.
+            idle = idle + 1 if size >= _TELLING and 2 * left.size > before else 0
             size *= 2
+        # Vertices of few neighbours lie far from others; later, the more neighbours, the more bounds follow.
+        rank, idle = self.graph.out_degree, 0
+        while left.size:
+            spreads = idle < _PATIENCE
+            size = min(_LARGEST_BATCH, left.size // _BATCHES) if spreads else left.size // _LAST_BATCHES
+            size = max(_SMALLEST_BATCH, size)
+            some = left[_least(rank[left], min(size, left.size), self._xp)]
+            self._search(some)
+            left, rank = self._open(open_), -self.graph.out_degree
+            if spreads and left.size:
+                before = left.size
+                self._spread(some)
+                left = self._open(open_)
+                idle = idle + 1 if before - left.size < _WORTH * size else 0
 
     @property
     def known(self) -> Any:
@@ -138,7 +184,7 @@ class EccentricityBounds:
         if self.searches == 0 and not (_all_reached(ahead) and (back is ahead or _all_reached(back))):
             raise NotConnected
         eccentricity = ahead.max(axis=1).astype(self.lower.dtype)
-        ends, step = eccentricity[:, None], max(1, _CHUNK // len(vertices))
+        ends, step = eccentricity[:, None], max(1, _CHUNK[graph.device] // len(vertices))
         for begin in range(0, graph.n_vertices, step):
             part = slice(begin, begin + step)
             # Distances keep their narrow type where they can; sums take that of the bounds.
@@ -152,12 +198,24 @@ class EccentricityBounds:
             self.upper[part] = xp.minimum(self.upper[part], high)
             self._sum[part] += back[:, part].sum(axis=0)
         self._settle(xp.asarray(vertices), eccentricity)
+        row = int(eccentricity.argmin())
+        if float(eccentricity[row]) < self._least:
+            self._least, self.middle = float(eccentricity[row]), back[row].copy()
         self._far = xp.unique(ahead.argmax(axis=1))
 
-    def _one_by_one(self, left: Any) -> None:
+    def _search(self, vertices: Any) -> None:
         """Search from each of these, and keep nothing but how far it went."""
-        found = distance_sums(self.graph, id(to_device(left, "cpu")), weighted=self.weighted)
-        self._settle(left, found.farthest.astype(self.lower.dtype))
+        found = distance_sums(self.graph, id(to_device(vertices, "cpu")), weighted=self.weighted)
+        self._settle(vertices, found.farthest.astype(self.lower.dtype))
+
+    def _spread(self, vertices: Any) -> None:
+        """Draw the bounds that follow from those of some vertices, in one pass from all of them along the arcs."""
+        program = Lengths if self.weighted else Hops
+        # Against the arcs no bound from above grows by more than a length; along them none from below shrinks by more.
+        for name, graph, sign in (("upper", self.graph.reverse(), 1), ("lower", self.graph, -1)):
+            held = getattr(self, name)
+            bound = sign * run(program, graph, active=id(vertices), bound=sign * held).bound
+            setattr(self, name, bound if self.exact else self._xp.where(self.searched, held, bound))
 
     def _settle(self, vertices: Any, eccentricity: Any) -> None:
         self.searches += len(vertices)

@@ -14,7 +14,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, fits, native, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, lanes_within, native, to_device, unmasked
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.lanes import are_lanes
@@ -203,8 +203,7 @@ def rank_in_lanes(
     step = joint_ranks(device)
     most, size = min(step.MOST_RANKED, max(k, 1)), dtype.itemsize
     check_memory(k * n * size, f"ranks of {n} vertices in {k} lanes", device)
-    while most > 1 and not fits((k + 3 * step.lanes_held(most)) * n * size, device):
-        most //= 2
+    most = lanes_within(most, lambda lanes: 3 * step.lanes_held(lanes) * n * size, device, k * n * size)
     rows = graph.in_csr
     rows = rows if weighted or rows.data is None else without_values(rows)
     found = PageRankLanesResult(

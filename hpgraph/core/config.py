@@ -27,6 +27,7 @@ _VARIABLES = {
     "verbose": "HPGRAPH_VERBOSE",
     "cache_dir": "HPGRAPH_CACHE_DIR",
     "measure_layouts": "HPGRAPH_MEASURE_LAYOUTS",
+    "memory_share": "HPGRAPH_MEMORY_SHARE",
     "networkx_device": "HPGRAPH_NETWORKX_DEVICE",
     "peer_access": "HPGRAPH_PEER_ACCESS",
 }
@@ -58,6 +59,18 @@ def _or_auto(value: object, name: str) -> bool | Literal["auto"]:
     return _boolean(value, name, also='"auto", ')
 
 
+def _share(value: object, name: str) -> float | None:
+    if value is None:
+        return None
+    try:
+        share = float("nan" if isinstance(value, bool) else value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        share = float("nan")
+    if not 0 < share <= 1:
+        raise ValueError(f"{name} must be a number above 0, at most 1, or None (0.25), not {value!r}")
+    return share
+
+
 def _cache_dir(value: object, name: str) -> Path | None:
     if value is None:
         return None
@@ -80,6 +93,7 @@ _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "verbose": _boolean,
     "cache_dir": _cache_dir,
     "measure_layouts": _or_auto,
+    "memory_share": _share,
     "networkx_device": _device,
     "peer_access": _boolean,
 }
@@ -136,6 +150,9 @@ class Config:
         keeps the quickest. "auto" does so where all give the same bits: over integers, and for ``min`` and its kin.
         Where floats are added up, the matrix and the types alone choose, so that sums repeat from run to run; True
         times there, too. ``HPGRAPH_MEASURE_LAYOUTS``.
+    memory_share : float
+        Share of the free memory that the work space of many searches at once may take: as many run together as it
+        holds, at least one, and the others wait for their turn. 0.25 unless set. ``HPGRAPH_MEMORY_SHARE``.
     networkx_device : str
         Where graphs lie that NetworkX hands to its backend hpgraph: "cpu", or another device as `Graph.to` takes it.
         ``HPGRAPH_NETWORKX_DEVICE``.
@@ -264,6 +281,11 @@ class Config:
         """Whether first products on a GPU time the ways to do them."""
         value: bool | Literal["auto"] | None = self._get("measure_layouts")
         return "auto" if value is None else value
+
+    @property
+    def memory_share(self) -> float:
+        """Share of the free memory for the work space of many searches at once."""
+        return self._get("memory_share") or 0.25
 
     @property
     def networkx_device(self) -> str:

@@ -9,11 +9,13 @@ import ctypes
 import functools
 import numbers
 import os
+from collections.abc import Callable
 from types import ModuleType, NoneType
 from typing import Any, Literal
 
 import numpy as np
 
+from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
 
 Device = Literal["cpu", "cuda"]
@@ -372,6 +374,38 @@ def fits(nbytes: int, device: str) -> bool:
         # The driver takes longer to answer than many a kernel to run.
         return True
     return nbytes <= free_memory(device)
+
+
+def lanes_within(most: int, nbytes: Callable[[int], int], device: str, beside: int = 0) -> int:
+    """How many searches may run at once: those whose work space stays within ``config.memory_share``.
+
+    Parameters
+    ----------
+    most : int
+        Wanted.
+    nbytes : callable
+        Bytes that so many take.
+    device : {"cpu", "cuda"}
+        Where.
+    beside : int, default 0
+        Bytes of results, which are no part of the work space, and not allocated yet.
+
+    Returns
+    -------
+    int
+        At least 1, whatever it takes.
+
+    Examples
+    --------
+    >>> lanes_within(64, lambda lanes: lanes, "cpu"), lanes_within(64, lambda lanes: lanes << 60, "cpu")
+    (64, 1)
+    """
+    if nbytes(most) + beside < _LITTLE:
+        return most
+    budget = (free_memory(device) - beside) * config.memory_share
+    while most > 1 and nbytes(most) > budget:
+        most = -(-most // 2)
+    return most
 
 
 @functools.cache

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # An arc is one int64 key, source * n + target, while it is sorted.
 _MAX_SCALE = 31
-# Arcs whose targets and weights are worked out at a time: bounds what a hundred million arcs need besides the result.
+# Arcs that are looked at, and worked out, at a time: bounds what a hundred million arcs need besides the result.
 _CHUNK = 1 << 24
 
 
@@ -206,10 +206,11 @@ def grid(
     xp = _prepare(n, 2 * n, device)
     rng = xp.random.default_rng(seed)
     vertex = xp.arange(n, dtype=np.int64).reshape(side, side)
-    source = xp.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
-    target = xp.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
-    kept = rng.random(source.size) >= removed
-    return _undirected(xp, n, _keys(xp, n, source[kept], target[kept]), weighted)
+    kept = (rng.random(2 * side * (side - 1)) >= removed).reshape(2, -1)
+    # CuPy takes masks of fewer than 2**31 elements.
+    source = xp.concatenate([vertex[:, :-1].ravel()[kept[0]], vertex[:-1].ravel()[kept[1]]])
+    target = xp.concatenate([vertex[:, 1:].ravel()[kept[0]], vertex[1:].ravel()[kept[1]]])
+    return _undirected(xp, n, _keys(xp, n, source, target), weighted)
 
 
 def _recursive(
@@ -256,11 +257,18 @@ def _undirected(xp: ModuleType, n: int, key: Any, weighted: bool) -> Graph:
     from hpgraph.formats import CSR
 
     key.sort()
-    kept = xp.ones(key.size, dtype=bool)
-    kept[1:] = key[1:] != key[:-1]
-    # row * n + column = row * (n + 1) + (column - row), so exactly the loops are multiples of n + 1.
-    kept &= key % (n + 1) != 0
-    key = key[kept]
+    kept, before = 0, -1
+    # CuPy takes masks of fewer than 2**31 elements; and those that stay move up in place.
+    for start in range(0, key.size, _CHUNK):
+        part = key[start : start + _CHUNK]
+        # row * n + column = row * (n + 1) + (column - row), so exactly the loops are multiples of n + 1.
+        stays = part % (n + 1) != 0
+        stays[1:] &= part[1:] != part[:-1]
+        stays[0] &= part[0] != before
+        before, part = part[-1].copy(), part[stays]
+        key[kept : kept + part.size] = part
+        kept += part.size
+    key = key[:kept]
     indptr = xp.searchsorted(key, xp.arange(n + 1, dtype=np.int64) * n).astype(np.int64)
     indices = xp.empty(key.size, dtype=np.int32)
     weights = xp.empty(key.size, dtype=np.float32) if weighted else None

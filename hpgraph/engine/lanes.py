@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.core.device import array_module, check_memory, device_of, fits
+from hpgraph.core.device import array_module, check_memory, device_of, lanes_within
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
@@ -166,9 +166,8 @@ def run_lanes(
 
 
 def _that_fit(most: int, results: int, work_space: Callable[[int], int], what: str, device: str) -> int:
-    """Lanes of a group, at most so many, whose work space fits beside the results of all."""
-    while most > 1 and not fits(results + work_space(most), device):
-        most //= 2
+    """Lanes of a group, at most so many, whose work space stays within its budget beside the results of all."""
+    most = lanes_within(most, work_space, device, results)
     check_memory(results + work_space(most), what, device)
     return most
 

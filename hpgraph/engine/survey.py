@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module, lanes_within, to_device
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
@@ -118,12 +118,17 @@ def survey(
     def collect(group: np.ndarray, totals: Totals) -> np.ndarray:
         for name, values in totals.lanes()._asdict().items():
             getattr(found, name)[group] = values
-        trace = Trace(totals.rows, form)
+        # Fetched at once: the function would keep a launch's work space alive.
+        trace = Trace(totals.rows(), form)
         found.traces.append(trace)
         return _longer(histogram, trace.rows[:, 4])
 
     with kernels(device).interruptible():
         most = lanes_at_most(lanes, k, joint.MOST_SURVEYED)
+        # The host collects of one group while the next one runs.
+        most = lanes_within(
+            most, lambda lanes: 2 * joint.work_space(graph.n_vertices, lanes, starts.vertices.dtype), device
+        )
         running: tuple[np.ndarray, Totals] | None = None
         for group in groups(order_of(listed, arcs.sending, most), most, "searches"):
             totals = joint.survey_lanes(

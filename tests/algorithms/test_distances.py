@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.algorithms import eccentricity_bounds
+from hpgraph.algorithms.distance_blocks import block_size
 from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.core.device import device_of, to_device
@@ -137,6 +139,71 @@ def test_bounds_need_few_searches(device):
     lower, upper = to_device(bounds.lower, "cpu"), to_device(bounds.upper, "cpu")
     true = np.array(list(expected.values()))
     assert (lower <= true).all() and (true <= upper).all() and lower.max() == true.max()
+
+
+def test_winnowing_spares_searches(device, monkeypatch):
+    """Near the middle nothing is searched from: 109 searches of this graph otherwise."""
+    made = []
+    begin = EccentricityBounds.__init__
+    monkeypatch.setattr(EccentricityBounds, "__init__", lambda b, *a: made.append(b) or begin(b, *a))
+    G = hpg.datasets.kron(14, device="cpu").to(device)
+    assert hpg.diameter(G, largest_component=True) == 6
+    assert made[0].searches < 32
+
+
+SHAPES = {
+    "tree": lambda seed: nx.random_labeled_tree(60, seed=seed),
+    "sparse": lambda seed: nx.gnp_random_graph(60, 0.04, seed=seed),
+    "dense": lambda seed: nx.gnp_random_graph(60, 0.15, seed=seed),
+    "cubic": lambda seed: nx.random_regular_graph(3, 60, seed=seed),
+    "hubs": lambda seed: nx.barabasi_albert_graph(60, 2, seed=seed),
+    "long cycle": lambda seed: nx.watts_strogatz_graph(60, 2, 0.05, seed=seed),
+    "lollipop": lambda seed: nx.lollipop_graph(5 + seed, 30),
+    "lattice": lambda seed: nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 9 + seed)),
+    "directed": lambda seed: nx.gnp_random_graph(60, 0.05, seed=seed, directed=True),
+}
+
+
+@pytest.mark.parametrize("batches", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_extremes_of_many_shapes(shape, batches, device, monkeypatch):
+    """The same by rounds that keep distances and by batches alone, whose bounds spread along the arcs."""
+    if batches:
+        monkeypatch.setattr(eccentricity_bounds, "_FEW", 1 << 40)
+        monkeypatch.setattr(eccentricity_bounds, "_SMALLEST_BATCH", 2)
+    for seed in range(4):
+        g = SHAPES[shape](seed)
+        part, G = component(g), graph(g, device)
+        expected = nx.eccentricity(part)
+        assert hpg.diameter(G, largest_component=True) == max(expected.values())
+        assert hpg.radius(G, largest_component=True) == min(expected.values())
+        assert hpg.periphery(G, largest_component=True).tolist() == sorted(nx.periphery(part, e=expected))
+        found = host(hpg.eccentricity(G, largest_component=True), device)
+        assert found.tolist() == [expected.get(v, -1) for v in g]
+        h = weighted(g, "real", seed)
+        lengths = nx.eccentricity(component(h), weight="weight")
+        found = hpg.diameter(graph(h, device), weight=True, largest_component=True)
+        assert found == pytest.approx(max(lengths.values()), rel=1e-12)
+
+
+def test_batches_rule_neighbours_out(device):
+    """Of a uniform random graph distances bound hardly a vertex, but a search rules its neighbours out."""
+    G = hpg.datasets.uniform(11, 8, device="cpu").to(device)
+    bounds = EccentricityBounds(G, weighted=False)
+    bounds.narrow(lambda b: b.upper > b.lower.max())
+    assert bounds.lower.max() == 5 and bounds.searches < G.n_vertices / 2
+
+
+def test_searches_stay_in_their_memory(device):
+    """However little memory searches may take, they answer, one at a time."""
+    G = hpg.datasets.grid(200, removed=0.2, device=device)
+    sources = np.arange(0, 40000, 4000)
+    closeness = hpg.closeness_centrality(G, sources)
+    assert block_size(G) == 64
+    with hpg.config(memory_share=1e-12):
+        assert block_size(G) == 1
+        assert (hpg.closeness_centrality(G, sources) == closeness).all()
+        assert (hpg.bfs(G, sources=sources).level == hpg.bfs(G, int(sources[3])).level).all(axis=1).sum() == 1
 
 
 def test_where_bounds_do_not_help(device):

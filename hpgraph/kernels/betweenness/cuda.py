@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import check_memory, fits
+from hpgraph.core.device import check_memory, lanes_within
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.betweenness import LANES, Sums
 from hpgraph.kernels.runtime.attached import attached
@@ -66,9 +66,7 @@ def dependencies(
     done: Callable[[int], None],
 ) -> None:
     """`hpgraph.kernels.betweenness.cpu.dependencies` on the GPU, always in lanes; waits for it."""
-    lanes = min(len(sources), LANES)
-    while lanes > 1 and not fits(_bytes(out, in_, lanes, False), "cuda"):
-        lanes = -(-lanes // 2)
+    lanes = lanes_within(min(len(sources), LANES), lambda lanes: _bytes(out, in_, lanes, False), "cuda")
     check_memory(_bytes(out, in_, lanes, False), "the search for shortest paths from one source", "cuda")
     for group in np.array_split(np.arange(len(sources)), -(-len(sources) // lanes)):
         part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])

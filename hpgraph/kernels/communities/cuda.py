@@ -21,7 +21,6 @@ from hpgraph.kernels.communities.cuda_tables import (
 )
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.semiring.c_types import c_type
 
@@ -29,8 +28,6 @@ SOURCE = "move_groups.cuh"
 # As in the source: two sets of counters, the barrier's and the number of moves.
 _SET = 2 * 5 * 64 + 2
 COUNTERS = 2 * _SET + 2
-# Blocks that a multiprocessor holds at once, by the launch bounds and by their shared memory.
-BLOCKS = 4
 _FIELDS = {
     "n": "i64", "indptr": "*", "indices": "*", "weights": "*", "sent": "*", "received": "*",
     "label": "*", "group_sent": "*", "group_received": "*", "group_size": "*", "within": "*",
@@ -186,8 +183,8 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     )  # fmt: skip
     # A barrier costs what its blocks cost, so a level of few vertices has few of them.
     busy = max(-(-n // (4 * THREADS)), -(-arcs.nnz // (8 * THREADS)))
-    blocks = min(BLOCKS * multiprocessors(), busy)
-    kernel((blocks,), (THREADS,), (made,), shared_mem=BLOCK_SLOTS * width)
+    shared = BLOCK_SLOTS * width
+    kernel((min(kernel.resident(THREADS, shared), busy),), (THREADS,), (made,), shared_mem=shared)
     return counters[-1]
 
 

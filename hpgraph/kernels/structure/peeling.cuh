@@ -47,15 +47,22 @@ struct PeelSpace {
     Frontier<Index> queue, following;
 };
 
-// The least of a block's threads goes to the grid's once.
-__device__ inline void least_of_grid(u64 mine, u64& of_block, u64* of_grid) {
+__device__ inline u64 least_of_warp(u64 mine) {
     for (int d = 16; d; d >>= 1) {
         const u64 other = __shfl_xor_sync(ALL, mine, d);
         mine = other < mine ? other : mine;
     }
-    if (lane_of_warp() == 0 && mine < of_block) atomicMin(&of_block, mine);
+    return mine;
+}
+
+// The least of a block's threads goes to the grid's once; a barrier must pass before `of_warps` is used again.
+__device__ inline void least_of_grid(u64 mine, u64* of_warps, u64* of_grid) {
+    mine = least_of_warp(mine);
+    if (lane_of_warp() == 0) of_warps[threadIdx.x / 32] = mine;
     __syncthreads();
-    if (threadIdx.x == 0 && of_block != ~0ull) atomicMin(of_grid, of_block), of_block = ~0ull;
+    if (threadIdx.x >= 32) return;
+    mine = least_of_warp(threadIdx.x < WARPS ? of_warps[threadIdx.x] : ~0ull);
+    if (threadIdx.x == 0 && mine != ~0ull) atomicMin(of_grid, mine);
 }
 
 // With LEVELS rows ascend, or have no loops; without, `left` is filled in, and only `round_of` is written to, of whom goes.
@@ -65,8 +72,8 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
      const PeelSpace<Index, Count> space, Index* core, Index* round_of) {
     __shared__ __align__(16) char slots[sizeof(Index) * WARPS * 64];
     __shared__ BlockSums sums;
-    __shared__ u64 least_of_block;
-    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0, least_of_block = ~0ull;
+    __shared__ u64 least_of_warps[WARPS];
+    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     __syncthreads();
     Stage<Index> stage((Index*)slots);
     GridBarrier barrier(&space.header->barrier);
@@ -180,7 +187,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
                 take(found, is_left && d == wanted, v, wanted);
                 if (renew) append_of_block(sums, is_left && d != wanted, v, others, &space.levels->tail[lists & 1]);
             });
-            least_of_grid(mine, least_of_block, of_grid);
+            least_of_grid(mine, least_of_warps, of_grid);
         });
         if (!renew) return;
         listed = (i64)space.levels->tail[lists & 1], has_list = true, list_turned = !list_turned, ++lists;

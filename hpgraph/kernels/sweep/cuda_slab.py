@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, HYB
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.compile import Kernel
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -58,10 +58,10 @@ def sweep_slab(
     slab = rows.ell
     types = tuple(array.dtype for array in state)
     special = specialize_for(rows, functions_of(code).offer, code.reduce, types, code.message, None, False)
-    kernel, resident = _kernel(made, special, cupy.cuda.runtime.getDevice())
+    kernel = _kernel(made, special, cupy.cuda.runtime.getDevice())
     twice = read_by_gather(code)
     other = tuple(cupy.empty_like(array) if i in twice else array for i, array in enumerate(state))
-    blocks = min(resident * multiprocessors(), -(-n // BLOCK))
+    blocks = min(kernel.resident(BLOCK), -(-n // BLOCK))
     sums, arrived = cupy.empty((2, blocks, code.aggregates + 2), np.float64), cupy.zeros(1, np.uint32)
     kernel(
         (blocks,), (BLOCK,),
@@ -80,9 +80,6 @@ def sweep_slab(
 
 
 @lru_cache(maxsize=64)
-def _kernel(made: SweepProgram, special: Specialization, device: int) -> tuple[Any, int]:
-    """The kernel of a program, found once, and how many of its blocks a multiprocessor holds."""
-    from cupy.cuda import driver
-
-    kernel = made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)
-    return kernel, driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.raw.kernel.ptr, BLOCK, 0)
+def _kernel(made: SweepProgram, special: Specialization, device: int) -> Kernel:
+    """The kernel of a program, found once."""
+    return made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)

@@ -24,6 +24,7 @@ import numpy as np
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.kernels.runtime.cuda.machine_code import MENDS
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
 from hpgraph.semiring.cuda import LinkedCode
 
@@ -43,6 +44,7 @@ class Kernel:
     def __init__(self, raw: Any) -> None:
         self.raw = raw
         self._shared = 0
+        self._resident: dict[tuple[int, int], int] = {}
 
     def __call__(
         self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Iterable[Any], shared_mem: int = 0
@@ -58,13 +60,39 @@ class Kernel:
         shared_mem : int, default 0
             Bytes of dynamic shared memory a block has.
         """
-        if shared_mem > self._shared:
-            # Beyond 48 KiB a kernel must ask for it.
-            self.raw.max_dynamic_shared_size_bytes = self._shared = shared_mem
+        self._allow(shared_mem)
         # CuPy before 14 gives a parameter no value at all where its argument is None: the kernel finds there whatever
         # was left by others (https://github.com/cupy/cupy/issues/9046).
         given = tuple([_NULL if argument is None else argument for argument in arguments])
         self.raw(grid, block, given, shared_mem=shared_mem)
+
+    def resident(self, threads: int, shared_mem: int = 0) -> int:
+        """Blocks that all multiprocessors hold at once: the most of a cooperative launch.
+
+        Parameters
+        ----------
+        threads : int
+            Of a block.
+        shared_mem : int, default 0
+            As for a launch.
+
+        Returns
+        -------
+        int
+        """
+        found = self._resident.get((threads, shared_mem))
+        if found is None:
+            from cupy.cuda import driver
+
+            self._allow(shared_mem)
+            each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self.raw.kernel.ptr, threads, shared_mem)
+            found = self._resident[threads, shared_mem] = each * multiprocessors()
+        return found
+
+    def _allow(self, shared_mem: int) -> None:
+        if shared_mem > self._shared:
+            # Beyond 48 KiB a kernel must ask for it.
+            self.raw.max_dynamic_shared_size_bytes = self._shared = shared_mem
 
 
 class Module:
