@@ -1,44 +1,24 @@
-"""Supersteps on the GPU whose messages are worked out in several goes, or partly elsewhere, and joined."""
+"""Messages that were computed elsewhere, joined to those of a work space on the GPU."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.formats import Bitmask
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import cuda_program
-from hpgraph.kernels.superstep.cuda import APPLY_THREADS, Supersteps
+from hpgraph.kernels.superstep.cuda import APPLY_THREADS
+
+if TYPE_CHECKING:
+    from hpgraph.formats import Bitmask
+    from hpgraph.kernels.superstep.cuda import Supersteps
 
 JOIN = ("hpgraph::join_messages<Program>",)
 
 
-class JoinedSupersteps(Supersteps):
-    """`hpgraph.kernels.superstep.cuda.Supersteps` whose messages can be taken, and joined to others."""
-
-    def take(self) -> tuple[Any, Bitmask]:
-        """As `hpgraph.kernels.superstep.cpu_joined.JoinedSupersteps.take`."""
-        import cupy
-
-        taken = self._message, self._received
-        self._message, self._received = cupy.empty_like(self._message), Bitmask.zeros(self.n, "cuda")
-        return taken
-
-    def join(self, messages: Any, received: Bitmask, first: int = 0) -> None:
-        """As `hpgraph.kernels.superstep.cpu_joined.JoinedSupersteps.join`."""
-        join_messages(self, messages, received, first)
-
-
-def join_messages(steps: Any, messages: Any, received: Bitmask, first: int) -> None:
-    """Join messages to those of a work space.
-
-    Parameters
-    ----------
-    steps : Supersteps
-    messages, received, first
-        As for `JoinedSupersteps.join`.
-    """
+def join_messages(steps: Supersteps, messages: Any, received: Bitmask, first: int) -> None:
+    """Join messages to those of the vertices of a work space from `first`, a multiple of 64, on."""
     count = len(messages)
     if not count:
         return
