@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.direction import Direction
     from hpgraph.kernels.backend import Backend
     from hpgraph.kernels.runtime.program import ProgramCode
-    from hpgraph.kernels.windows import WindowSupersteps
+    from hpgraph.kernels.windows import WindowWorkSpace
 
 ENDLESS = int(np.iinfo(np.int64).max)
 
@@ -140,7 +140,7 @@ class Run:
         kind: Any = self.backend.ShapedSupersteps if self.code.is_shaped else self.backend.Supersteps
         return kind(self.code, state, settled, self.sources.dtype)
 
-    def window_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> WindowSupersteps:
+    def window_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> WindowWorkSpace:
         """What does them where arcs come in windows, for properties on any one device.
 
         Raises

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
-from hpgraph.kernels.edges import EdgePrograms
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.lanes import JointRelaxation, JointTraversal, LanesTogether
 from hpgraph.kernels.lanes.ranks import JointRanks
@@ -28,7 +27,7 @@ from hpgraph.kernels.windows import Windows
 
 
 class Backend(
-    Traversal, Relaxation, Sweep, General, EdgePrograms, Products, MatrixProducts, Entries, Structure, Betweenness,
+    Traversal, Relaxation, Sweep, General, Products, MatrixProducts, Entries, Structure, Betweenness,
     Communities, Runtime, Protocol,
 ):  # fmt: skip
     """The contracts of all rooms: `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` both keep to them."""

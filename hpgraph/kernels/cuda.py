@@ -12,7 +12,6 @@ from hpgraph.kernels.communities.cuda import (
 )
 from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
 from hpgraph.kernels.communities.cuda_members import first_neighbours, group_strengths
-from hpgraph.kernels.edges.cuda import EdgeSupersteps, ShapedEdgeSupersteps
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_induced import induced
@@ -45,8 +44,6 @@ transpose = CSR.transpose
 in_python = interruptible = contextlib.nullcontext
 
 __all__ = [
-    "EdgeSupersteps",
-    "ShapedEdgeSupersteps",
     "ShapedSupersteps",
     "Supersteps",
     "aggregate",

@@ -138,6 +138,7 @@ class Supersteps:
         frontier : Frontier
             Who sends.
         """
+        self._hear(part, frontier)
         arcs = part.sending
         with team() as workers:
             cpu_frontier.push_many(
@@ -155,7 +156,12 @@ class Supersteps:
         frontier : Frontier
             Who sends.
         """
+        self._hear(part, frontier)
         code, rows = self.code, part.gathering
+        if code.has_edges:
+            # A product would compute messages of arcs that send none, four at a time, and change these.
+            self._pull_some(None, rows, frontier)
+            return
         received = Bitmask(self.n, self._inbox.received)
         if frontier.everyone and (code.cond is not None or code.edge_cond is not None):
             # Where everyone is updated, those whom no message is let through to are, too.
@@ -168,6 +174,14 @@ class Supersteps:
             return
         terminal = operators(code.reduce, None, code.message)[2]
         self._pull_some(terminal, rows, frontier)
+
+    def _hear(self, part: Part, frontier: Frontier) -> None:
+        """Replies of edges to the vertices that they leave; first, as of edges before the superstep."""
+        if self._functions.reply is None:
+            return
+        ids = np.arange(self.n, dtype=part.sending.indices.dtype) if frontier.everyone else plain(frontier.ids)
+        with team() as workers:
+            cpu_frontier.hear_many(self._functions, self.state, self._arcs(part.sending), self._inbox, ids, workers)
 
     def _pull_some(self, terminal: Any, rows: Any, frontier: Frontier) -> None:
         """Ask of each arc whether it lets a message through; stop at a `terminal` value, if any."""

@@ -186,12 +186,13 @@ class Supersteps:
         """The active vertices send along the arcs that leave them (top-down)."""
         code = self.code
         self._message.fill(code.reduce.identity_for(code.message))
-        offer = functions_of(code).offer
+        offer, (state, arrived) = functions_of(code).offer, self._noting()
+        accum = self._hear(part, frontier, state)
         touched = push(
-            part.sending, offer, code.reduce, self.state, frontier.ids, self._message, **self._left_out()
+            part.sending, offer, code.reduce, state, frontier.ids, self._message, accum=accum, **self._left_out()
         )
-        self._received = Bitmask.from_indices(touched, self.n)
-        if code.edge_cond is not None:
+        self._received = Bitmask.from_indices(touched, self.n) if arrived is None else Bitmask.from_bool(arrived != 0)
+        if code.edge_cond is not None and arrived is None:
             self._let_through(
                 lambda passable, lor, passes: push(
                     part.sending, passable, lor, self.state, frontier.ids, passes, mask=self._received
@@ -203,18 +204,52 @@ class Supersteps:
         code = self.code
         if frontier.everyone and code.cond is not None:
             self._message.fill(code.reduce.identity_for(code.message))
+        state, arrived = self._noting()
+        accum = self._hear(part, frontier, state)
         active = None if frontier.everyone else frontier.bits
+        # Given a set to write, a product takes every arc once. Whole products are tried out against each other.
         self._received = Bitmask.zeros(self.n, "cuda")
         pull(
-            part.gathering, functions_of(code).offer, code.reduce, self.state, self._message, active=active,
-            received=self._received, **self._left_out(),
+            part.gathering, functions_of(code).offer, code.reduce, state, self._message, active=active,
+            received=self._received, accum=accum, **self._left_out(),
         )  # fmt: skip
-        if code.edge_cond is not None:
+        if arrived is not None:
+            self._received = Bitmask.from_bool(arrived != 0)
+        elif code.edge_cond is not None:
             self._let_through(
                 lambda passable, lor, passes: pull(
                     part.gathering, passable, lor, self.state, passes, active=active, mask=self._received
                 )
             )
+
+    def _hear(self, part: Part, frontier: Frontier, state: tuple[Any, ...]) -> Any:
+        """Replies of edges to the active vertices that they leave, as of edges before the superstep.
+
+        Returns the operator that joins to a reply what is sent to the vertex; None where no edge replies.
+        """
+        code, heard = self.code, functions_of(self.code).heard
+        if heard is None:
+            return None
+        # The product leaves vertices that do not send alone; what is sent to them is joined to what stands there, too.
+        self._message.fill(code.reduce.identity_for(code.message))
+        # By rows of out-arcs: a vertex that sends is here the one that receives.
+        pull(
+            part.sending, heard, code.reduce, state, self._message, received=Bitmask.zeros(self.n, "cuda"),
+            mask=None if frontier.everyone else frontier.bits,
+        )  # fmt: skip
+        return code.reduce.op
+
+    def _noting(self) -> tuple[tuple[Any, ...], Any]:
+        """The state as `offer` wants it, and where it notes the vertices that `edge_cond` let a message through to.
+
+        To ask afterwards, as for a vertex program, would be too late: by then edges have changed.
+        """
+        import cupy
+
+        if not self.code.notes_arrivals:
+            return self.state, None
+        arrived = cupy.zeros(self.n, "uint8")
+        return (*self.state, arrived), arrived
 
     def _let_through(self, product: Callable[[Any, Any, Any], Any]) -> None:
         """Leave those to whom `edge_cond` let a message through: the product took the others' for neutral."""
