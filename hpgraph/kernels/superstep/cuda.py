@@ -38,6 +38,8 @@ from hpgraph.semiring import get_monoid
 
 # As in apply.cuh.
 SPAN, APPLY_THREADS = 2048, 256
+JOIN_KERNELS = "hpgraph::join_listed<Program>", "hpgraph::join_all<Program>"
+JOIN_ALL = ("hpgraph::join_messages<Program>",)
 INBOX = Layout("Inbox<{Message}>", message="*", received_bits="*")
 SPACE = Layout(
     "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, list="*", following_list="*",
@@ -306,6 +308,71 @@ class Supersteps:
         _sum(module, rows, sums)
         total = sums.get()  # Python decides by it whether to go on
         return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
+
+    # Over a block of a larger graph, messages leave for the blocks that own their targets.
+
+    def take(self, vertices: slice, words: slice) -> tuple[Any, Any]:
+        """Take out what a range of vertices has received: who, uint32, and the messages. Waits for the device."""
+        received = self._received.words[words]
+        if self._settled is not None:
+            settled = self._settled.words[words]
+            received &= ~settled
+            settled |= received
+        ids = Bitmask(vertices.stop - vertices.start, received, validate=False).to_indices()
+        received[...] = 0
+        return ids.astype(np.uint32), self._message[vertices][ids]
+
+    def messages(self, vertices: slice) -> Any:
+        """What a range of vertices has received, those with nothing the identity; after `pull_all`."""
+        return self._message[vertices]
+
+    def join_listed(self, vertices: slice, ids: Any, messages: Any) -> None:
+        """Join messages to those of a range of vertices: who, counted from the beginning of the range, each once."""
+        if len(ids):
+            code = self.code
+            identity = np.asarray(code.reduce.identity_for(code.message), code.message)
+            self._launch(
+                0, len(ids), self._message, self._received.words, np.int64(vertices.start), ids, messages,
+                np.int64(len(ids)), identity, np.bool_(code.reduce.ends_on_anything),
+            )  # fmt: skip
+
+    def join_all(self, vertices: slice, messages: Any) -> None:
+        """The same, one message for each vertex of the range, none of which counts as received."""
+        if len(messages):
+            self._launch(1, len(messages), self._message[vertices], messages, np.int64(len(messages)))
+
+    def _launch(self, number: int, count: int, *arguments: Any) -> None:
+        module = load_program(cuda_program(self.code, None), "joined.cuh", *JOIN_KERNELS)
+        module.function(JOIN_KERNELS[number])((-(-count // APPLY_THREADS),), (APPLY_THREADS,), arguments)
+
+    def pull_all(self, rows: CSR) -> None:
+        """Messages of everyone to the first vertices, none of which counts as received."""
+        pull(rows, functions_of(self.code).offer, self.code.reduce, self.state, self._message[: rows.shape[0]])
+
+    def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
+        """Update every vertex of a range, whether it received or not: how many changed, and the sums."""
+        first = vertices.start // 64
+        full = Bitmask.full(vertices.stop - vertices.start, device="cuda").words
+        self._received = Bitmask.zeros(self.n, "cuda")
+        self._received.words[first : first + len(full)] = full
+        changed, sums = self.apply(None, world, step, False)  # type: ignore[arg-type]
+        return changed.size, sums
+
+    def received(self, words: slice) -> Any:
+        """A copy of the bits that say who of a range has received."""
+        return self._received.words[words].copy()
+
+
+def join_messages(steps: Supersteps, messages: Any, received: Bitmask, first: int) -> None:
+    """Join messages to those of the vertices of a work space from `first`, a multiple of 64, on."""
+    count = len(messages)
+    if not count:
+        return
+    kernel = load_program(cuda_program(steps.code, None), "joined.cuh", *JOIN_ALL).function(JOIN_ALL[0])
+    kernel(
+        (-(-count // APPLY_THREADS),), (APPLY_THREADS,),
+        (np.int64(count), messages, received.words, steps._message[first:], steps._received.words[first // 64 :]),
+    )  # fmt: skip
 
 
 def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:

@@ -24,8 +24,8 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain
 from hpgraph.kernels.spmv.cpu_fold import convert, fold
 from hpgraph.kernels.superstep import cpu
+from hpgraph.kernels.superstep.cpu_block import join_listed
 from hpgraph.kernels.superstep.cpu_frontier import SHORT, _is_settled, _receive
-from hpgraph.kernels.superstep.cpu_joined import join_listed
 from hpgraph.kernels.windows import Head, Window
 from hpgraph.kernels.windows.cpu_components import components
 from hpgraph.kernels.windows.cpu_ring import least_memory

@@ -13,7 +13,7 @@ from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.superstep import cuda
-from hpgraph.kernels.superstep.cuda_joined import join_messages
+from hpgraph.kernels.superstep.cuda import join_messages
 from hpgraph.kernels.sweep.cuda_program import ignored
 from hpgraph.kernels.windows import Head, Spread, Tiles
 from hpgraph.kernels.windows.cuda_components import components
