@@ -27,7 +27,7 @@ from hpgraph.core.work_clock import now
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.formats import CSR, Bitmask, Frontier
-from hpgraph.kernels.backend import block_supersteps, kernels
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.direction import PULL, PUSH, product_pushes
 from hpgraph.kernels.superstep import pushes_repeat
 from hpgraph.kernels.superstep.block import block_code
@@ -138,7 +138,7 @@ class BlockRun:
             whole.words[self.own_words] = self.memory.put(settled.words)
         self.settled = whole
         state = (*self.properties, self.vertices)
-        return block_supersteps(self.memory.device)(self.code, state, whole, self.numbering.dtype)
+        return kernels(self.memory.device).Supersteps(self.code, state, whole, self.numbering.dtype)
 
     def _restored(self, moment: Moment) -> Moment:
         """What a checkpoint's moment means to this run."""

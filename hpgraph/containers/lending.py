@@ -2,13 +2,14 @@
 
 A matrix keeps several layouts of its entries, so an array that anybody may write to cannot be one of them. What is
 handed out is a copy, and the matrix remembers that: before it is next used it compares, and becomes the matrix of what
-was written. Nobody who holds no such array pays for it; who holds one pays a pass over it in each use.
+was written. A matrix compares while such an array, or a view of it, exists, which takes a pass over it in each use.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,6 @@ from hpgraph.core.device import array_module, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.ownership import own
 
-# References to an array that only a matrix's own `_lent` has: from there, from the loop, and from the question.
-_OWN_REFERENCES = 3
-
 _settling = threading.RLock()
 
 
@@ -29,7 +27,7 @@ class Lending(MatrixStorage):
     """The arrays of a `Matrix` in others' hands."""
 
     # Each array that was handed out, by name; and layouts and plans, put away until it is known what became of them.
-    _lent: tuple[dict[str, Any], Any, Any] | None = None
+    _lent: tuple[dict[str, _Lent], Any, Any] | None = None
 
     @property
     def data(self) -> Any:
@@ -61,10 +59,10 @@ class Lending(MatrixStorage):
             csr = self.csr  # what was written before counts first
             lent = self._lent[0] if self._lent else self._put_away({})
             if name not in lent:
-                lent[name] = _shown(csr, name).copy()
-            return lent[name]
+                lent[name] = _Lent(_shown(csr, name).copy())
+            return lent[name].view()
 
-    def _put_away(self, lent: dict[str, Any]) -> dict[str, Any]:
+    def _put_away(self, lent: dict[str, _Lent]) -> dict[str, _Lent]:
         self._lent = lent, self._layouts, self._plans
         # Whoever asks for them from now on settles first; nobody else loses time by looking whether to.
         self._layouts, self._plans = _Layouts(self), _Plans(self)
@@ -80,17 +78,51 @@ class Lending(MatrixStorage):
                 return self._layouts, self._plans  # another thread was faster
             lent, self._layouts, self._plans = self._lent
             self._lent = None
-            held = any(sys.getrefcount(array) > _OWN_REFERENCES for array in lent.values())
+            held = any(one.is_held for one in lent.values())
             csr = self.csr
-            written = {name for name, array in lent.items() if not _same(array, _shown(csr, name))}
+            written = {name for name, one in lent.items() if not _same(one.array, _shown(csr, name))}
             if written:
-                arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")} | lent
+                arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")}
+                arrays |= {name: one.array for name, one in lent.items()}
                 # What does not fit is refused, and the matrix stays as it was.
                 self._rebind(CSR.from_rows(csr.shape, **arrays))
             found = self._layouts, self._plans
             if held and written <= {"data"}:
                 self._put_away(lent)
             return found
+
+
+class _Holder:
+    """The owner of the memory of an array, as NumPy or CuPy see it: all views of the array keep it alive."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        interface = "__array_interface__" if isinstance(array, np.ndarray) else "__cuda_array_interface__"
+        described = dict(getattr(array, interface))
+        # Work on the array's stream precedes what the caller starts there.
+        described.pop("stream", None)
+        setattr(self, interface, described)
+
+
+class _Lent:
+    """An array that was handed out to be written to."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self._holder: Callable[[], _Holder | None] = lambda: None
+
+    def view(self) -> Any:
+        """The array, as the caller holds it."""
+        holder = self._holder()
+        if holder is None:
+            holder = _Holder(self.array)
+            self._holder = weakref.ref(holder)
+        return array_module(self.array).asarray(holder)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the array that was handed out, or a view of it, still exists."""
+        return self._holder() is not None
 
 
 class _Layouts:

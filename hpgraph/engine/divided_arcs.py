@@ -105,6 +105,11 @@ class DividedArcs:
         """Whether a superstep of the general loop pushes, and how many arcs it looks at."""
         return policy.of_superstep(frontiers[0], self.sending) if may_push else (False, self.sending.nnz)
 
+    def each(self, work: Callable[[int], Any]) -> None:
+        """Work for each shard in turn: what it starts on the devices overlaps."""
+        for number in range(len(self.shards)):
+            work(number)
+
     def parts(self) -> list[ShardArcs]:
         """The arcs of each shard, as the supersteps of one device take them."""
         return [

@@ -1,8 +1,6 @@
-"""The general loop over shards whose arcs lie in pages: each device brings the pages of its own vertices.
+"""The arcs of a graph in pages on several devices: each device fetches the pages of its own vertices.
 
-Every device has all properties. What is pulled comes to a device's own vertices from the pages of their rows; what is
-pushed leaves from them, and what reaches others' vertices travels as messages, joined by whoever has the vertex. All
-push, or all pull: by what the slowest would take.
+All devices push, or all pull: by what the slowest would take.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.devices import bring
 from hpgraph.core.each_device import on_each
 from hpgraph.core.errors import StreamingError
 from hpgraph.engine.paged_arcs import PagedArcs
@@ -22,7 +19,6 @@ from hpgraph.kernels.runtime.direction import product_pushes
 if TYPE_CHECKING:
     from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph, PageShard
     from hpgraph.engine.direction import Direction
-    from hpgraph.engine.state import Run
     from hpgraph.kernels.windows import Resident, Survey
 
 
@@ -87,18 +83,18 @@ class DividedPages:
         return self._ranges
 
     def direction(
-        self, frontiers: list[Frontier], policy: Direction, may_push: bool, shards: list[OfPages]
+        self, frontiers: list[Frontier], policy: Direction, may_push: bool, shards: list[Any]
     ) -> tuple[bool, int]:
         """Whether all push, and how many arcs are looked at; see `PagedArcs.direction`."""
         sent: list[Any] = [None] * len(shards)
         if may_push and policy.mode != "pull":
-            sent = self._each(lambda number: self._ranges[number].sent(frontiers[number]))
+            sent = self.each(lambda number: self._ranges[number].sent(frontiers[number]))
         can_push = sent[0] is not None
         takes_one = shards[0].steps.takes_one
         leaving, there = sum(one.arcs for of in sent if of for one in of), sum(part.arcs for part in self._ranges)
         push = can_push and (policy.mode == "push" or (not takes_one and product_pushes(leaving, there, policy.alpha)))
         if not push:
-            found = self._each(lambda number: self._ranges[number].gathered(shards[number].steps))
+            found = self.each(lambda number: self._ranges[number].gathered(shards[number].steps))
             if found[0] is None:
                 if not can_push:
                     raise StreamingError("this gathers along arcs, and the graph has pages by source alone")
@@ -112,7 +108,8 @@ class DividedPages:
         chosen = sent if push else found
         return push, sum(part._chosen(push, wanted)[1] for part, wanted in zip(self._ranges, chosen, strict=True))
 
-    def _each(self, work: Any) -> list[Any]:
+    def each(self, work: Any) -> list[Any]:
+        """What work gives for each shard, on its device, at the same time: all fetch pages at once."""
         return on_each([part.shard.device for part in self._ranges], work)
 
     def table(self) -> np.ndarray:
@@ -121,66 +118,3 @@ class DividedPages:
         made: np.ndarray = tables.sum(axis=0)
         made[:, 3] = tables[:, :, 3].max(axis=0)
         return made
-
-
-class OfPages:
-    """One device's part in a run: its copy of the properties, and its work space."""
-
-    def __init__(self, run: Run, part: ShardPages, state: tuple[Any, ...], settled: Bitmask | None) -> None:
-        self.part, self.shard, self.state = part, part.shard, state
-        device = self.shard.device
-        with device.here:
-            bits = None if settled is None else Bitmask(run.n, bring(settled.words, device).copy())
-            self.steps: Any = run.window_space(state, bits)
-
-    def superstep(self, run: Run, push: bool, frontier: Frontier, step: int) -> None:
-        """Messages to its own vertices, or from them."""
-        part = self.part
-        if push and not frontier.everyone:
-            frontier = Frontier(frontier.n, bits=frontier.bits & part.own)
-        elif push:
-            frontier = Frontier(frontier.n, bits=part.own)
-        if run.code.cells:
-            self.steps.turn(tuple(run.world.values()), step)
-        for window in part.parts(frontier, push, self.steps):
-            (self.steps.push if push else self.steps.pull)(window, frontier)
-
-    def apply(self, run: Run, step: int) -> tuple[Any, Any, np.ndarray]:
-        """Update who received: who is active now, whose properties may have changed (None for all), and the sums."""
-        code, own = run.code, self.part.own
-        with self.shard.device.here:
-            # What stands in the same pages may have heard something, but not everything.
-            self.steps.keep(own)
-            updated = None
-            if run.everyone:
-                self.steps.address(Frontier(run.n, bits=own.copy()))
-            elif code.sends is not None:
-                updated = self.steps.addressed().to_indices()
-            active, sums = self.steps.apply(self.part, tuple(run.world.values()), step, False)
-            if run.everyone:
-                self.steps.messages.fill(code.reduce.identity_for(code.message))
-            ids = run.below_ceiling(active.ids, self.state[0])
-            return ids.copy(), None if run.everyone else ids if updated is None else updated, sums
-
-
-def supersteps_of_pages(run: Run, push: bool, shards: list[OfPages], frontiers: list[Frontier], step: int) -> None:
-    """Every device brings its pages, all at once; what was pushed to others' vertices goes there."""
-    on_each([shard.shard.device for shard in shards], lambda i: shards[i].superstep(run, push, frontiers[i], step))
-    if push:
-        for giver in shards:
-            for taker in shards:
-                if taker is not giver:
-                    _deliver(giver, taker)
-
-
-def _deliver(giver: OfPages, taker: OfPages) -> None:
-    """Messages from one device's vertices to another's."""
-    first, last = taker.shard.first, taker.shard.last
-    with giver.shard.device.here:
-        messages, received = giver.steps.heard(first, last)
-        if not received.any():
-            return
-    device = taker.shard.device
-    with device.here:
-        there = Bitmask(last - first, bring(received.words, device), validate=False)
-        taker.steps.join(bring(messages, device), there, first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.engine.divided_superstep import bring_home, copies
+from hpgraph.engine.several_devices import bring_home, copies
 from hpgraph.kernels.backend import divided_sweeps
 
 if TYPE_CHECKING:

@@ -23,16 +23,14 @@ from hpgraph.engine.state import Run, begin_where, exclusively, initial_state, l
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, as_given, scalar, type_of
-from hpgraph.kernels.backend import kernels, windows
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.edges.functions import current
 from hpgraph.kernels.edges.program import STAMP
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.core.device import Device
-    from hpgraph.formats import Bitmask
     from hpgraph.kernels.edges.program import EdgeProgramCode
-    from hpgraph.kernels.superstep import WorkSpace
 
 
 @dataclass(slots=True)
@@ -43,15 +41,6 @@ class EdgeRun(Run):
     """
 
     edges: dict[str, Any] = field(default_factory=dict)
-
-    def work_space(self, settled: Bitmask | None) -> WorkSpace:
-        """See `Run.work_space`."""
-        assert settled is None
-        what: Any = self.code, self.state, settled, self.sources.dtype
-        if self.arcs.in_windows:
-            return windows(self.device).EdgeWindowSupersteps(*what)  # type: ignore[return-value]
-        kind = self.backend.ShapedEdgeSupersteps if self.code.is_shaped else self.backend.EdgeSupersteps
-        return kind(*what)
 
 
 def is_edge_program(program: Any) -> bool:

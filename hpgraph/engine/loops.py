@@ -11,8 +11,6 @@ import numpy as np
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import side_by_side
-from hpgraph.engine.divided_ranges import ranged_supersteps
-from hpgraph.engine.divided_superstep import divided_supersteps
 from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
@@ -65,8 +63,6 @@ def go(run: Run, form: Form) -> Outcome:
 
 def _in_shards(run: Run, form: Form) -> Outcome:
     """The same on several devices, or on the first alone where its supersteps are too small for them."""
-    if run.plan is not None and not run.plan.replicated:
-        return Outcome(*ranged_supersteps(run, *run.begin()), Form(SUPERSTEPS, run.code, run.plan.told))
     searches = form.loop in (TRAVERSAL, RELAXATION)
     if searches or _sweeps_side_by_side(run, form):
         divided: Any = run.arcs
@@ -86,16 +82,13 @@ def _in_shards(run: Run, form: Form) -> Outcome:
 
 def _sweep_or_step(run: Run, form: Form) -> Outcome:
     """The loops that see the properties before a kernel does."""
-    told = f"; {run.plan.told}" if run.plan is not None and run.plan.told else ""
-    form = form._replace(why=form.why + told)
     frontier, settled = run.begin()
     if form.loop == SWEEP and run.n:
         swept = _sweep(run)
         if not isinstance(swept, str):
             return Outcome(*swept, form)
-        form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}{told}")
-    general = divided_supersteps if run.arcs.in_shards else supersteps
-    return Outcome(*general(run, frontier, settled), form)
+        form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
+    return Outcome(*supersteps(run, frontier, settled), form)
 
 
 def _sweeps_side_by_side(run: Run, form: Form) -> bool:

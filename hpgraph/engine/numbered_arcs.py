@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
-    from hpgraph.kernels.windows import WindowSupersteps
+    from hpgraph.kernels.windows import WindowWorkSpace
 
 
 class NumberedArcs(Arcs):
@@ -73,7 +73,7 @@ class NumberedPages(PagedArcs):
         return number_type(self._graph.n_edges)
 
     def direction(
-        self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowSupersteps
+        self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowWorkSpace
     ) -> tuple[bool, int]:
         """Every superstep pushes; and how many arcs it looks at."""
         (side,) = self._sides

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.streamed_graph import StreamedGraph
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
-    from hpgraph.kernels.windows import Resident, Store, Survey, WindowSupersteps
+    from hpgraph.kernels.windows import Resident, Store, Survey, WindowWorkSpace
 
 # Vertices a second that look at the neighbour kept for them: reads in order, and probes of a bitmask.
 _LOOKS = {"cpu": 2e8, "cuda": 1e11}
@@ -66,7 +66,7 @@ class PagedArcs:
         return (side.sender if side.has_sender else side.target).resident
 
     def direction(
-        self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowSupersteps
+        self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowWorkSpace
     ) -> tuple[bool, int]:
         """Whether a superstep pushes, and how many arcs it looks at: by what either way would have to bring.
 
@@ -101,7 +101,7 @@ class PagedArcs:
             push = sending < sum(one.seconds for one in gathered) / 2
         return self._chosen(push, sent if push else gathered)
 
-    def _waiting(self, frontier: Frontier, steps: WindowSupersteps) -> list[Survey]:
+    def _waiting(self, frontier: Frontier, steps: WindowWorkSpace) -> list[Survey]:
         """What those want who have heard nothing from the neighbours kept for them."""
         heads = [None if self._weighted else head_of(side.target, self._graph) for side in self._sides]
         for head in heads:
@@ -119,7 +119,7 @@ class PagedArcs:
         self._next = list(zip(stores, wanted, strict=True))
         return push, sum(one.arcs for one in wanted)
 
-    def parts(self, frontier: Frontier, push: bool, steps: WindowSupersteps) -> Iterator[Any]:
+    def parts(self, frontier: Frontier, push: bool, steps: WindowWorkSpace) -> Iterator[Any]:
         """The windows, or chosen rows, that a superstep has to look at; what they cost is noted in `traffic`.
 
         Parameters
@@ -128,7 +128,7 @@ class PagedArcs:
             Who sends.
         push : bool
             Whether arcs are looked up by who sends.
-        steps : WindowSupersteps
+        steps : WindowWorkSpace
 
         Yields
         ------

@@ -16,7 +16,7 @@ from hpgraph.core.device import array_module
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.divided_plan import planned_state
+from hpgraph.engine.divided_memory import check_fit
 from hpgraph.engine.edge_lanes import run_edges_in_lanes
 from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
 from hpgraph.engine.forms import check_order, form_for, form_of
@@ -193,18 +193,17 @@ def run_one(
     -------
     Ended
     """
-    policy, backend, plan = Direction.of(direction), kernels(graph.device), None
+    policy, backend = Direction.of(direction), kernels(graph.device)
     initial = {} if initial is None else initial
     if isinstance(graph, DividedGraph):
-        state, beginnings, plan = planned_state(graph, declared, initial)
-    else:
-        state, beginnings = initial_state(declared, graph, initial)
+        check_fit(graph, declared, initial)
+    state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
     code = declared.code(tuple(values.dtype for values in state.values()))
     arcs: Any = arcs_of(graph, declared, code)
     this = Run(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
-        apart, plan,
+        apart,
     )  # fmt: skip
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         if sources is None:

@@ -204,7 +204,7 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
         return count, number[label]
 
 
-class Supersteps:
+class SuperstepHistory:
     """What is known of how many arcs a superstep has of a graph's searches, wherever they ran.
 
     Parameters
@@ -236,7 +236,7 @@ class Supersteps:
         return self._alone
 
 
-def supersteps_of(arcs: DividedArcs) -> Supersteps:
+def supersteps_of(arcs: DividedArcs) -> SuperstepHistory:
     """What is known of the searches along these arcs."""
     graph = arcs.graph
 
@@ -247,7 +247,7 @@ def supersteps_of(arcs: DividedArcs) -> Supersteps:
                 have_arcs += shard.last - shard.first - empty_rows(shard.out_csr).count()
         return graph.n_edges / max(have_arcs, 1)
 
-    known: Supersteps = graph.once(f"supersteps, {arcs.side}", lambda: Supersteps(degree))
+    known: SuperstepHistory = graph.once(f"supersteps, {arcs.side}", lambda: SuperstepHistory(degree))
     return known
 
 

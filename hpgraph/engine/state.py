@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from hpgraph.containers.divided_array import DividedArray
     from hpgraph.engine.definition import Property
     from hpgraph.engine.direction import Direction
-    from hpgraph.engine.divided_plan import Plan
     from hpgraph.kernels.backend import Backend
     from hpgraph.kernels.runtime.program import ProgramCode
-    from hpgraph.kernels.windows import WindowSupersteps
+    from hpgraph.kernels.windows import WindowWorkSpace
 
 ENDLESS = int(np.iinfo(np.int64).max)
 
@@ -87,9 +86,6 @@ class Run:
         Of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing.
     apart : bool
         Whether the properties of a graph in shards need not come back to the first device.
-    plan : Plan or None
-        Of a graph in shards, which device holds what of the vertices. Where each holds its own alone, `state` lies in
-        main memory.
     pieces : tuple of DividedArray, or None
         The properties, where a loop has left them apart; `state` then holds nothing of use.
     """
@@ -107,7 +103,6 @@ class Run:
     delta: float | None = None
     ceiling: float | None = None
     apart: bool = False
-    plan: Plan | None = None
     pieces: tuple[DividedArray, ...] | None = None
 
     @property
@@ -158,12 +153,14 @@ class Run:
         -------
         Supersteps, or WindowSupersteps where arcs come in windows
         """
-        if self.arcs.in_windows:
-            return self.window_space(self.state, settled)
-        kind: Any = self.backend.ShapedSupersteps if self.code.is_shaped else self.backend.Supersteps
-        return kind(self.code, self.state, settled, self.sources.dtype)
+        return (self.window_space if self.arcs.in_windows else self.memory_space)(self.state, settled)
 
-    def window_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> WindowSupersteps:
+    def memory_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
+        """The same for arcs in memory and properties on any one device."""
+        kind: Any = self.backend.ShapedSupersteps if self.code.is_shaped else self.backend.Supersteps
+        return kind(self.code, state, settled, self.sources.dtype)
+
+    def window_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> WindowWorkSpace:
         """What does them where arcs come in windows, for properties on any one device.
 
         Raises

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
-from hpgraph.kernels.edges import EdgePrograms
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.lanes import JointRelaxation, JointTraversal, LanesTogether
 from hpgraph.kernels.lanes.ranks import JointRanks
@@ -28,7 +27,7 @@ from hpgraph.kernels.windows import Windows
 
 
 class Backend(
-    Traversal, Relaxation, Sweep, General, EdgePrograms, Products, MatrixProducts, Entries, Structure, Betweenness,
+    Traversal, Relaxation, Sweep, General, Products, MatrixProducts, Entries, Structure, Betweenness,
     Communities, Runtime, Protocol,
 ):  # fmt: skip
     """The contracts of all rooms: `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` both keep to them."""
@@ -153,22 +152,6 @@ def divided_sweeps(device: str) -> DividedSweeps | None:
         return None
     module = importlib.import_module("hpgraph.kernels.sweep.cuda_divided")
     return cast(DividedSweeps, module.divided_sweeps)
-
-
-def block_supersteps(device: str) -> type[Any]:
-    """The work space of a general loop over one block of a larger graph.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    type
-        A `Supersteps` of which messages can be taken, and to which they can be brought.
-    """
-    module = importlib.import_module(f"hpgraph.kernels.superstep.{normalize_device(device)}_block")
-    return cast(type[Any], module.BlockSupersteps)
 
 
 def joint_ranks(device: str) -> JointRanks:

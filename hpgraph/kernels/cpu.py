@@ -5,7 +5,6 @@ from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
 from hpgraph.kernels.communities.cpu_aggregate import aggregate_communities, group_strengths, weight_between
 from hpgraph.kernels.communities.cpu_asynchronous import asynchronous_labels
 from hpgraph.kernels.communities.cpu_labels import first_neighbours, frequent_labels
-from hpgraph.kernels.edges.cpu import EdgeSupersteps, ShapedEdgeSupersteps
 from hpgraph.kernels.entries.cpu import keep_entries, map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cpu_induced import induced
@@ -31,15 +30,11 @@ from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.structure.cpu_truss import truss, truss_numbers
 from hpgraph.kernels.superstep.cpu import Supersteps, aggregate, starting
-from hpgraph.kernels.superstep.cpu_joined import JoinedSupersteps
 from hpgraph.kernels.superstep.cpu_shaped import ShapedSupersteps
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
 
 __all__ = [
-    "EdgeSupersteps",
-    "JoinedSupersteps",
-    "ShapedEdgeSupersteps",
     "ShapedSupersteps",
     "Supersteps",
     "aggregate",

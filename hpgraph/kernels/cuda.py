@@ -12,7 +12,6 @@ from hpgraph.kernels.communities.cuda import (
 )
 from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
 from hpgraph.kernels.communities.cuda_members import first_neighbours, group_strengths
-from hpgraph.kernels.edges.cuda import EdgeSupersteps, ShapedEdgeSupersteps
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_induced import induced
@@ -36,7 +35,6 @@ from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.structure.cuda_truss import truss, truss_numbers
 from hpgraph.kernels.superstep.cuda import Supersteps, aggregate, starting
-from hpgraph.kernels.superstep.cuda_joined import JoinedSupersteps
 from hpgraph.kernels.superstep.cuda_shaped import ShapedSupersteps
 from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import traverse
@@ -52,9 +50,6 @@ def is_symmetric(csr: CSR) -> bool:
 
 
 __all__ = [
-    "EdgeSupersteps",
-    "JoinedSupersteps",
-    "ShapedEdgeSupersteps",
     "ShapedSupersteps",
     "Supersteps",
     "aggregate",

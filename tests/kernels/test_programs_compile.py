@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
-from hpgraph.kernels.superstep import cuda_block
+from hpgraph.kernels.superstep import cuda as supersteps_cuda
 from hpgraph.kernels.superstep import cuda_shaped as superstep
 from hpgraph.kernels.superstep.block import block_code
 from hpgraph.kernels.superstep.cuda_shaped import shaped_program
@@ -128,7 +128,7 @@ def test_over_blocks():
     """What is told as a vertex's id is the vertex, not its number in the block."""
     made = cuda_program(block_code(code_of(Drawing)), np.dtype("float32"))
     compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
-    compiles("joined.cuh", made.prologue, made.ltoir, cuda_block.KERNELS)
+    compiles("joined.cuh", made.prologue, made.ltoir, supersteps_cuda.JOIN_KERNELS)
 
 
 class Step(hpg.VertexProgram):

@@ -65,10 +65,11 @@ class EdgeFunctions(ProgramFunctions):
         return reply, self._condition("reply_cond", code.reply_cond)
 
     @cached_property
-    def heard(self) -> Function:
+    def heard(self) -> Function | None:
         """`reply` as a product by rows of out-arcs takes it, ``u`` being the column; see `offer`."""
         reply, condition = self.replies
-        assert reply is not None and condition is not None
+        if reply is None or condition is None:
+            return None
         return self._noting("heard_at", reply, condition, "v, weight, u")
 
     def _condition(self, name: str, asked: Callable[..., Any] | None) -> Function:

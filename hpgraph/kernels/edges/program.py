@@ -48,6 +48,7 @@ class EdgeProgramCode(ProgramCode):
     """
 
     functions_type: ClassVar[type] = EdgeFunctions
+    has_edges: ClassVar[bool] = True
     shaped_functions_type: ClassVar[type] = ShapedEdgeFunctions
 
     edge_properties: tuple[tuple[str, np.dtype], ...] = ()

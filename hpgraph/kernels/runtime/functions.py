@@ -216,6 +216,11 @@ class ProgramFunctions:
         return None, None
 
     @cached_property
+    def heard(self) -> Function | None:
+        """A reply as a product by rows of out-arcs takes it; None where no edge replies."""
+        return None
+
+    @cached_property
     def load(self) -> Function:
         """``load(state, v) -> tuple`` of the properties of v."""
         reads = "".join(f"{value}, " for value in self._values("v"))

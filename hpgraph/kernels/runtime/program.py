@@ -189,6 +189,8 @@ class ProgramCode:
 
     # Whether the array behind the properties says which vertex each is; else it is its own number.
     names_vertices: ClassVar[bool] = False
+    # Whether the functions are handed the number of an arc, and may change what lies beside it.
+    has_edges: ClassVar[bool] = False
 
     @property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:
@@ -236,6 +238,11 @@ class ProgramCode:
     def takes_world(self, function: Callable[..., Any], without: int) -> bool:
         """Whether a function has a parameter more than the `without` it must have."""
         return int(plain_function(function).__code__.co_argcount) > without
+
+    @property
+    def notes_arrivals(self) -> bool:
+        """Whether products must note which vertices received: of an edge that changes it cannot be asked afterwards."""
+        return False
 
     @property
     def is_shaped(self) -> bool:

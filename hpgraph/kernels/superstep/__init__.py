@@ -61,16 +61,6 @@ class WorkSpace(Protocol):
         """Update who received (or everyone): who changed, and the sums."""
 
 
-class JoinedWorkSpace(WorkSpace, Protocol):
-    """What either backend's `JoinedSupersteps` offers."""
-
-    def take(self) -> tuple[Any, Bitmask]:
-        """The messages so far, and who received; nobody has then."""
-
-    def join(self, messages: Any, received: Bitmask, first: int = 0) -> None:
-        """Join messages to those of the vertices from `first` on."""
-
-
 class General(Protocol):
     """What either backend offers."""
 
@@ -78,11 +68,6 @@ class General(Protocol):
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
     ) -> WorkSpace:
         """The work space of one run."""
-
-    def JoinedSupersteps(
-        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
-    ) -> JoinedWorkSpace:
-        """The same where messages are worked out in several goes."""
 
     def ShapedSupersteps(
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype

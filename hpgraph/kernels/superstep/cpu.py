@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import Bitmask, Frontier
+from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, Clock
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -15,7 +15,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.kernels.spmv.cpu import operators, plain, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
-from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier
+from hpgraph.kernels.superstep import Part, cpu_apply, cpu_block, cpu_frontier
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues
 from hpgraph.kernels.superstep.cpu_shaped import flat
 
@@ -138,6 +138,7 @@ class Supersteps:
         frontier : Frontier
             Who sends.
         """
+        self._hear(part, frontier)
         arcs = part.sending
         with team() as workers:
             cpu_frontier.push_many(
@@ -155,7 +156,12 @@ class Supersteps:
         frontier : Frontier
             Who sends.
         """
+        self._hear(part, frontier)
         code, rows = self.code, part.gathering
+        if code.has_edges:
+            # A product would compute messages of arcs that send none, four at a time, and change these.
+            self._pull_some(None, rows, frontier)
+            return
         received = Bitmask(self.n, self._inbox.received)
         if frontier.everyone and (code.cond is not None or code.edge_cond is not None):
             # Where everyone is updated, those whom no message is let through to are, too.
@@ -168,6 +174,14 @@ class Supersteps:
             return
         terminal = operators(code.reduce, None, code.message)[2]
         self._pull_some(terminal, rows, frontier)
+
+    def _hear(self, part: Part, frontier: Frontier) -> None:
+        """Replies of edges to the vertices that they leave; first, as of edges before the superstep."""
+        if self._functions.reply is None:
+            return
+        ids = np.arange(self.n, dtype=part.sending.indices.dtype) if frontier.everyone else plain(frontier.ids)
+        with team() as workers:
+            cpu_frontier.hear_many(self._functions, self.state, self._arcs(part.sending), self._inbox, ids, workers)
 
     def _pull_some(self, terminal: Any, rows: Any, frontier: Frontier) -> None:
         """Ask of each arc whether it lets a message through; stop at a `terminal` value, if any."""
@@ -229,6 +243,96 @@ class Supersteps:
         changed, arcs = counts.sum(axis=0).tolist()
         self._queues = following, queue
         return Frontier(self.n, ids=following[:changed], arcs=arcs), sums.sum(axis=0)
+
+    # Over a block of a larger graph, messages leave for the blocks that own their targets.
+
+    def take(self, vertices: slice, words: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Take out what a range of vertices has received.
+
+        Where each vertex receives only once, none of them is sent to again.
+
+        Parameters
+        ----------
+        vertices, words : slice
+            The range, as vertices and as words of a bitmask.
+
+        Returns
+        -------
+        ids : uint32 array
+            Who, counted from the beginning of the range; ascending.
+        messages : array
+        """
+        inbox = self._inbox
+        received = inbox.received[words]
+        ids = Bitmask(vertices.stop - vertices.start, received, validate=False).to_indices()
+        if inbox.settled is not None:
+            inbox.settled[words] |= received
+        received[:] = 0
+        return ids.astype(np.uint32, copy=False), inbox.message[vertices][ids]
+
+    def messages(self, vertices: slice) -> np.ndarray:
+        """What a range of vertices has received, those with nothing the identity; after a pull from everyone."""
+        return self._inbox.message[vertices]
+
+    def join_listed(self, vertices: slice, ids: np.ndarray, messages: np.ndarray) -> None:
+        """Join messages to those of a range of vertices.
+
+        Parameters
+        ----------
+        vertices : slice
+        ids : uint32 array
+            Who, counted from the beginning of the range.
+        messages : array
+        """
+        inbox, reduce = self._inbox, self._functions.reduce
+        cpu_block.join_listed(reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
+
+    def join_all(self, vertices: slice, messages: np.ndarray) -> None:
+        """The same, one message for each vertex of the range, none of which counts as received."""
+        cpu_block.join_all(self._functions.reduce, self._inbox.message[vertices], messages)
+
+    def pull_all(self, rows: CSR) -> None:
+        """Messages of everyone to the first vertices, none of which counts as received.
+
+        Parameters
+        ----------
+        rows : CSR
+            Arcs by the vertex that gathers.
+        """
+        offer = functions_of(self.code).offer
+        pull(rows, offer, self.code.reduce, self.state, self._inbox.message[: rows.shape[0]])
+
+    def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
+        """Update every vertex of a range, whether it received or not.
+
+        Parameters
+        ----------
+        vertices : slice
+        world : tuple of scalars
+            Parameters and last sums.
+        step : int
+
+        Returns
+        -------
+        changed : int
+            How many changed.
+        sums : float64 array
+            What `aggregate` contributed.
+        """
+        functions, count = functions_of(self.code), len(self.code.properties)
+        own = tuple(values[vertices] for values in self.state[: count + 1])
+        sums = np.zeros((max(-(-len(own[0]) // BLOCK), 1), 1 + self.code.aggregates))
+        with team():
+            cpu_block.update_each(
+                functions.renew, functions.tally, (0.0,) * sums.shape[1], own[:count], (None,) * count, own[count],
+                self._inbox.message[vertices], world, step, sums,
+            )  # fmt: skip
+        changed, *added = sums.sum(axis=0)
+        return int(changed), np.array(added)
+
+    def received(self, words: slice) -> np.ndarray:
+        """A copy of the bits that say who of a range has received."""
+        return self._inbox.received[words].copy()
 
     def _arcs(self, csr: Any) -> Rows:
         return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))

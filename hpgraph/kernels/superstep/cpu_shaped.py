@@ -12,7 +12,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import Bitmask, Frontier
-from hpgraph.kernels.runtime.cpu.claim import mark, test
+from hpgraph.kernels.runtime.cpu.claim import claim, mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
@@ -85,6 +85,7 @@ class ShapedSupersteps:
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """The active vertices send along the arcs that leave them."""
+        self._hear(part, frontier)
         arcs = part.sending
         with team() as workers:
             push_many(
@@ -94,10 +95,21 @@ class ShapedSupersteps:
 
     def pull(self, part: Part, frontier: Frontier) -> None:
         """Who may receive combines the messages of its active in-neighbours."""
+        self._hear(part, frontier)
         with team() as workers:
             pull_many(
                 self._calls, self.state, self._arcs(part.gathering), self._inbox, frontier.bits.words, workers
             )
+
+    def _hear(self, part: Part, frontier: Frontier) -> None:
+        reply, condition = shaped_functions_of(self.code).replies
+        if reply is None:
+            return
+        with team() as workers:
+            hear_tuples(
+                self._calls, reply, condition, self.state, self._arcs(part.sending), self._inbox, plain(frontier.ids),
+                workers,
+            )  # fmt: skip
 
     def addressed(self) -> Bitmask:
         """Whom `apply` would update now."""
@@ -241,3 +253,30 @@ def apply_many(calls, state, inbox, world, step, indptr, room, counts, sums):
                     counts[block, 1] += indptr[v + 1] - indptr[v]
                 bits >>= np.uint64(1)
                 v += 1
+
+
+@part(error_model="numpy", forceinline=True)
+def _hear_tuple(calls, reply, condition, state, arcs, inbox, u):
+    found, value = False, call(calls.neutral, inbox.identity)
+    for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
+        v = vertex(arcs.indices, j)
+        weight = entry_or(arcs.data, j, arcs.one)
+        if call(condition, state, u, weight, v):
+            value = call(calls.join, value, call(reply, state, u, weight, v))
+            found = True
+    if found:
+        call(calls.put, inbox.messages, u, value)
+        claim(inbox.received, u, False)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def hear_tuples(calls, reply, condition, state, arcs, inbox, frontier, workers):
+    """All of `frontier` hear from the arcs that leave them."""
+    counter = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            begin = fetch_add(counter, 0, ROWS)
+            if begin >= frontier.size or is_stopped():
+                break
+            for i in range(begin, min(begin + ROWS, frontier.size)):
+                _hear_tuple(calls, reply, condition, state, arcs, inbox, np.int64(frontier[i]))

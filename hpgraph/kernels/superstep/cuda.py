@@ -38,6 +38,8 @@ from hpgraph.semiring import get_monoid
 
 # As in apply.cuh.
 SPAN, APPLY_THREADS = 2048, 256
+JOIN_KERNELS = "hpgraph::join_listed<Program>", "hpgraph::join_all<Program>"
+JOIN_ALL = ("hpgraph::join_messages<Program>",)
 INBOX = Layout("Inbox<{Message}>", message="*", received_bits="*")
 SPACE = Layout(
     "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, list="*", following_list="*",
@@ -186,12 +188,13 @@ class Supersteps:
         """The active vertices send along the arcs that leave them (top-down)."""
         code = self.code
         self._message.fill(code.reduce.identity_for(code.message))
-        offer = functions_of(code).offer
+        offer, (state, arrived) = functions_of(code).offer, self._noting()
+        accum = self._hear(part, frontier, state)
         touched = push(
-            part.sending, offer, code.reduce, self.state, frontier.ids, self._message, **self._left_out()
+            part.sending, offer, code.reduce, state, frontier.ids, self._message, accum=accum, **self._left_out()
         )
-        self._received = Bitmask.from_indices(touched, self.n)
-        if code.edge_cond is not None:
+        self._received = Bitmask.from_indices(touched, self.n) if arrived is None else Bitmask.from_bool(arrived != 0)
+        if code.edge_cond is not None and arrived is None:
             self._let_through(
                 lambda passable, lor, passes: push(
                     part.sending, passable, lor, self.state, frontier.ids, passes, mask=self._received
@@ -203,18 +206,52 @@ class Supersteps:
         code = self.code
         if frontier.everyone and code.cond is not None:
             self._message.fill(code.reduce.identity_for(code.message))
+        state, arrived = self._noting()
+        accum = self._hear(part, frontier, state)
         active = None if frontier.everyone else frontier.bits
+        # Given a set to write, a product takes every arc once. Whole products are tried out against each other.
         self._received = Bitmask.zeros(self.n, "cuda")
         pull(
-            part.gathering, functions_of(code).offer, code.reduce, self.state, self._message, active=active,
-            received=self._received, **self._left_out(),
+            part.gathering, functions_of(code).offer, code.reduce, state, self._message, active=active,
+            received=self._received, accum=accum, **self._left_out(),
         )  # fmt: skip
-        if code.edge_cond is not None:
+        if arrived is not None:
+            self._received = Bitmask.from_bool(arrived != 0)
+        elif code.edge_cond is not None:
             self._let_through(
                 lambda passable, lor, passes: pull(
                     part.gathering, passable, lor, self.state, passes, active=active, mask=self._received
                 )
             )
+
+    def _hear(self, part: Part, frontier: Frontier, state: tuple[Any, ...]) -> Any:
+        """Replies of edges to the active vertices that they leave, as of edges before the superstep.
+
+        Returns the operator that joins to a reply what is sent to the vertex; None where no edge replies.
+        """
+        code, heard = self.code, functions_of(self.code).heard
+        if heard is None:
+            return None
+        # The product leaves vertices that do not send alone; what is sent to them is joined to what stands there, too.
+        self._message.fill(code.reduce.identity_for(code.message))
+        # By rows of out-arcs: a vertex that sends is here the one that receives.
+        pull(
+            part.sending, heard, code.reduce, state, self._message, received=Bitmask.zeros(self.n, "cuda"),
+            mask=None if frontier.everyone else frontier.bits,
+        )  # fmt: skip
+        return code.reduce.op
+
+    def _noting(self) -> tuple[tuple[Any, ...], Any]:
+        """The state as `offer` wants it, and where it notes the vertices that `edge_cond` let a message through to.
+
+        To ask afterwards, as for a vertex program, would be too late: by then edges have changed.
+        """
+        import cupy
+
+        if not self.code.notes_arrivals:
+            return self.state, None
+        arrived = cupy.zeros(self.n, "uint8")
+        return (*self.state, arrived), arrived
 
     def _let_through(self, product: Callable[[Any, Any, Any], Any]) -> None:
         """Leave those to whom `edge_cond` let a message through: the product took the others' for neutral."""
@@ -271,6 +308,71 @@ class Supersteps:
         _sum(module, rows, sums)
         total = sums.get()  # Python decides by it whether to go on
         return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
+
+    # Over a block of a larger graph, messages leave for the blocks that own their targets.
+
+    def take(self, vertices: slice, words: slice) -> tuple[Any, Any]:
+        """Take out what a range of vertices has received: who, uint32, and the messages. Waits for the device."""
+        received = self._received.words[words]
+        if self._settled is not None:
+            settled = self._settled.words[words]
+            received &= ~settled
+            settled |= received
+        ids = Bitmask(vertices.stop - vertices.start, received, validate=False).to_indices()
+        received[...] = 0
+        return ids.astype(np.uint32), self._message[vertices][ids]
+
+    def messages(self, vertices: slice) -> Any:
+        """What a range of vertices has received, those with nothing the identity; after `pull_all`."""
+        return self._message[vertices]
+
+    def join_listed(self, vertices: slice, ids: Any, messages: Any) -> None:
+        """Join messages to those of a range of vertices: who, counted from the beginning of the range, each once."""
+        if len(ids):
+            code = self.code
+            identity = np.asarray(code.reduce.identity_for(code.message), code.message)
+            self._launch(
+                0, len(ids), self._message, self._received.words, np.int64(vertices.start), ids, messages,
+                np.int64(len(ids)), identity, np.bool_(code.reduce.ends_on_anything),
+            )  # fmt: skip
+
+    def join_all(self, vertices: slice, messages: Any) -> None:
+        """The same, one message for each vertex of the range, none of which counts as received."""
+        if len(messages):
+            self._launch(1, len(messages), self._message[vertices], messages, np.int64(len(messages)))
+
+    def _launch(self, number: int, count: int, *arguments: Any) -> None:
+        module = load_program(cuda_program(self.code, None), "joined.cuh", *JOIN_KERNELS)
+        module.function(JOIN_KERNELS[number])((-(-count // APPLY_THREADS),), (APPLY_THREADS,), arguments)
+
+    def pull_all(self, rows: CSR) -> None:
+        """Messages of everyone to the first vertices, none of which counts as received."""
+        pull(rows, functions_of(self.code).offer, self.code.reduce, self.state, self._message[: rows.shape[0]])
+
+    def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
+        """Update every vertex of a range, whether it received or not: how many changed, and the sums."""
+        first = vertices.start // 64
+        full = Bitmask.full(vertices.stop - vertices.start, device="cuda").words
+        self._received = Bitmask.zeros(self.n, "cuda")
+        self._received.words[first : first + len(full)] = full
+        changed, sums = self.apply(None, world, step, False)  # type: ignore[arg-type]
+        return changed.size, sums
+
+    def received(self, words: slice) -> Any:
+        """A copy of the bits that say who of a range has received."""
+        return self._received.words[words].copy()
+
+
+def join_messages(steps: Supersteps, messages: Any, received: Bitmask, first: int) -> None:
+    """Join messages to those of the vertices of a work space from `first`, a multiple of 64, on."""
+    count = len(messages)
+    if not count:
+        return
+    kernel = load_program(cuda_program(steps.code, None), "joined.cuh", *JOIN_ALL).function(JOIN_ALL[0])
+    kernel(
+        (-(-count // APPLY_THREADS),), (APPLY_THREADS,),
+        (np.int64(count), messages, received.words, steps._message[first:], steps._received.words[first // 64 :]),
+    )  # fmt: skip
 
 
 def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:

@@ -10,8 +10,9 @@ import numpy as np
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.persistent import weight_dtype
-from hpgraph.kernels.runtime.cuda.row_bins import address, words
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, address, words
 from hpgraph.kernels.runtime.cuda.shaped_program import ShapedProgram
+from hpgraph.kernels.runtime.cuda.specialization import launch
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.kernels.spmv.cuda import directly, pull
@@ -78,6 +79,8 @@ class ShapedSupersteps:
     def push(self, part: Part, frontier: Frontier) -> None:
         """The active vertices send along the arcs that leave them."""
         out, count = part.sending, frontier.size
+        self._forget()
+        self._hear(part, frontier)
         self._received = Bitmask.zeros(self.n, "cuda")
         program = shaped_program(self.code, weight_dtype(out), out.indices.dtype)
         index = "int" if out.indices.dtype == np.int32 else "long long"
@@ -91,26 +94,55 @@ class ShapedSupersteps:
                     out.indptr, out.indices, np.uint64(address(out.data)), self._received.words, self._messages,
                 ),
             )  # fmt: skip
+        self._note()
 
     def pull(self, part: Part, frontier: Frontier) -> None:
         """Who may receive combines the messages of its active in-neighbours."""
+        import cupy
+
         code, rows = self.code, part.gathering
+        self._forget()
+        self._hear(part, frontier)
         weight = weight_dtype(rows)
         ids = (rows.indices if hasattr(rows, "indices") else rows.tail_indices).dtype
         closed = None if code.cond is None else _settled(code, self.state, self.n)
         active, self._received = frontier.bits, Bitmask.zeros(self.n, "cuda")
-        # Rows without a message are written as well, with what is neutral.
-        sets = words(address(active.words), address(closed), address(self._received.words), 1)
-        directly(rows, shaped_program(code, weight, ids).product, sets)(self.state, self._messages)
-        if code.edge_cond is not None:
-            import cupy
-
+        # Rows without a message are written as well, with the neutral one: beside a reply that stands there.
+        product, replies = shaped_program(code, weight, ids).product, shaped_functions_of(code).replies[0] is not None
+        sent = cupy.empty_like(self._messages) if replies else self._messages
+        sets = words(address(active.words), address(closed), address(self._received.words), 0 if code.has_edges else 1)
+        directly(rows, product, sets)(self.state, sent)
+        if replies:
+            module = product.load("spmv.cuh", "accumulate")
+            blocks = -(-self.n // BLOCK)
+            launch(module, "accumulate", blocks, sent, self._received.words, np.int64(self.n), self._messages)
+        self._note()
+        if code.edge_cond is not None and not code.notes_arrivals:
             passes = cupy.zeros(self.n, np.uint8)
             pull(
                 rows, shaped_functions_of(code).edge_cond, get_monoid("lor"), self.state, passes, active=active,
                 mask=self._received,
             )  # fmt: skip
             self._received = Bitmask.from_bool(passes != 0)
+
+    def _hear(self, part: Part, frontier: Frontier) -> None:
+        """Replies, by rows of out-arcs: an active vertex is the one that receives. Other messages stay neutral."""
+        if shaped_functions_of(self.code).replies[0] is None:
+            return
+        rows = part.sending
+        program = shaped_program(self.code, weight_dtype(rows), rows.indices.dtype, True)
+        everyone, heard = Bitmask.full(self.n, device="cuda"), Bitmask.zeros(self.n, "cuda")
+        sets = words(*(address(one.words) for one in (everyone, frontier.bits, heard)), 0)
+        directly(rows, program.product, sets)(self.state, self._messages)
+
+    def _forget(self) -> None:
+        if self.code.notes:
+            self.state[-1].fill(0)
+
+    def _note(self) -> None:
+        """The vertices that `edge_cond` let a message through to: to ask it when edges have changed is too late."""
+        if self.code.notes:
+            self._received = Bitmask.from_bool(self.state[-1] != 0)
 
     def addressed(self) -> Bitmask:
         """Whom `apply` would update now, and perhaps some that receive no more."""

@@ -16,7 +16,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from hpgraph.formats import Bitmask, Frontier, Pages
-    from hpgraph.kernels.edges.program import EdgeProgramCode
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
@@ -247,7 +246,7 @@ class Store(Protocol):
         """Give back what it holds."""
 
 
-class WindowSupersteps(Protocol):
+class WindowWorkSpace(Protocol):
     """As `hpgraph.kernels.superstep.Supersteps`, over windows: messages join those that came before."""
 
     pushes_repeat: bool
@@ -286,14 +285,9 @@ class WindowSupersteps(Protocol):
 class Windows(Protocol):
     """What either device offers: `hpgraph.kernels.backend.windows`."""
 
-    def EdgeWindowSupersteps(
-        self, code: EdgeProgramCode, state: tuple[Any, ...], settled: None, ids: np.dtype, everyone: bool = False
-    ) -> WindowSupersteps:
-        """The work space of one run of an edge-vertex program without replies, which pushes alone."""
-
     def WindowSupersteps(
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, everyone: bool = False
-    ) -> WindowSupersteps:
+    ) -> WindowWorkSpace:
         """The work space of one run."""
 
     def components(self, store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:

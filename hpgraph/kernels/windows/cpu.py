@@ -12,7 +12,6 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import Bitmask, Frontier
-from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -25,8 +24,8 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain
 from hpgraph.kernels.spmv.cpu_fold import convert, fold
 from hpgraph.kernels.superstep import cpu
+from hpgraph.kernels.superstep.cpu_block import join_listed
 from hpgraph.kernels.superstep.cpu_frontier import SHORT, _is_settled, _receive
-from hpgraph.kernels.superstep.cpu_joined import join_listed
 from hpgraph.kernels.windows import Head, Window
 from hpgraph.kernels.windows.cpu_components import components
 from hpgraph.kernels.windows.cpu_ring import least_memory
@@ -35,7 +34,7 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-__all__ = ["EdgeWindowSupersteps", "PageStore", "WindowSupersteps", "components", "least_memory"]
+__all__ = ["PageStore", "WindowSupersteps", "components", "least_memory"]
 
 # Rows that a thread takes at a time: a multiple of 64, so that each word of a bitmask has one writer.
 ROWS = 512
@@ -164,18 +163,11 @@ class WindowSupersteps(cpu.Supersteps):
         return self._flags
 
     def _stretch(self, window: Window) -> Stretch:
+        if self.code.has_edges:
+            last = window.first + len(window.indices)
+            window = window._replace(data=np.arange(window.first, last, dtype=self.code.places))
         indptr, indices, data = (plain(array) for array in window[:3])
         return Stretch(indptr, indices, data, self.code.message.type(1), *window.rows, window.first)
-
-
-class EdgeWindowSupersteps(WindowSupersteps):
-    """The same of an edge-vertex program without replies, which pushes alone; its arcs come as their numbers."""
-
-    code: EdgeProgramCode
-
-    def _stretch(self, window: Window) -> Stretch:
-        last = window.first + len(window.indices)
-        return super()._stretch(window._replace(data=np.arange(window.first, last, dtype=self.code.places)))
 
 
 def _ranges(window: Window, n: int, parts: int) -> np.ndarray:

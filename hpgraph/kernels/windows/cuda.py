@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
-from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.pages.cpu_gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.superstep import cuda
-from hpgraph.kernels.superstep.cuda_joined import join_messages
+from hpgraph.kernels.superstep.cuda import join_messages
 from hpgraph.kernels.sweep.cuda_program import ignored
 from hpgraph.kernels.windows import Head, Spread, Tiles
 from hpgraph.kernels.windows.cuda_components import components
@@ -23,7 +22,7 @@ from hpgraph.kernels.windows.cuda_store import PageStore
 from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
 from hpgraph.semiring.c_types import c_type
 
-__all__ = ["EdgeWindowSupersteps", "PageStore", "WindowSupersteps", "components", "least_memory"]
+__all__ = ["PageStore", "WindowSupersteps", "components", "least_memory"]
 
 CARRY = Layout("Carry<{Message}>", start="*", last_row="*", first="*", last="*", found="*")
 
@@ -92,11 +91,11 @@ class WindowSupersteps(cuda.Supersteps):
             Rows of the frontier, and where their arcs lie.
         frontier : Frontier
         """
-        once = self.code.reduce.ends_on_anything
-        program = self._program(part.data)
+        once, numbered = self.code.reduce.ends_on_anything, self.code.has_edges
+        program = cuda_program(self.code, self.code.places) if numbered else self._program(part.data)
         settled = None if self._settled is None else self._settled.words
         fields = self._held(program), settled, self._received.words, self._message
-        visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program)
+        visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
 
     def pull(self, part: Tiles | Spread | Head, frontier: Frontier) -> None:  # type: ignore[override]
         """Messages from the frontier to rows of a window, or to chosen rows of which the first message is enough.
@@ -172,15 +171,3 @@ class WindowSupersteps(cuda.Supersteps):
         )  # fmt: skip
         joined = how, tiles.tables[0], np.int64(tiles.row_before), np.int64(count), carry
         module.function(names[1])((count // (THREADS // 32) + 1,), (THREADS,), joined)
-
-
-class EdgeWindowSupersteps(WindowSupersteps):
-    """The same of an edge-vertex program without replies, which pushes alone."""
-
-    code: EdgeProgramCode
-
-    def push(self, part: Spread, frontier: Frontier) -> None:  # type: ignore[override]
-        """The chosen rows send along their arcs, each of which comes as its number."""
-        program = cuda_program(self.code, self.code.places)
-        fields = self._held(program), None, self._received.words, self._message
-        visit("hpgraph::Send<Program, false>", fields, part, program, numbered=True)
