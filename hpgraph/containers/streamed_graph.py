@@ -15,7 +15,6 @@ from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import as_names
 from hpgraph.containers.page_stores import PageStores
 from hpgraph.containers.streamed_lookup import StreamedLookup
-from hpgraph.core.config import config
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.errors import StreamingError
 from hpgraph.formats import CSR, Pages
