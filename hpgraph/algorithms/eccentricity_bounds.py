@@ -125,11 +125,12 @@ class EccentricityBounds:
         size, idle = 2, 0
         left = self._open(open_)
         while left.size > _FEW * size and idle < _PATIENCE:
-            before, size = left.size, min(size, block_size(self.graph))
+            most = block_size(self.graph)
+            before, size = left.size, min(size, most)
             self._look(self._chosen(left, size))
             left = self._open(open_)
             # Few searches tell little about what many would do.
-            idle = idle + 1 if size >= _TELLING and 2 * left.size > before else 0
+            idle = idle + 1 if size >= min(most, _TELLING) and 2 * left.size > before else 0
             size *= 2
         # Vertices of few neighbours lie far from others; later, the more neighbours, the more bounds follow.
         rank, idle = self.graph.out_degree, 0

@@ -198,10 +198,11 @@ def test_searches_stay_in_their_memory(device):
     """However little memory searches may take, they answer, one at a time."""
     G = hpg.datasets.grid(200, removed=0.2, device=device)
     sources = np.arange(0, 40000, 4000)
-    closeness = hpg.closeness_centrality(G, sources)
+    closeness, diameter = hpg.closeness_centrality(G, sources), hpg.diameter(G, largest_component=True)
     assert block_size(G) == 64
     with hpg.config(memory_share=1e-12):
         assert block_size(G) == 1
+        assert hpg.diameter(G, largest_component=True) == diameter
         assert (hpg.closeness_centrality(G, sources) == closeness).all()
         assert (hpg.bfs(G, sources=sources).level == hpg.bfs(G, int(sources[3])).level).all(axis=1).sum() == 1
 

@@ -90,7 +90,7 @@ def test_memory_is_predicted(monkeypatch):
     # The results would do, but not 64 lanes beside them: groups are smaller.
     results, space = 600 * 600 * 8, joint_relaxation("cpu").work_space
     room = space(600, 30, np.dtype(np.int32), np.dtype(np.float64))
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + room)
+    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + 4 * room)
     found = hpg.sssp(G, sources=chosen)
     assert len(found.traces) >= 600 / 30
     assert (found.distance == scipy.sparse.csgraph.dijkstra(random_digraph(600, 4000, seed=4))).all()
