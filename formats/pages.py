@@ -139,12 +139,14 @@ class Pages:
         FileFormatError, ValueError
             When they are read here and are damaged, or do not fit the pages.
         """
-        if callable(self._indptr):
-            # Two threads that ask at once both read; what they find is the same.
-            indptr = self._indptr()
-            self._check_indptr(indptr)
-            self._indptr = indptr
-        return self._indptr
+        held = self._indptr
+        if not callable(held):
+            return held
+        # Two threads that ask at once both read; what they find is the same.
+        indptr = held()
+        self._check_indptr(indptr)
+        self._indptr = indptr
+        return indptr
 
     def pattern(self) -> Pages:
         """The same pages without values.
@@ -156,7 +158,7 @@ class Pages:
         if self.values is None:
             return self
         return Pages(
-            self.shape, self._indptr if callable(self._indptr) else self.indptr, self.first_arc, self.offset,
+            self.shape, self._indptr, self.first_arc, self.offset,
             self.stored, self.checksum, self.id_dtype, self.encoding, None, None, self.first_row, self.last_row,
             self.origin,
         )  # fmt: skip
