@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.core.device import array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.interchange import cupy_values
+from hpgraph.formats.interchange import check_places, cupy_values
 from hpgraph.formats.ownership import hand_out, own
 from hpgraph.formats.rows import Duplicates
 from hpgraph.formats.storage import Storage
@@ -105,6 +105,8 @@ class COO(Storage):
         ------
         TypeError
             When it is no sparse matrix, or its values have a type that kernels do not serve.
+        ValueError, IndexError
+            When an entry is beyond the shape.
         """
         if not hasattr(matrix, "tocoo") or len(getattr(matrix, "shape", ())) != 2:
             raise TypeError(
@@ -113,6 +115,7 @@ class COO(Storage):
             )
         if not pattern:
             as_value_dtype(matrix.dtype, "the matrix")
+        check_places(matrix)
         coo = matrix.tocoo()
         ids = index_dtype(max(coo.shape))
         made = cls(coo.shape, coo.row, coo.col, None if pattern else coo.data, copy=coo is matrix)

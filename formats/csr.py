@@ -118,6 +118,8 @@ class CSR(RowOrder):
         ------
         TypeError
             When it is no sparse matrix, or its values have a type that kernels do not serve.
+        ValueError, IndexError
+            When an entry is beyond the shape.
 
         Examples
         --------

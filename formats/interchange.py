@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hpgraph.core.device import array_module, is_cuda
-from hpgraph.formats.checks import as_value_dtype, index_dtype
+from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, index_dtype
 from hpgraph.formats.ownership import read_only
 
 if TYPE_CHECKING:
@@ -38,13 +38,48 @@ def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[An
     ------
     TypeError
         When the values have a type that kernels do not serve.
+    ValueError, IndexError
+        As `check_places`.
     """
     if not pattern:
         as_value_dtype(matrix.dtype, "the matrix")
+    if matrix.format != "csr":
+        check_places(matrix)
     csr = matrix.tocsr()
     # SciPy allows arrays longer than the last offset says.
     arrays = csr.indptr, csr.indices[: csr.nnz], None if pattern else csr.data[: csr.nnz]
     return csr.shape, arrays, copy and not _is_made_anew(csr, matrix)
+
+
+def check_places(matrix: Any) -> None:
+    """Refuse entries beyond the shape: conversions of SciPy and CuPy write wherever a row or a column says.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
+        In any format; those that are converted by Python code are not looked at.
+
+    Raises
+    ------
+    IndexError
+        When a row or a column is negative or not there.
+    ValueError
+        When offsets fall, or do not run up to the number of entries.
+    """
+    rows, columns = matrix.shape
+    kind = getattr(matrix, "format", None)
+    if kind == "coo":
+        as_ids(matrix.row, "row", rows, "row")
+        as_ids(matrix.col, "col", columns, "column")
+    elif kind in ("csr", "csc", "bsr"):
+        height, width = matrix.blocksize if kind == "bsr" else (1, 1)
+        segments, bound, axis = rows // height, columns // width, "column"
+        if kind == "csc":
+            segments, bound, axis = columns, rows, "row"
+        # SciPy allows arrays longer than the last offset says.
+        used = min(max(int(matrix.indptr[-1]), 0), len(matrix.indices))
+        as_offsets(matrix.indptr, "indptr", segments, used)
+        as_ids(matrix.indices[:used], "indices", bound, axis if kind != "bsr" else "block")
 
 
 def _is_made_anew(csr: Any, matrix: Any) -> bool:

@@ -19,6 +19,7 @@ from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.trace import Trace
+from hpgraph.formats.interchange import check_places
 from hpgraph.kernels.backend import joint_ranks, kernels
 from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays, Ranks
 from hpgraph.kernels.runtime.direction import PULL
@@ -151,6 +152,7 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
             raise TypeError(f"{name} must hold numbers, not {given.dtype}")
         k = given.shape[0]
         if hasattr(given, "tocsr"):
+            check_places(given)
             given = given.tocsr(copy=True)
             given.sum_duplicates()
             given = given.tocoo()

@@ -11,7 +11,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.formats.interchange import scipy_of_csr
+from hpgraph.formats.interchange import check_places, scipy_of_csr
 from hpgraph.scipy_api.matrix import Matrix
 
 # SciPy's mark for a vertex that has no predecessor.
@@ -142,12 +142,18 @@ def as_scipy(csgraph: Any, name: str) -> Any:
     ------
     TypeError
         When it lies on the GPU.
+    ValueError, IndexError
+        When an entry of a sparse array is beyond its shape.
     """
     if lies_on_cuda(csgraph):
         raise TypeError(f"csgraph.{name} works on the CPU alone: give it the graph as csgraph.get() or .to('cpu')")
     if isinstance(csgraph, Graph):
         return scipy_of_csr(csgraph.out_csr)
-    return scipy_of_csr(csgraph.csr, np.bool_) if isinstance(csgraph, Matrix) else csgraph
+    if isinstance(csgraph, Matrix):
+        return scipy_of_csr(csgraph.csr, np.bool_)
+    if hasattr(csgraph, "tocsr"):
+        check_places(csgraph)
+    return csgraph
 
 
 def lies_on_cuda(csgraph: Any) -> bool:

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_formats import entries_of, host, merged
 
-from hpgraph.formats import CSR, HYB
+import hpgraph as hpg
+from hpgraph import csgraph
+from hpgraph.formats import COO, CSR, HYB
 from hpgraph.formats.checks import VALUE_DTYPES
 
 
@@ -138,6 +140,32 @@ def test_from_scipy_refuses_types_that_kernels_do_not_serve(dtype):
 def test_from_scipy_refuses_what_is_not_sparse(matrix):
     with pytest.raises(TypeError, match="must be a two-dimensional SciPy or CuPy sparse array"):
         CSR.from_scipy(matrix)
+
+
+DOORS = [CSR.from_scipy, COO.from_scipy, hpg.Matrix, hpg.hyb_array, hpg.Graph, csgraph.dijkstra, csgraph.laplacian,
+         lambda matrix: hpg.Matrix(sp.eye_array(5)) @ matrix]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [-1, 5, 10**6, -(2**31)])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_entries_beyond_the_shape_are_refused_before_scipy_converts_them(kind, wrong):
+    """SciPy looks at places when a matrix is made, and not again: what is written there later may be anything."""
+    full = np.arange(25.0).reshape(5, 5) % 3
+    refused = []
+    for form, names in (("coo", ("row", "col")), ("csr", ("indices",)), ("csc", ("indices",)), ("bsr", ("indices",))):
+        for name in names:
+            matrix = getattr(sp, f"{form}_{kind}")(full)
+            getattr(matrix, name)[2] = wrong
+            refused.append((matrix, IndexError, rf"{name} holds {wrong}, and there are 5 "))
+    for form in ("csr", "csc", "bsr"):
+        for place in (1, -1):
+            matrix = getattr(sp, f"{form}_{kind}")(full)
+            matrix.indptr[place] = wrong if wrong != 5 else 10**5
+            refused.append((matrix, ValueError, "indptr must "))
+    for matrix, error, message in refused:
+        for door in DOORS:
+            with pytest.raises(error, match=message):
+                door(matrix)
 
 
 def test_round_trip_through_cupy():
