@@ -288,14 +288,16 @@ __device__ __forceinline__ u64 value_bits(double value) {
   return value == 0 ? 0 : value != value ? ~0ull : (u64)__double_as_longlong(value);
 }
 
-// difference[h] += sum of hash h over the arcs (i, j, value), less that over (j, i, value), modulo 2^64.
+// difference[h] += sum of hash h over the arcs (i, j, value), less that over (j, i, value), modulo 2^64. The key is the
+// process's own: of known hashes, arcs without their reverses could be found whose sums agree.
 template <class I, class T>
-__global__ void hash_arcs(const i64* indptr, i64 rows, const I* indices, const T* data, i64 entries, u64* difference) {
+__global__ void hash_arcs(const i64* indptr, i64 rows, const I* indices, const T* data, i64 entries, u64 key,
+                          u64* difference) {
   u64 sum[2] = {0, 0};
   for_tile(indptr, rows, 0, entries, [&](i64 p, i64 row) {
     const u64 i = (u64)row, j = (u64)indices[p], value = data ? value_bits(data[p]) : 0;
     for (int h = 0; h < 2; ++h) {
-      const u64 seed = mixed(value + 0x9e3779b97f4a7c15ull * (h + 1));
+      const u64 seed = mixed(mixed(value + 0x9e3779b97f4a7c15ull * (h + 1)) ^ key);
       sum[h] += mixed(mixed(seed + i) + j) - mixed(mixed(seed + j) + i);
     }
   });

@@ -8,6 +8,7 @@ most 2²⁴ entries are radix-sorted by column instead, one pass for each digit 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,7 @@ Array = Any
 Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
+_KEY = np.uint64(secrets.randbits(64))
 # Blocks that count rows: each adds what it has found to the same numbers.
 _COUNTERS = 1 << 11
 _LEAST_PART = 1 << 20
@@ -317,7 +319,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     value = "bool" if data is None else REAL_TYPES[data.dtype]
     launch(
         "convert.cuh", f"hash_arcs<{ID[indices.itemsize]}, {value}>", _tiles(entries),
-        indptr, len(indptr) - 1, indices, data, entries, difference,
+        indptr, len(indptr) - 1, indices, data, entries, _KEY, difference,
     )  # fmt: skip
     return not any(difference.tolist())
 

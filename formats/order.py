@@ -95,8 +95,8 @@ class RowOrder(Storage):
         -------
         bool
             Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i,
-            value) are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ random
-            matrices. This waits for the stream.
+            value) are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ matrices,
+            since each process draws a key of its own for the hashes. This waits for the stream.
 
         Notes
         -----

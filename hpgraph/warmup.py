@@ -181,4 +181,4 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
 
 def _weighted(graph: hpg.Graph, kind: str) -> hpg.Graph:
     csr = graph.out_csr
-    return hpg.Graph(csr.with_data(array_module(graph.device).ones(csr.nnz, dtype=np.dtype(kind))), directed=False)
+    return graph._made(csr.with_data(array_module(graph.device).ones(csr.nnz, dtype=np.dtype(kind))), False, None)

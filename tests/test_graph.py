@@ -84,6 +84,7 @@ def test_undirected_takes_the_lighter_weight(device: str) -> None:
     made = hpg.Graph.from_edges(SOURCE, TARGET, WEIGHT, 4, directed=False)
     assert arcs(made.out_csr) == expected and not made.directed
     assert arcs(hpg.Graph(example(device), directed=False).out_csr) == expected
+    assert arcs(hpg.Graph(example(device).out_csr, directed=False).out_csr) == expected, "a CSR is not trusted either"
 
 
 def test_direction_is_found_out(device: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.formats import COO, CSR, ELL, HYB, SELL, index_dtype
 from hpgraph.formats.checks import as_value_dtype
+from hpgraph.kernels.backend import kernels
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
 
@@ -26,7 +27,7 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     source : SciPy or CuPy sparse array or matrix, Matrix, CSR, COO, ELL, HYB, SELL or tuple of arrays
         The arcs.
     both_ways : bool
-        Whether each arc stands for its reverse as well; a CSR is trusted to hold them.
+        Whether each arc stands for its reverse as well.
     copy : bool, default True
         Whether to copy arrays that could be shared with the caller.
 
@@ -40,12 +41,10 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     ValueError, TypeError, IndexError
         As `hpgraph.Graph`.
     """
-    if isinstance(source, CSR):
-        return from_container(source)
     if isinstance(source, tuple) and len(source) in (2, 3):
         weight = source[2] if len(source) == 3 else None
         return from_arcs(source[0], source[1], weight, None, both_ways=both_ways, copy=copy)
-    if isinstance(source, COO | ELL | HYB | SELL):
+    if isinstance(source, CSR | COO | ELL | HYB | SELL):
         csr = from_container(source)
     elif isinstance(getattr(source, "csr", None), CSR):
         csr = from_container(source.csr)  # Matrix
@@ -53,23 +52,24 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
         csr = from_sparse(source, copy=copy)
     else:
         raise TypeError(_no_graph(source))
-    return add_reverses(csr) if both_ways and not csr.is_symmetric() else csr
+    return add_reverses(csr) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
 
 
 def is_known(source: Any) -> bool:
-    """Whether `of` takes something, or can say best why not: a square array could be one of weights."""
+    """Whether `of` takes something, or can say best why not: a matrix of numbers could be one of weights, or of ids."""
     return (
         isinstance(source, tuple | CSR | COO | ELL | HYB | SELL)
         or hasattr(source, "tocsr")
         or isinstance(getattr(source, "csr", None), CSR)
-        or _is_square(source)
+        or _could_be_dense(source)
     )
 
 
-def _is_square(source: Any) -> bool:
+def _could_be_dense(source: Any) -> bool:
+    """Whether something may be a dense adjacency matrix: any array of two dimensions, or a square list of lists."""
     if isinstance(source, list):
         return bool(source) and isinstance(source[0], list) and len(source[0]) == len(source)
-    return (isinstance(source, np.ndarray) or is_cuda(source)) and source.ndim == 2 and len(set(source.shape)) == 1
+    return (isinstance(source, np.ndarray) or is_cuda(source)) and source.ndim == 2
 
 
 def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
@@ -268,10 +268,10 @@ def _count(n_vertices: Any) -> int:
 
 def _no_graph(source: Any) -> str:
     remedy = "give a sparse array of SciPy or CuPy, a NetworkX graph, or arrays (source, target[, weight])"
-    if hasattr(source, "ndim") and getattr(source, "ndim", 0) == 2:
+    if _could_be_dense(source):
         remedy = (
-            "wrap a dense adjacency matrix in scipy.sparse.csr_array; give a list of edges as a tuple of its columns, "
-            "(edges[:, 0], edges[:, 1])"
+            "wrap a dense adjacency matrix, which is square, in scipy.sparse.csr_array, and give an array with a row "
+            "for each edge to hpgraph.from_edges"
         )
     elif isinstance(source, str) or hasattr(source, "__fspath__"):
         remedy = "read a file with hpgraph.read(path)"

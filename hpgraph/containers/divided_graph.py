@@ -65,9 +65,10 @@ class DividedGraph(Graph):
         """`divide`, for what cannot import it."""
         return divide(graph, devices)
 
-    def _made(self, csr: CSR, directed: bool | None, names: Any) -> Any:
+    @classmethod
+    def _made(cls, csr: CSR, directed: bool | None, names: Any) -> Any:
         """Parts of the graph and the like, which lie on the first device."""
-        return object.__new__(Graph)._set(csr, directed, names)
+        return Graph._made(csr, directed, names)
 
     @property
     def n_vertices(self) -> int:
@@ -139,7 +140,7 @@ class DividedGraph(Graph):
     def _put_together(self, device: Devices) -> Graph:
         csr = stacked([shard.out_csr for shard in self.shards], self.order, device)
         with device.here:
-            return object.__new__(Graph)._set(csr, self.directed, self._names)
+            return Graph._made(csr, self.directed, self._names)
 
     def _whole_somewhere(self) -> Graph:
         """`whole`; where it will not fit the first device, in main memory."""

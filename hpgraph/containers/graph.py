@@ -15,15 +15,16 @@ class Graph(GraphSets):
     data : SciPy or CuPy sparse array or matrix, Matrix, tuple of arrays, table, rows, CSR, COO, ELL, HYB or Graph
         A square matrix has the arc i -> j, of that weight, for each stored entry (i, j); a stored zero is an arc too,
         and of entries stored twice the lightest counts. Boolean matrices and patterns make graphs without weights. A
-        tuple is ``(source, target)`` or ``(source, target, weight)``, as for `from_edges`. Tables, lists of tuples, (m,
-        2) arrays, and graphs of NetworkX, igraph, networkit, python-graphblas and PyTorch Geometric are taken as by
-        `hpgraph.from_edges`.
+        tuple is ``(source, target)`` or ``(source, target, weight)``, as for `from_edges`. Tables, lists of tuples, and
+        graphs of NetworkX, igraph, networkit, python-graphblas and PyTorch Geometric are taken as by
+        `hpgraph.from_edges`. Arrays of two dimensions are not: they could be dense matrices, which
+        `scipy.sparse.csr_array` takes, or rows of edges, which `hpgraph.from_edges` takes.
     source, target, weight : hashable, optional
         Titles of a table's columns; ``weight=False`` leaves weights out.
     directed : bool, optional
         None finds out, when first asked: undirected where every arc has its reverse, of the same weight. False says
-        that an edge goes both ways: reverses that are missing are added, and of two weights the lighter is kept; only a
-        CSR is trusted to be symmetric already. True leaves the arcs as they are.
+        that an edge goes both ways: reverses that are missing are added, and of two weights the lighter is kept. True
+        leaves the arcs as they are.
     names : sequence of hashable values, or bool, optional
         A name for each vertex, by which it then goes everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` where names
         are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices. Of a
@@ -39,6 +40,8 @@ class Graph(GraphSets):
     ------
     ValueError
         When a matrix is not square, or there are not as many names as vertices.
+    IndexError
+        When an entry is beyond the shape of its matrix.
     TypeError
         When no graph can be made of `data`.
 

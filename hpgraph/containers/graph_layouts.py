@@ -32,9 +32,10 @@ class GraphLayouts:
             self._layouts["directed"] = directed
         return self
 
-    def _made(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
-        """Another graph, of arrays that need no check."""
-        return object.__new__(type(self))._set(csr, directed, names)
+    @classmethod
+    def _made(cls, csr: CSR, directed: bool | None, names: Names | None) -> Self:
+        """A graph of arrays that need no check."""
+        return object.__new__(cls)._set(csr, directed, names)
 
     @property
     def n_vertices(self) -> int:
@@ -49,7 +50,7 @@ class GraphLayouts:
     @property
     def directed(self) -> bool:
         """Whether some arc lacks a reverse of the same weight; where not given, found out at the first use."""
-        return bool(self._layouts.once("directed", lambda: not self.out_csr.is_symmetric()))
+        return bool(self._layouts.once("directed", lambda: not kernels(self.device).is_symmetric(self.out_csr)))
 
     @property
     def known_undirected(self) -> bool:

@@ -222,7 +222,7 @@ class GraphParts(GraphLookup):
         """The flagged arcs; of an undirected graph, both of an edge."""
         csr = self.out_csr
         kept = kernels(self.device).keep_entries(csr, flags)
-        if kept.nnz < csr.nnz and not self.directed and not kept.is_symmetric():
+        if kept.nnz < csr.nnz and not self.directed and not kernels(self.device).is_symmetric(kept):
             raise ValueError(
                 "edges keeps an arc of an undirected graph and not its reverse: flag both, or filter the arcs of "
                 "hpg.Graph(G, directed=True)"

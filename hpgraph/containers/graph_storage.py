@@ -96,7 +96,7 @@ class GraphStorage(GraphLayouts):
             names = list(names) if not hasattr(names, "__len__") else names
             n_vertices = len(names)  # type: ignore[arg-type]
         csr = adjacency.from_arcs(source, target, weight, n_vertices, both_ways=directed is False)
-        return object.__new__(cls)._set(csr, directed, as_names(names, csr.shape[0]))
+        return cls._made(csr, directed, as_names(names, csr.shape[0]))
 
     @property
     def names(self) -> np.ndarray[Any, Any] | None:

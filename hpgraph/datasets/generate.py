@@ -271,7 +271,7 @@ def _undirected(xp: ModuleType, n: int, key: Any, weighted: bool) -> Graph:
         indices[part] = column
         if weights is not None:
             weights[part] = _weights(xp, row, column)
-    return Graph(CSR((n, n), indptr, indices, weights, validate=False), directed=False)
+    return Graph._made(CSR((n, n), indptr, indices, weights, validate=False), False, None)
 
 
 def _weights(xp: ModuleType, source: Any, target: Any) -> Any:

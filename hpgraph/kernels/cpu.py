@@ -25,6 +25,7 @@ from hpgraph.kernels.structure.cpu_fifo import fifo_order
 from hpgraph.kernels.structure.cpu_greedy import greedy_colors, independent_set, matching
 from hpgraph.kernels.structure.cpu_peeling import generations, peel
 from hpgraph.kernels.structure.cpu_spanning_forest import spanning_forest
+from hpgraph.kernels.structure.cpu_symmetry import is_symmetric
 from hpgraph.kernels.structure.cpu_transpose import transpose
 from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
@@ -58,6 +59,7 @@ __all__ = [
     "independent_set",
     "induced",
     "interruptible",
+    "is_symmetric",
     "keep_entries",
     "kron",
     "map_entries",

@@ -45,6 +45,12 @@ transpose = CSR.transpose
 # The host waits for the GPU, and answers Ctrl-C when the kernel is done.
 in_python = interruptible = contextlib.nullcontext
 
+
+def is_symmetric(csr: CSR) -> bool:
+    """`hpgraph.kernels.structure.cpu_symmetry.is_symmetric` on the GPU; waits for it."""
+    return csr.is_canonical() and csr.is_symmetric()
+
+
 __all__ = [
     "EdgeSupersteps",
     "JoinedSupersteps",
@@ -68,6 +74,7 @@ __all__ = [
     "independent_set",
     "induced",
     "interruptible",
+    "is_symmetric",
     "keep_entries",
     "kron",
     "map_entries",

@@ -66,7 +66,7 @@ def test_empty_tables(make: Any) -> None:
 def test_rows() -> None:
     assert edges_of(hpg.from_edges([("a", "b"), ("b", 3)])) == {("a", "b"), ("b", 3)}
     assert edges_of(hpg.from_edges([(0, 9, 0.5), (1, 0, 2)])) == {(0, 9, 0.5), (1, 0, 2.0)}
-    assert edges_of(hpg.Graph(np.array([[0, 1], [1, 2], [2, 5]]))) == {(0, 1), (1, 2), (2, 5)}
+    assert edges_of(hpg.from_edges(np.array([[0, 1], [1, 2], [2, 5]]))) == {(0, 1), (1, 2), (2, 5)}
     assert edges_of(hpg.from_edges(np.array([[0, 1], [1, 0]]))) == {(0, 1), (1, 0)}, "an array of rows, not a matrix"
     assert edges_of(hpg.from_edges(np.array([[0, 1, 0.5], [1, 2, 2.5]]))) == {(0, 1, 0.5), (1, 2, 2.5)}
     assert edges_of(hpg.from_edges(np.array([["a", "b"], ["b", "c"]]))) == {("a", "b"), ("b", "c")}
@@ -111,8 +111,10 @@ def test_what_is_refused(arguments: list[Any], options: dict[str, Any], error: t
 def test_what_a_graph_refuses() -> None:
     with pytest.raises(TypeError, match="weight is a column of a table, and tuple is none"):
         hpg.Graph((np.array([0]), np.array([1])), weight="w")
-    with pytest.raises(TypeError, match="wrap a dense adjacency matrix"):
-        hpg.Graph(np.eye(3))
+    # As rows of edges, (2, 3) would be two with weights, and (3, 2) three without.
+    for shape in ((3, 3), (2, 3), (3, 2), (5, 4)):
+        with pytest.raises(TypeError, match=r"wrap a dense adjacency matrix, which is square, .* hpgraph\.from_edges"):
+            hpg.Graph(np.ones(shape))
     with pytest.raises(TypeError, match="True and False are for tables"):
         hpg.Graph((np.array([0]), np.array([1])), names=True)
 
