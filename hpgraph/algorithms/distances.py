@@ -161,6 +161,11 @@ def _facts_of_pages(graph: StreamedGraph) -> WeightFacts:
             has_nan = has_nan or bool(np.isnan(weights).any())
             size = abs(weights.astype(np.float64))
             largest = max(largest, float(size[size < np.inf].max(initial=0.0)))
+        if graph.directed:
+            # The sides of a file may contradict each other, and searches among lengths below zero need not end.
+            for weights in graph.weights_by_page(by_target=True):
+                least = min(least, float(weights.min()))
+                has_nan = has_nan or bool(np.isnan(weights).any())
     longest = total if least >= 0 and np.isfinite(total) else largest * graph.n_edges
     return WeightFacts(least, total / graph.n_edges, has_nan, longest)
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.joined_pages import joined
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import as_names
 from hpgraph.containers.streamed_lookup import StreamedLookup
-from hpgraph.core.config import config
 from hpgraph.core.device import Device, array_module, free_memory, normalize_device
 from hpgraph.core.errors import StreamingError
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import windows
-from hpgraph.kernels.pages import ARCS_PER_PAGE, cut, decode
+from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
 from hpgraph.kernels.windows import Store
 
 
@@ -252,12 +251,15 @@ class StreamedGraph(StreamedLookup):
         """What was worked out from the graph under a name; built now if it is not there."""
         return self._layouts.once(name, build)
 
-    def weights_by_page(self) -> Iterator[np.ndarray[Any, Any]]:
-        """The weights of each page's arcs, one page after another, in main memory."""
-        for page in range(self._out.n_pages):
-            self._out.check(page, values=True)
-            values = self._out.values_of(page)
+    def weights_by_page(self, by_target: bool = False) -> Iterator[np.ndarray[Any, Any]]:
+        """The weights of each page's arcs, one page after another, in main memory; none where there are no pages."""
+        pages = self.pages(by_target)
+        if pages is None:
+            return
+        for page in range(pages.n_pages):
+            values = pages.values_of(page)
             if values is not None:
+                pages.check(page, values, values=True)
                 yield values
 
     @contextlib.contextmanager
@@ -333,6 +335,8 @@ class StreamedGraph(StreamedLookup):
         ------
         DeviceMemoryError
             When it will not fit.
+        FileFormatError
+            When pages are damaged, or contradict what was said of the graph.
 
         Examples
         --------
@@ -340,22 +344,8 @@ class StreamedGraph(StreamedLookup):
         >>> hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2])).in_memory()
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu
         """
-        pages = self._out
-        indices = np.empty(pages.nnz, pages.id_dtype)
-        values = None if pages.dtype is None else np.empty(pages.nnz, pages.dtype)
-
-        def bring(page: int) -> None:
-            pages.check(page)
-            pages.check(page, values=True)
-            at = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
-            decode(pages, page, indices[at], None if values is None else values[at])
-
-        with ThreadPoolExecutor(config.threads) as threads:
-            for _ in threads.map(bring, range(pages.n_pages)):
-                pass
-        csr = CSR(pages.shape, np.array(pages.indptr), indices, values, validate=False)
-        graph = object.__new__(Graph)._set(csr, self.directed, self._names)
-        return graph.to(self._device)
+        csr = joined(self._out, symmetric=not self.directed)
+        return Graph._made(csr, self.directed, self._names).to(self._device)
 
     def to(self, device: str) -> Self:
         """The same pages, worked on by another device within the same budgets.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_lookup import Edges
+from hpgraph.containers.joined_pages import checked
 from hpgraph.containers.names import Names
 from hpgraph.containers.row_blocks import arcs_that, edges_of, has_edges, row_blocks
 from hpgraph.core.device import array_module
@@ -35,9 +36,10 @@ class StreamedLookup(Graph):
         flags = chosen.to_bool()
         return arcs_that(self._pages_graph, chosen, lambda source, target: flags[target], weighted=True)
 
-    def _made(self, csr: CSR, directed: bool | None, names: Names | None) -> Any:
-        """A part of the graph, which is in memory."""
-        return object.__new__(Graph)._set(csr, directed, names)
+    @classmethod
+    def _made(cls, csr: CSR, directed: bool | None, names: Names | None) -> Any:
+        """A part of the graph, which is in memory; what pages hold is not known to be in order."""
+        return Graph._made(checked(csr, directed is False, "the pages"), directed, names)
 
     def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
         """All edges, as arrays, some at a time: those of `Graph.edges` in the same order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -253,6 +254,10 @@ class _Conversion:
         return arcs if self._ids is None or self._placed else map(self._by_place, arcs)
 
 
+# Drawn anew by each process: of known hashes, arcs without their reverses could be found whose sums agree.
+_KEYS = secrets.randbits(64), secrets.randbits(64)
+
+
 class _Mirror:
     """Whether arcs are the same as their reverses, seen from sums of hashes.
 
@@ -270,9 +275,9 @@ class _Mirror:
             # The two zeros are one number, and have other bits until one is added.
             floats = weight.dtype.kind == "f"
             value = (weight.astype(np.float64) + 0.0).view(np.uint64) if floats else weight.astype(np.uint64)
-        for seed in (0, 1):
-            there, back = (int(_mixed(a, b, value, seed).sum(dtype=np.uint64)) for a, b in ((row, col), (col, row)))
-            self._excess[seed] += there - back
+        for k, key in enumerate(_KEYS):
+            there, back = (int(_mixed(a, b, value, key).sum(dtype=np.uint64)) for a, b in ((row, col), (col, row)))
+            self._excess[k] += there - back
 
     @property
     def agrees(self) -> bool:
@@ -280,9 +285,9 @@ class _Mirror:
         return all(excess % 2**64 == 0 for excess in self._excess)
 
 
-def _mixed(first: Array, second: Array, value: Array, seed: int) -> Array:
+def _mixed(first: Array, second: Array, value: Array, key: int) -> Array:
     """64 bits that hang on all bits of an arc: the finalizer of SplitMix64 (G. Steele et al., OOPSLA'14), thrice."""
-    word = np.full(len(first), 0x9E3779B97F4A7C15 * (seed + 1) % 2**64, np.uint64)
+    word = np.full(len(first), key, np.uint64)
     for part in (first.astype(np.uint64), second.astype(np.uint64), value):
         word ^= part
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -174,13 +174,13 @@ def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | Non
     from hpgraph.containers.graph import Graph
 
     graph = read_hpg(path, budget)
-    csr, names = graph.out_csr, graph.names
+    csr, names = graph.out_csr, graph._names
     if weight_dtype is not None and csr.data is not None and csr.dtype != weight_dtype:
         csr = csr.with_data(_cast(csr.data, weight_dtype, path), copy=False)
-        graph = Graph(csr, directed=graph.directed, names=names)
+        graph = Graph._made(csr, graph.directed, names)
     if directed is None or bool(directed) == graph.directed:
         return graph
-    return Graph(csr, directed=True, names=names) if directed else graph.undirected
+    return Graph._made(csr, True, names) if directed else graph.undirected
 
 
 def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None = None) -> None:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.joined_pages import joined
 from hpgraph.containers.name_arrays import as_array
+from hpgraph.containers.names import as_names
 from hpgraph.core.errors import FileFormatError
-from hpgraph.formats import CSR, Pages
+from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.formats.pages import crc32
 from hpgraph.io.arcs import Array
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, dtype_of, read_header
 from hpgraph.io.memory import Budget
-from hpgraph.kernels.pages import decode
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -172,7 +173,8 @@ def read_hpg(path: Path, budget: Budget) -> Graph:
     Raises
     ------
     FileFormatError
-        Where it is foreign, damaged or cut short; `DamagedPageError` names the page.
+        Where it is foreign, damaged or cut short, rows are out of order, or it says "undirected" and an arc lacks its
+        reverse; `DamagedPageError` names the page.
     DeviceMemoryError
         When the graph needs more memory than it may take.
     """
@@ -183,37 +185,5 @@ def read_hpg(path: Path, budget: Budget) -> Graph:
     width = header.id_dtype.itemsize + (0 if header.weight_dtype is None else header.weight_dtype.itemsize)
     names = sum(section.nbytes for name, section in header.sections.items() if name.startswith("names."))
     budget.check(header.n_arcs * width + 16 * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
-    names_of = file.names() if file.named else None
-    csr = rows_of(file.pages("out"))
-    return Graph(csr, directed=header.directed, names=names_of)
-
-
-def rows_of(pages: Pages) -> CSR:
-    """Pages put together again, every one checked.
-
-    Parameters
-    ----------
-    pages : Pages
-
-    Returns
-    -------
-    CSR
-
-    Raises
-    ------
-    DamagedPageError
-        The first that is damaged.
-    """
-    indptr = pages.indptr
-    ids = np.empty(pages.nnz, dtype=pages.id_dtype)
-    values = None if pages.values is None else np.empty(pages.nnz, dtype=pages.values.dtype)
-    for page in range(pages.n_pages):
-        arcs = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
-        stored = pages.payload(page)
-        pages.check(page, stored)
-        decode(pages, page, ids[arcs], payload=stored)
-        if values is not None:
-            held = pages.values_of(page)
-            pages.check(page, held, values=True)
-            values[arcs] = held
-    return CSR(pages.shape, indptr, ids, values, validate=False)
+    names_of = as_names(file.names() if file.named else None, header.n_vertices)
+    return Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)

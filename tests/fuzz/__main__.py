@@ -13,6 +13,7 @@ CASES = {
     "programs": 60,
     "readers": 20_000,
     "graph_files": 10_000,
+    "forged_files": 10_000,
     "algebra": 2_000,
 }
 

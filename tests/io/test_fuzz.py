@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
+
+from tests.fuzz.forged_files import check, forged
 
 
 def test_malformed_files_are_refused_in_our_words(tmp_path: Path) -> None:
@@ -27,3 +30,13 @@ def test_damaged_graph_files_are_refused_or_unchanged(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "300 files from seed 0, 0 failures" in run.stdout
+
+
+def test_forged_graph_files_are_refused(tmp_path: Path) -> None:
+    refused = 0
+    for seed in range(60):
+        random = Random(seed)
+        graph = forged(random)
+        check(graph, tmp_path / "graph.hpg", random, {"bfs", "connected_components", "core_number"})
+        refused += not graph.keeps_format
+    assert 20 < refused < 50

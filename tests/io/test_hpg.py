@@ -8,13 +8,16 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.containers.joined_pages import joined
 from hpgraph.core.errors import DamagedPageError, DeviceMemoryError, FileFormatError
-from hpgraph.io.hpg_reader import GraphFile, rows_of
+from hpgraph.formats import CSR
+from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.hpg_writer import write_hpg
 
 
@@ -52,7 +55,7 @@ def test_both_sides_are_cut_into_pages(tmp_path, arcs_per_page):
     for side, csr in (("out", graph.out_csr), ("in", graph.in_csr)):
         pages = file.pages(side)
         assert pages.n_pages >= graph.n_edges / arcs_per_page
-        found = rows_of(pages)
+        found = joined(pages)
         for array in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(found, array), getattr(csr, array))
 
@@ -170,7 +173,7 @@ def test_damage_names_the_page(tmp_path, compression):
         if part in ("ids", "weights"):
             kind, message = DamagedPageError, rf"graph\.hpg, {side}-arcs, page 0 \(rows .* the {part} do not have their"
         with pytest.raises(kind, match=message):
-            rows_of(GraphFile(path).pages(side))
+            joined(GraphFile(path).pages(side))
     for at in (9, 20, 100, 200, 4094):
         damaged = bytearray(whole)
         damaged[at] ^= 1
@@ -192,7 +195,7 @@ def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
     graph.save(path)
     file = GraphFile(path)
     other.save(path)
-    np.testing.assert_array_equal(rows_of(file.pages("out")).indices, graph.out_csr.indices)
+    np.testing.assert_array_equal(joined(file.pages("out")).indices, graph.out_csr.indices)
     same(hpg.read(path), other)
     file = GraphFile(path)
     pages = file.pages("out")
@@ -200,9 +203,110 @@ def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
     os.truncate(path, file.header.sections["out.ids"].at + 10)
     assert indptr is pages.indptr
     with pytest.raises(DamagedPageError, match=r"page 0 .*the file ends before the page does"):
-        rows_of(pages)
+        joined(pages)
     with pytest.raises(FileFormatError, match=r"section in\.pages ends early"):
         file.pages("in")
+
+
+def write_claims(path, csr, directed, in_csr=None, **how):
+    """A whole file of arcs, whatever they are, and of what is said of them."""
+    claims = SimpleNamespace(
+        n_vertices=csr.shape[0], n_edges=csr.nnz, directed=directed, dtype=csr.dtype, names=None, out_csr=csr,
+        in_csr=in_csr or csr,
+    )  # fmt: skip
+    write_hpg(claims, path, **how)
+
+
+def changed(csr, place, array="indices", value=None):
+    """The same arcs but for one place, and for what is exchanged with it."""
+    arrays = {name: None if getattr(csr, name) is None else getattr(csr, name).copy() for name in ("indices", "data")}
+    if value is None:
+        arrays[array][[place, place + 1]] = arrays[array][[place + 1, place]]
+    else:
+        arrays[array][place] = value
+    return CSR(csr.shape, csr.indptr, arrays["indices"], arrays["data"])
+
+
+REVERSE, ORDER = "called undirected, and some arc lacks its reverse of the same weight", "ids do not rise within every"
+
+
+# More arcs take a kernel of ours, fewer SciPy.
+@pytest.mark.parametrize("arcs", [2000, 150_000])
+@pytest.mark.parametrize("dtype", [None, "int64", "float32"])
+def test_arcs_that_contradict_the_header_are_refused(tmp_path, dtype, arcs):
+    path = tmp_path / "graph.hpg"
+    csr = some_graph(False, dtype, n=arcs // 10, arcs=arcs).out_csr
+    degree = np.diff(csr.indptr)
+    # A row in which neighbours can change places, and behind whose last one there is room.
+    last = csr.indices[csr.indptr[1:] - 1]
+    row = int(np.flatnonzero((degree >= 3) & (last < csr.shape[0] - 1) & (last != np.arange(len(last))))[-3])
+    first, end = int(csr.indptr[row]), int(csr.indptr[row + 1]) - 1
+    forgeries = [(changed(csr, first), ORDER), (changed(csr, first, value=csr.indices[first + 1]), ORDER),
+                 (changed(csr, end, value=csr.indices[end] + 1), REVERSE),
+                 (some_graph(True, dtype, n=arcs // 10, arcs=arcs).out_csr, REVERSE)]  # fmt: skip
+    if dtype is not None:
+        forgeries += [(changed(csr, end, "data", value), REVERSE) for value in (91, -1)]
+    for forged, message in forgeries:
+        for how in ({}, {"arcs_per_page": arcs // 20, "compression": "none"}):
+            write_claims(path, forged, directed=False, **how)
+            with pytest.raises(FileFormatError, match=rf"graph\.hpg, out-arcs: .*{message}.*save the graph again"):
+                hpg.read(path)
+            with pytest.raises(FileFormatError, match=message):
+                hpg.open(path).in_memory()
+        write_claims(path, forged, directed=True)
+        if message is ORDER:
+            with pytest.raises(FileFormatError, match=ORDER):
+                hpg.read(path)
+        else:
+            assert hpg.read(path).n_edges == forged.nnz
+    write_claims(path, csr, directed=False)
+    np.testing.assert_array_equal(hpg.read(path).out_csr.indices, csr.indices)
+
+
+def test_degrees_that_agree_do_not_hide_a_missing_reverse(tmp_path):
+    """A ring all of whose arcs go one way round, among edges: every vertex has as many arcs as reach it."""
+    n = 40_000
+    ring = np.arange(n)
+    ends = (
+        np.concatenate([np.arange(n), (np.arange(n) + 7) % n, ring]),
+        np.concatenate([(np.arange(n) + 7) % n, np.arange(n), (ring + 1) % n]),
+    )
+    graph = hpg.Graph.from_edges(*ends)
+    assert graph.n_edges > 100_000 and graph.directed
+    for csr in (graph.out_csr, hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]).out_csr):
+        write_claims(tmp_path / "graph.hpg", csr, directed=False)
+        with pytest.raises(FileFormatError, match=REVERSE):
+            hpg.read(tmp_path / "graph.hpg")
+
+
+def test_equal_weights_of_other_bits_are_symmetric(tmp_path):
+    """Zeros of either sign, and NaN of any payload."""
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, 20_000, (2, 100_000))
+    csr = hpg.Graph.from_edges(source, target, np.ones(100_000, np.float32), directed=False).out_csr
+    row = csr.expand_rows()
+    payload = np.frombuffer(np.uint32([0x7FC00001, 0xFFC12345]).tobytes(), np.float32)
+    data = np.where(row < csr.indices, payload[0], payload[1])
+    data[(row + csr.indices) % 2 == 0] = 0.0
+    data[((row + csr.indices) % 2 == 0) & (row < csr.indices)] = -0.0
+    write_claims(tmp_path / "graph.hpg", csr.with_data(data), directed=False)
+    assert np.isnan(hpg.read(tmp_path / "graph.hpg").weights).any()
+
+
+def test_parts_of_forged_pages_are_refused(tmp_path):
+    csr = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 1]).out_csr
+    write_claims(tmp_path / "graph.hpg", csr, directed=False)
+    opened = hpg.open(tmp_path / "graph.hpg")
+    with pytest.raises(FileFormatError, match=REVERSE):
+        opened.subgraph([0, 1, 2])
+
+
+def test_lengths_below_zero_in_one_side_alone_are_found(tmp_path):
+    """Searches go along either side; among the arcs by source no length is below zero."""
+    graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 1, 2])
+    write_claims(tmp_path / "graph.hpg", graph.out_csr, True, changed(graph.in_csr, 1, "data", -9))
+    with pytest.raises(ValueError, match="a length must not be negative here, and there is -9"):
+        hpg.closeness_centrality(hpg.open(tmp_path / "graph.hpg"), weight=True)
 
 
 READER = """
