@@ -244,7 +244,9 @@ class StreamedGraph(StreamedLookup):
     def weights_by_page(self, by_target: bool = False) -> Iterator[np.ndarray[Any, Any]]:
         """The weights of each page's arcs, one page after another, in main memory; none where there are no pages."""
         pages = self.pages(by_target)
-        for page in range(0 if pages is None else pages.n_pages):
+        if pages is None:
+            return
+        for page in range(pages.n_pages):
             values = pages.values_of(page)
             if values is not None:
                 pages.check(page, values, values=True)

@@ -193,5 +193,5 @@ def read_hpg(path: Path, budget: Budget) -> Graph:
     width = header.id_dtype.itemsize + (0 if header.weight_dtype is None else header.weight_dtype.itemsize)
     names = sum(section.nbytes for name, section in header.sections.items() if name.startswith("names."))
     budget.check(header.n_arcs * width + 16 * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
-    names = as_names(file.names() if file.named else None, header.n_vertices)
-    return Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names)
+    names_of = as_names(file.names() if file.named else None, header.n_vertices)
+    return Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)
