@@ -159,6 +159,7 @@ if TYPE_CHECKING:
     from hpgraph.core.errors import MissingExtraError as MissingExtraError
     from hpgraph.core.errors import NegativeCycleError as NegativeCycleError
     from hpgraph.core.errors import NoPathError as NoPathError
+    from hpgraph.core.errors import OutOfBoundsError as OutOfBoundsError
     from hpgraph.core.errors import StreamingError as StreamingError
     from hpgraph.core.versions import show_versions as show_versions
     from hpgraph.engine.definition import Parameter as Parameter
@@ -273,7 +274,8 @@ _NAMES = {
     "core.config": "config",
     "core.errors": (
         "BudgetError CompileError ConvergenceWarning DamagedPageError DeviceError DeviceMemoryError "
-        "FileFormatError HpgraphError MissingExtraError NegativeCycleError NoPathError StreamingError"
+        "FileFormatError HpgraphError MissingExtraError NegativeCycleError NoPathError OutOfBoundsError "
+        "StreamingError"
     ),
     "core.versions": "show_versions",
     "engine.definition": "Parameter Property",

@@ -30,6 +30,7 @@ from hpgraph.semiring.references import (
     is_known,
     is_named,
     is_numba_type,
+    is_of_user,
     is_readable_type,
 )
 from hpgraph.semiring.snapshot import Ufunc, copy_function
@@ -68,9 +69,9 @@ def fingerprint(python: FunctionType) -> str:
     return fingerprint_of_copy(copy_function(python))
 
 
-def fingerprint_of_copy(python: FunctionType) -> str:
+def fingerprint_of_copy(python: FunctionType, checks_bounds: bool = True) -> str:
     """`fingerprint` of a function that `copy_function` made, so that nothing it refers to can change meanwhile."""
-    walk = _Walk()
+    walk = _Walk(checks_bounds)
     walk.add("hpgraph", *_toolchain())
     walk.function(python)
     return f"{_UNREADABLE}{uuid.uuid4().hex}" if walk.unreadable else walk.hash.hexdigest()[:40]
@@ -125,7 +126,8 @@ def _toolchain() -> tuple[str, ...]:
 class _Walk:
     """One traversal: feeds the hash and remembers what it has met, since functions may refer to each other."""
 
-    def __init__(self) -> None:
+    def __init__(self, checks_bounds: bool = True) -> None:
+        self.checks_bounds = checks_bounds
         self.hash = hashlib.sha256()
         self.met: dict[int, int] = {}
         self.unreadable = False
@@ -140,6 +142,8 @@ class _Walk:
         if self.is_met(python):
             return
         self.code(python.__code__)
+        if self.checks_bounds and is_of_user(python):
+            self.add("checks bounds")
         self.value(python.__defaults__)
         self.value(python.__kwdefaults__)
         for name, cell in zip(python.__code__.co_freevars, python.__closure__ or (), strict=True):

@@ -13,8 +13,10 @@ from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from hpgraph.core.config import config
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.semiring.fingerprint import fingerprint_of_copy, is_lasting
+from hpgraph.semiring.references import is_of_user
 from hpgraph.semiring.refusal import check_function
 from hpgraph.semiring.snapshot import copy_function
 
@@ -44,6 +46,8 @@ class Function:
     python : function
         The function, with its own copy of all it refers to.
     name : str
+    checks_bounds : bool
+        Whether indices are checked on the CPU: ``config.check_bounds`` as it was.
 
     Raises
     ------
@@ -76,11 +80,12 @@ class Function:
         self.name: str = name or inner.__name__
         check_function(inner, self.name)
         self.python: FunctionType = copy_function(inner)
+        self.checks_bounds: bool = config.check_bounds
 
     @cached_property
     def key(self) -> str:
         """Fingerprint of the code and of all it refers to, the same in every process."""
-        return fingerprint_of_copy(self.python)
+        return fingerprint_of_copy(self.python, self.checks_bounds)
 
     @property
     def is_lasting(self) -> bool:
@@ -120,13 +125,18 @@ class Function:
         """
         from numba import njit
 
-        from hpgraph.semiring.stop import StoppableCompiler
+        from hpgraph.semiring.stoppable import StoppableCompiler
 
         # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions do.
         options = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         # It may make arrays, in a kernel that makes none and counts no references to any.
         options["_nrt"] = True
-        return copy_function(self.python, njit(pipeline_class=StoppableCompiler, **options))
+
+        def compiled(python: FunctionType) -> Any:
+            checks = self.checks_bounds and is_of_user(python)
+            return njit(python, pipeline_class=StoppableCompiler, boundscheck=checks, **options)
+
+        return copy_function(self.python, compiled)
 
     def cuda(
         self,

@@ -8,17 +8,22 @@ function that was edited.
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
+import pickle
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import NativeValue, models, register_model, unbox
 
-from hpgraph.core.errors import CompileError
+from hpgraph.core.errors import CompileError, OutOfBoundsError
 from hpgraph.semiring.complaint import reason
 from hpgraph.semiring.fingerprint import is_lasting
+from hpgraph.semiring.stop import stop_by
 
 if TYPE_CHECKING:
     from hpgraph.semiring.function import Function
@@ -119,7 +124,52 @@ def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     if not is_lasting(sig.args[0].key):
         _keep_off_disk(context, builder)
     defaults = [context.get_dummy_value()] * (len(inner.args) - len(args) + 1)
-    return context.get_function(dispatcher, inner)(builder, [*args[1:], *defaults])
+    compiled = dispatcher.dispatcher.overloads[inner.args]
+    context.active_code_library.add_linking_library(compiled.library)
+    status, found = context.call_internal_no_propagate(builder, compiled.fndesc, inner, [*args[1:], *defaults])
+    with cgutils.if_unlikely(builder, status.is_error):
+        # The threads of a parallel loop cannot raise: the run stops, and what was found is zero.
+        is_told = stop_by(builder, _number(sig.args[0].key), status.excinfoptr)
+        with cgutils.if_unlikely(builder, builder.not_(is_told)):
+            context.call_conv.return_status_propagate(builder, status)
+    return found
+
+
+def _number(key: str) -> int:
+    """What a stopped run calls a function, the same in every process."""
+    return int(hashlib.sha256(key.encode()).hexdigest()[:15], 16) | 2
+
+
+def exception_of(number: int, described: int) -> Exception:
+    """The exception that a function has stopped a run by.
+
+    Parameters
+    ----------
+    number : int
+        The function's.
+    described : int
+        Address of Numba's description.
+
+    Returns
+    -------
+    Exception
+    """
+    name = next((function.name for key, function in _FUNCTIONS.items() if _number(key) == number), "a function")
+    about = _Described.from_address(described)
+    kind, arguments, _ = pickle.loads(ctypes.string_at(about.pickled, about.length))
+    if kind is IndexError:
+        return OutOfBoundsError(name)
+    # What is found out at run time is lost.
+    return kind(*(() if about.is_dynamic else arguments))
+
+
+class _Described(ctypes.Structure):
+    """Numba's ``excinfo_t``."""
+
+    _fields_ = (
+        ("pickled", ctypes.c_void_p), ("length", ctypes.c_int32), ("arguments", ctypes.c_void_p),
+        ("unwrap", ctypes.c_void_p), ("is_dynamic", ctypes.c_int32),
+    )  # fmt: skip
 
 
 def _keep_off_disk(context: Any, builder: Any) -> None:

@@ -6,6 +6,7 @@ import ctypes
 import dis
 import enum
 from functools import lru_cache
+from pathlib import Path
 from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
 from typing import Any
 
@@ -17,6 +18,9 @@ _KNOWN_BY_NAME = frozenset({"builtins", "cmath", "math", "numba", "numpy", "oper
 OWN_NAMES = frozenset({"random_bits", "uniform", "uniform32"})
 # Types whose values never change.
 ATOMS = frozenset({NoneType, EllipsisType, bool, int, float, complex, str, bytes})
+# The file of functions that this library writes, and the folder of its own.
+GENERATED = "<hpgraph>"
+_LIBRARY = str(Path(__file__).parents[1])
 # What stands for a global that is not there: a name of Python's own, or a mistake.
 MISSING = object()
 
@@ -52,6 +56,12 @@ def is_known(module: str) -> bool:
 def is_known_by_name(value: Any) -> bool:
     """Whether Numba compiles this object from its name (``math.sqrt``, ``np.minimum``) rather than from a body."""
     return is_known(getattr(value, "__module__", None) or type(value).__module__)
+
+
+def is_of_user(function: FunctionType) -> bool:
+    """Whether a function is no part of this library, which knows that its own indices are right."""
+    file = function.__code__.co_filename
+    return not (file == GENERATED or file.startswith(_LIBRARY))
 
 
 def inner_function(value: Any) -> FunctionType | None:

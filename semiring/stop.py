@@ -1,47 +1,149 @@
-"""A word in memory that stops the kernels under way, and functions that look at it. Imports Numba.
+"""Words in memory that stop the kernels of one run, whichever threads they use. Imports Numba.
 
-Compiled code looks at the word, and whoever wants the kernels to stop sets it. A stopped kernel takes no further work
-and returns; what it has written is of no use then. A user's function looks before each further turn of a ``while``
-loop, and returns zero when it is to stop: a loop that never ends is otherwise out of reach, as a thread inside compiled
-code cannot be ended from outside. A ``for`` loop ends by itself and pays nothing.
+A run stops by Ctrl-C, or by an exception in a function that it was given. Its kernels take no further work then and
+return; what they have written is of no use, and the block around them raises
+(`hpgraph.kernels.runtime.cpu.interruption`).
+
+Kernels read one word of the process, which says that some run is stopped. Only where it is set do they read the word of
+their own run: a run is what a Python thread does, and the operating system keeps a pointer for each thread. Parallel
+regions hand the pointer on to the threads that help (`hpgraph.kernels.runtime.cpu.machine_code`).
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
+import threading
+import weakref
 from typing import Any
 
 from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
-from numba.core import ir as numba_ir
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
-from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
-from hpgraph.semiring.code_library import InnerLibrary, libraries
 from hpgraph.semiring.intrinsic import intrinsic
 
-_NAME = "hpgraph_stop"
+# What a run's memory holds: 0 or why it is stopped, the exception that Numba describes there, and whether a block is
+# open that raises.
+WHY, EXCEPTION, INSIDE = range(3)
+# Why: by Ctrl-C; any other number is that of a function.
+INTERRUPTED = 1
+
 # Aligned, and alone on two cache lines, which processors fetch in pairs: every thread reads it all the time.
 _MEMORY = (ctypes.c_int64 * 48)()
 word = ctypes.c_int64.from_address((ctypes.addressof(_MEMORY) + 127) // 128 * 128)
 
-# Compiled code, also such as comes from a cache of another process, finds the word by its name.
-binding.add_symbol(_NAME, ctypes.addressof(word))
+_pointer = ctypes.c_int64(0)
+if sys.platform == "win32":
+    _system = ctypes.WinDLL("kernel32")
+    _get, _set = _system.TlsGetValue, _system.TlsSetValue
+    _pointer.value = _system.TlsAlloc()
+else:
+    _system = ctypes.CDLL(None)
+    _get, _set = _system.pthread_getspecific, _system.pthread_setspecific
+    _system.pthread_key_create(ctypes.byref(_pointer), None)
+_set.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+
+# Compiled code, also such as comes from a cache of another process, finds these by their names.
+_WORD, _POINTER, _GET, _SET = "hpgraph_stop", "hpgraph_run_pointer", "hpgraph_get_pointer", "hpgraph_set_pointer"
+binding.add_symbol(_WORD, ctypes.addressof(word))
+binding.add_symbol(_POINTER, ctypes.addressof(_pointer))
+for _name, _function in ((_GET, _get), (_SET, _set)):
+    binding.add_symbol(_name, ctypes.cast(_function, ctypes.c_void_p).value)
+
+_INTEGER = ir.IntType(64)
+_runs: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
-def _is_set(builder: Any) -> Any:
-    integer = ir.IntType(64)
-    place = builder.module.globals.get(_NAME) or ir.GlobalVariable(builder.module, integer, _NAME)
+class _Memory(ctypes.c_int64 * 3):  # type: ignore[misc]
+    """The memory of one run."""
+
+    __hash__ = object.__hash__
+
+
+class Run(threading.local):
+    """The run of the Python thread that asks.
+
+    Attributes
+    ----------
+    memory : array of three int64
+        See `WHY`.
+    address : int
+        Where it lies.
+    """
+
+    def __init__(self) -> None:
+        # A view is quicker to read than ctypes's array.
+        owner = _Memory()
+        self.memory = memoryview(owner).cast("B").cast("q")
+        self.address = ctypes.addressof(owner)
+        _runs.add(owner)
+        _set(_pointer, self.address)
+
+    def go_on(self) -> None:
+        """Take back that the run is stopped."""
+        self.memory[WHY] = 0
+        word.value = 0
+        # In this order: another run that is stopped meanwhile sets the word after its own.
+        if any(memory[WHY] for memory in list(_runs)):
+            word.value = 1
+
+
+run = Run()
+
+
+def is_set(builder: Any) -> Any:
+    """Code that tells whether the run of the thread is stopped."""
+    found = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     # Atomic, so that it is read anew each time.
-    return builder.icmp_signed("!=", builder.load_atomic(place, "monotonic", 8), ir.Constant(integer, 0))
+    some = builder.load_atomic(_variable(builder, _WORD), "monotonic", 8)
+    with cgutils.if_unlikely(builder, builder.icmp_signed("!=", some, ir.Constant(_INTEGER, 0))):
+        own = get_pointer(builder)
+        with builder.if_then(cgutils.is_not_null(builder, own)):
+            why = builder.load_atomic(own, "monotonic", 8)
+            builder.store(builder.icmp_signed("!=", why, ir.Constant(_INTEGER, 0)), found)
+    return builder.load(found)
 
 
-@intrinsic(lambda: word.value != 0)
+def stop_by(builder: Any, number: int, exception: Any) -> Any:
+    """Code that stops the run of the thread by a function's exception; tells whether there is a run to stop."""
+    own = get_pointer(builder)
+    stopped = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
+    with builder.if_then(cgutils.is_not_null(builder, own)):
+        inside = builder.load(builder.gep(own, [ir.Constant(_INTEGER, INSIDE)]))
+        with builder.if_then(builder.icmp_signed("!=", inside, ir.Constant(_INTEGER, 0))):
+            builder.store(ir.Constant(ir.IntType(1), 1), stopped)
+            # Of several exceptions the first is told.
+            zero, why = ir.Constant(_INTEGER, 0), ir.Constant(_INTEGER, number)
+            is_first = builder.extract_value(builder.cmpxchg(own, zero, why, "seq_cst", "seq_cst"), 1)
+            with builder.if_then(is_first):
+                described = builder.ptrtoint(exception, _INTEGER)
+                builder.store(described, builder.gep(own, [ir.Constant(_INTEGER, EXCEPTION)]))
+            builder.store_atomic(ir.Constant(_INTEGER, 1), _variable(builder, _WORD), "seq_cst", 8)
+    return builder.load(stopped)
+
+
+def get_pointer(builder: Any) -> Any:
+    """Code for the address of the thread's run, as it is; null for a thread that has none."""
+    kind = ir.FunctionType(_INTEGER.as_pointer(), [_INTEGER])
+    get = cgutils.get_or_insert_function(builder.module, kind, _GET)
+    return builder.call(get, [builder.load(_variable(builder, _POINTER))])
+
+
+def set_pointer(builder: Any, run: Any) -> None:
+    """Code that has the thread work for a run."""
+    kind = ir.FunctionType(ir.IntType(32), [_INTEGER, _INTEGER.as_pointer()])
+    give = cgutils.get_or_insert_function(builder.module, kind, _SET)
+    builder.call(give, [builder.load(_variable(builder, _POINTER)), run])
+
+
+def _variable(builder: Any, name: str) -> Any:
+    return builder.module.globals.get(name) or ir.GlobalVariable(builder.module, _INTEGER, name)
+
+
+@intrinsic(lambda: run.memory[WHY] != 0)
 def is_stopped(typingctx: Any) -> Any:
-    """Whether the kernels under way are to stop.
+    """Whether the kernels of this run are to stop.
 
     Examples
     --------
@@ -49,57 +151,4 @@ def is_stopped(typingctx: Any) -> Any:
     >>> njit(lambda: is_stopped())()
     False
     """
-    return types.boolean(), lambda context, builder, sig, args: _is_set(builder)
-
-
-class _LookingLower(Lower):
-    """Code generation that has every loop, but for those over an iterator, look at the word before its next turn."""
-
-    def pre_block(self, block: Any) -> None:
-        super().pre_block(block)
-        self._label = next(label for label, other in self.blocks.items() if other is block)
-
-    def lower_inst(self, inst: Any) -> None:
-        if isinstance(inst, numba_ir.Jump | numba_ir.Branch):
-            targets = [inst.target] if isinstance(inst, numba_ir.Jump) else [inst.truebr, inst.falsebr]
-            # Any cycle of blocks has a jump to a label that is not above its own.
-            if any(target <= self._label and not self._iterates(target) for target in targets):
-                with cgutils.if_unlikely(self.builder, _is_set(self.builder)):
-                    # What the function still holds is not released: at most a count of references to the run's arrays.
-                    kind = self.fndesc.restype
-                    nothing = self.context.get_constant_null(kind)
-                    self.call_conv.return_value(
-                        self.builder, self.context.get_return_value(self.builder, kind, nothing)
-                    )
-        super().lower_inst(inst)
-
-    def _iterates(self, label: int) -> bool:
-        return any(expression.op == "iternext" for expression in self.blocks[label].find_exprs())
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _LookingLowering(BaseNativeLowering):
-    _name = "hpgraph_looking_lowering"
-
-    @property
-    def lowering_class(self) -> type[Lower]:
-        return _LookingLower
-
-
-class StoppableCompiler(CompilerBase):
-    """Numba's compiler, for functions whose ``while`` loops can be stopped; a ``pipeline_class`` of `numba.njit`.
-
-    Only other compiled functions call them.
-    """
-
-    def compile_extra(self, func: Any) -> Any:
-        """Compile for the types that this compiler was made for."""
-        with libraries(self.state.targetctx.codegen(), InnerLibrary):
-            return super().compile_extra(func)
-
-    def define_pipelines(self) -> list[Any]:
-        """Numba's usual passes, but for the one that generates code."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(_LookingLowering if p is NativeLowering else p, what) for p, what in passes.passes]
-        passes.finalize()
-        return [passes]
+    return types.boolean(), lambda context, builder, sig, args: is_set(builder)

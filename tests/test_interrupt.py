@@ -118,6 +118,24 @@ def endless():
     hpg.run(Loop, G)
 """,
     "a negative cycle": NEGATIVE_CYCLE,
+    "gather, a for loop": """
+class Long(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=1)
+    turns = hpg.Parameter("int64")
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 3
+    def gather(source, weight, target, world):
+        x = source.value
+        for i in range(world.turns):
+            x = x * 0.5 + i
+        return x
+    def update(vertex, message): return message
+def ready():
+    hpg.run(Long, small, turns=5)
+def endless():
+    hpg.run(Long, small, turns=10**15)
+""",
     "supersteps": """
 class Counting(hpg.VertexProgram):
     value = hpg.Property("float64", initial=1)
@@ -212,3 +230,83 @@ def interrupted(process: subprocess.Popen[str], program: str) -> float:
 @pytest.mark.parametrize("name", ENDLESS)
 def test_ctrl_c_ends_what_would_never_end(name: str, shell: Callable[[], subprocess.Popen[str]]) -> None:
     assert interrupted(shell(), ENDLESS[name]) < 1
+
+
+# What a thread runs meanwhile, with loops of each kind: none may stop by the main thread's interruption.
+BESIDE = """
+import os, signal, threading
+path = hpg.Graph.from_edges(np.arange(200_000), np.arange(1, 200_001), directed=False)
+heavy = hpg.Graph.from_edges(np.arange(200_000), np.arange(1, 200_001), np.full(200_000, 2.0), directed=False)
+loose = hpg.Graph.from_edges(*rng.integers(0, 20_000, (2, 400_000)), n_vertices=20_000, directed=False)
+class Reach(hpg.VertexProgram):
+    seen = hpg.Property("int64", initial=0, start=1)
+    hops = hpg.Property("int64", initial=-1, start=0)
+    reduce = "max"
+    def gather(source, weight, target):
+        return source.hops
+    def update(vertex, message):
+        return (1, message + 1) if vertex.seen == 0 else (vertex.seen, vertex.hops)
+def work():
+    return {work}
+def same(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+class Slow(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=1)
+    reduce = "max"
+    activity = "all"
+    # A thread is at a piece of work for 100 ms, so that other threads meet the interruption.
+    def gather(source, weight, target):
+        x = source.value
+        for i in range(2000 if x > 0 else 0):
+            x = x * 0.5 + i
+        return x
+    def update(vertex, message):
+        return vertex.value + 1
+def endlessly():
+    hpg.run(Slow, loose, max_iteration=10**30)
+def ready():
+    hpg.run(Slow, loose, value=np.zeros(20_000), max_iteration=1)
+    expected, over, compared, wrong = work(), threading.Event(), [], []
+    assert {right}
+    def worker():
+        try:
+            while not over.is_set():
+                compared.append(same(work(), expected))
+        except BaseException as error:
+            wrong.append(error)
+    thread = threading.Thread(target=worker, daemon=True)
+    thread.start()
+    for _ in range({times}):
+        while not compared and not wrong:
+            time.sleep(0.001)
+        try:
+            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+            endlessly()
+        except KeyboardInterrupt:
+            continue
+        raise AssertionError("was not interrupted")
+    over.set()
+    thread.join()
+    assert not wrong and all(compared), (wrong, compared)
+def endless():
+    endlessly()
+"""
+
+WORK = {
+    "general loop": ("(lambda found: (found.seen, found.hops))(hpg.run(Reach, path, active=[0]))", "expected[0].all()"),
+    "bfs": ("(hpg.bfs(path, 0).level,)", "(expected[0] == np.arange(200_001)).all()"),
+    "sssp": ("(hpg.sssp(heavy, 0).distance,)", "(expected[0] == 2 * np.arange(200_001)).all()"),
+    "pagerank": ("(hpg.pagerank(loose, tol=0, max_iteration=100).rank,)", "abs(expected[0].sum() - 1) < 1e-6"),
+    "core numbers": ("(hpg.core_number(loose),)", "expected[0].max() > 5"),
+    "truss numbers": ("(hpg.truss_number(loose),)", "expected[0].max() > 2"),
+    "colouring": ("(hpg.greedy_color(loose),)", "expected[0].max() > 2"),
+    "matching": ("(hpg.maximal_matching(loose),)", "(expected[0] >= 0).mean() > 0.8"),
+    "two searches that meet": ("(np.array(hpg.shortest_path(path, 0, 200_000)),)", "len(expected[0]) == 200_001"),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to one process there")
+@pytest.mark.parametrize("name", WORK)
+def test_other_threads_go_on_to_their_right_answers(name: str, shell: Callable[[], subprocess.Popen[str]]) -> None:
+    work, right = WORK[name]
+    interrupted(shell(), BESIDE.format(work=work, right=right, times=3))

@@ -30,6 +30,7 @@ _VARIABLES = {
     "memory_share": "HPGRAPH_MEMORY_SHARE",
     "networkx_device": "HPGRAPH_NETWORKX_DEVICE",
     "peer_access": "HPGRAPH_PEER_ACCESS",
+    "check_bounds": "HPGRAPH_CHECK_BOUNDS",
 }
 
 
@@ -96,6 +97,7 @@ _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "memory_share": _share,
     "networkx_device": _device,
     "peer_access": _boolean,
+    "check_bounds": _boolean,
 }
 
 
@@ -160,6 +162,12 @@ class Config:
         Whether several GPUs read and write each other's memory, where they can; else what they exchange goes through
         the host, for machines on which they say that they can and fail. It is asked when a graph or a matrix is
         divided, and when a run begins. ``HPGRAPH_PEER_ACCESS``.
+
+    check_bounds : bool
+        Whether functions of a program, and those that operations are given, check on the CPU where they index arrays;
+        `OutOfBoundsError` is raised then. Without, an index that is out of bounds reads memory of something else. A
+        function is compiled as this was when it was made a part of a program or of an operator.
+        ``HPGRAPH_CHECK_BOUNDS``.
 
     Raises
     ------
@@ -296,6 +304,12 @@ class Config:
     def peer_access(self) -> bool:
         """Whether several GPUs read and write each other's memory, where they can."""
         value: bool | None = self._get("peer_access")
+        return True if value is None else value
+
+    @property
+    def check_bounds(self) -> bool:
+        """Whether users' functions check their indices on the CPU."""
+        value: bool | None = self._get("check_bounds")
         return True if value is None else value
 
     @property

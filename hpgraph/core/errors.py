@@ -72,6 +72,28 @@ class DeviceMemoryError(MemoryError, HpgraphError):
         self.device = device
 
 
+class OutOfBoundsError(IndexError, HpgraphError):
+    """A function of a program, or one that an operation was given, indexes an array out of its bounds.
+
+    Parameters
+    ----------
+    function : str
+        The function, as in ``BFS.gather``.
+
+    Examples
+    --------
+    >>> str(OutOfBoundsError("BFS.gather"))
+    'BFS.gather() indexes an array or a tuple out of its bounds: an index is at least -len(a) and less than len(a)'
+    """
+
+    def __init__(self, function: str) -> None:
+        super().__init__(
+            f"{function}() indexes an array or a tuple out of its bounds: an index is at least -len(a) and less than "
+            "len(a)"
+        )
+        self.function = function
+
+
 class BudgetError(ValueError, HpgraphError):
     """A budget of memory does not suffice; said before anything is read, with the least that would do."""
 

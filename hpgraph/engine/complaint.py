@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.errors import CompileError, HpgraphError
+from hpgraph.core.errors import CompileError, HpgraphError, OutOfBoundsError
 from hpgraph.kernels.edges.program import EdgeProgramCode
-from hpgraph.kernels.runtime.program import GENERATED
 from hpgraph.semiring.complaint import at_line, reason
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.references import GENERATED
 
 if TYPE_CHECKING:
     from hpgraph.kernels.runtime.program import ProgramCode
@@ -44,9 +44,13 @@ def naming_what_does_not_compile(code: ProgramCode, weight: Callable[[], np.dtyp
     ------
     CompileError
         Naming the function of the program, its line, and what is wrong with it.
+    OutOfBoundsError
+        Naming the function of this program, where another has the same.
     """
     try:
         yield
+    except OutOfBoundsError as error:
+        raise OutOfBoundsError(_own_name(code, error.function)) from None
     except Exception as error:
         if not isinstance(error, CompileError):
             if isinstance(error, HpgraphError | MemoryError) or not _is_of_a_compiler(error.__traceback__):
@@ -175,11 +179,21 @@ def _with_attributes(code: ProgramCode, reason: str) -> str:
 
 def _by_its_own_name(code: ProgramCode, error: CompileError) -> CompileError:
     """What one device alone refuses, under the name that the function has in the program."""
-    inner = error.function.rpartition(".")[2]
-    name = _WRITTEN.get(inner, inner)
+    name = _role(error.function)
     python = getattr(code, name, None)
     if not isinstance(python, FunctionType):
         return error
     place = "" if '(File "' in error.reason and GENERATED not in error.reason else f" {at_line(python.__code__, None)}"
     said = error.reason.partition(' (File "')[0] if place else error.reason
     return CompileError(f"{code.name}.{code.called(name)}", f"{said}{place}")
+
+
+def _own_name(code: ProgramCode, function: str) -> str:
+    """What a program's author calls a function that kernels call."""
+    name = _role(function)
+    return f"{code.name}.{code.called(name)}" if hasattr(code, name) else function
+
+
+def _role(function: str) -> str:
+    inner = function.rpartition(".")[2]
+    return _WRITTEN.get(inner, inner)

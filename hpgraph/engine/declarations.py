@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.core.config import config
 from hpgraph.engine.definition import (
     LEFT,
     Definition,
@@ -81,6 +82,7 @@ class Declarations:
         self._snapshot = Snapshot()
         self._program = program
         self._identity = program.identity
+        self._checks_bounds = config.check_bounds
         check_definition(program)
         self._check(program)
         self.name = program.__name__
@@ -109,6 +111,8 @@ class Declarations:
                 if namespace != copy:
                     return False
         except (TypeError, ValueError):  # arrays, for one, cannot say whether they are equal
+            return False
+        if self._checks_bounds is not config.check_bounds:
             return False
         if self._identity is not self._program.identity:  # 0.0 and -0.0 are equal
             return False

@@ -104,7 +104,7 @@ def run_edges(
     arcs: Any = numbered_arcs_of(graph)
     code = edge_code(declared, graph, arcs, state, edges)
     sources, backend = sources_of(active, graph), kernels(graph.device)
-    with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.places):
+    with naming_what_does_not_compile(code, lambda: arcs.places), backend.interruptible():
         this = EdgeRun(
             backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit,
             edges=edges,

@@ -128,7 +128,7 @@ def run_lanes(
     beginnings = tuple(column.beginning for column in begun.values())
     # What differs from lane to lane is filled in by the loops.
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
-    with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
+    with naming_what_does_not_compile(code, lambda: arcs.sending.dtype), backend.interruptible():
         form = form_for(run)
         check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
         joint = joint_traversal(device) if form.loop == TRAVERSAL and not arcs.in_shards else None

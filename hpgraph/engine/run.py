@@ -205,7 +205,7 @@ def run_one(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
         apart,
     )  # fmt: skip
-    with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
+    with naming_what_does_not_compile(code, lambda: arcs.sending.dtype), backend.interruptible():
         if sources is None:
             _begin_by_itself(this, graph)
         form = form_for(this)

@@ -9,6 +9,7 @@ import pytest
 
 from hpgraph.kernels.runtime.cpu import interruption
 from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
+from hpgraph.semiring import stop
 
 pytestmark = pytest.mark.skipif(interruption._main is None, reason="without compiled kernels Python answers")
 
@@ -34,7 +35,7 @@ def test_pressed_while_the_handler_is_set(call: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(interruption, "_set_handler", pressed)
     with pytest.raises(KeyboardInterrupt), interruptible(), in_python():
         assert handler_in_c() == python
-    assert (handler_in_c(), interruption._python, interruption.word.value) == (python, None, 0)
+    assert (handler_in_c(), interruption._python, stop.word.value) == (python, None, 0)
 
 
 def test_pressed_inside_and_once_more_at_the_end(monkeypatch: pytest.MonkeyPatch, ctrl_c: None) -> None:

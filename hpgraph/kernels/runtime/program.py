@@ -21,10 +21,7 @@ from hpgraph.kernels.runtime.packed_pair import PackedPair
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
 from hpgraph.semiring.reads import reads_properties
-from hpgraph.semiring.references import inner_function
-
-# The file that compilers think generated functions stand in.
-GENERATED = "<hpgraph>"
+from hpgraph.semiring.references import GENERATED, inner_function
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
 """Ctrl-C during a kernel: a compiled call of minutes ends within a piece of work, by `KeyboardInterrupt`.
 
 Python answers a signal between two of its own instructions, so not before a compiled call is over. Inside an
-`interruptible` block SIGINT goes to a handler in machine code instead, which sets the word that kernels look at
-(`hpgraph.semiring.stop`). They stop wherever they are, and the block raises before anybody can use what they left.
+`interruptible` block SIGINT goes to a handler in machine code instead, which sets the word that the kernels of the main
+thread look at (`hpgraph.semiring.stop`). They stop wherever they are, and the block raises before anybody can use what
+they left. What other threads run goes on.
 
 Only the main thread is interrupted, as always in Python, and only while SIGINT has Python's own handler: one that
 someone else has set, as asyncio does, may not mean to end anything, and is called after the kernel. On the GPU the host
@@ -21,8 +22,9 @@ from collections.abc import Iterator
 
 import numba
 
-from hpgraph.kernels.runtime.cpu.machine_code import stop_on_signal
-from hpgraph.semiring.stop import word
+from hpgraph.kernels.runtime.cpu.machine_code import interrupted, stop_on_signal
+from hpgraph.semiring.jit import exception_of
+from hpgraph.semiring.stop import EXCEPTION, INSIDE, INTERRUPTED, WHY, run
 
 _set_handler = ctypes.pythonapi.PyOS_setsig
 _set_handler.argtypes, _set_handler.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
@@ -33,34 +35,20 @@ _default = signal.default_int_handler
 _main = None if numba.config.DISABLE_JIT else threading.main_thread().ident
 # Python's own handler of SIGINT, a C function, while ours is in its place.
 _python: int | None = None
-# How often kernels have been stopped. Who finds it changed was computing when another thread stopped them all.
-stops = 0
-
-
-def stopped_since(count: int) -> bool:
-    """Whether kernels were stopped since `stops` was read, so that what they made is of no use.
-
-    Parameters
-    ----------
-    count : int
-        What `stops` was.
-
-    Returns
-    -------
-    bool
-    """
-    return word.value != 0 or stops != count
 
 
 class interruptible:
-    """Context manager: Ctrl-C stops the kernels called inside the block, which then raises.
+    """Context manager: what stops the kernels called inside the block is raised by it.
 
-    Inside another such block, in any thread but the main one, and where SIGINT is not Python's, it does nothing.
+    That is an exception in a function that they were given; and Ctrl-C, but inside another such block, in any thread
+    but the main one, and where SIGINT is not Python's.
 
     Raises
     ------
     KeyboardInterrupt
         When the block is left, if there was a Ctrl-C.
+    OutOfBoundsError, or what else a function raised
+        When the block is left.
 
     Examples
     --------
@@ -69,12 +57,17 @@ class interruptible:
     45
     """
 
-    __slots__ = ("_outermost",)
+    __slots__ = ("_has_handler", "_memory", "_outermost")
 
     def __enter__(self) -> None:
         global _python
-        self._outermost = False
+        self._memory = memory = run.memory
+        self._outermost = not memory[INSIDE]
+        if not self._outermost:
+            return
+        self._has_handler = False
         if _python is None and threading.get_ident() == _main and _signal.getsignal(_SIGINT) is _default:
+            interrupted.value = run.address
             try:
                 _python = _set_handler(_SIGINT, stop_on_signal())
             except KeyboardInterrupt:
@@ -82,21 +75,31 @@ class interruptible:
                 signal.signal(_SIGINT, _default)
                 raise
             # From here on Python raises nothing by itself, so that what follows is done as a whole.
-            self._outermost = True
+            self._has_handler = True
+        memory[INSIDE] = 1
 
     def __exit__(self, *error: object) -> None:
-        global _python, stops
-        if not self._outermost:
-            return
-        handler, _python = _python, None
+        global _python
+        memory = self._memory
         try:
-            # Python may answer a second Ctrl-C as soon as the call is over.
-            _set_handler(_SIGINT, handler)
+            if self._outermost:
+                memory[INSIDE] = 0
+                if self._has_handler:
+                    handler, _python = _python, None
+                    # Python may answer a second Ctrl-C as soon as the call is over.
+                    _set_handler(_SIGINT, handler)
         finally:
-            if word.value:
-                stops += 1
-                word.value = 0
-                raise KeyboardInterrupt
+            if memory[WHY]:
+                _raise()
+
+
+def _raise() -> None:
+    """Raise what has stopped the run, which then can go on."""
+    why, described = run.memory[WHY], run.memory[EXCEPTION]
+    run.go_on()
+    if why == INTERRUPTED:
+        raise KeyboardInterrupt from None
+    raise exception_of(why, described) from None
 
 
 @contextlib.contextmanager
@@ -109,17 +112,23 @@ def in_python() -> Iterator[None]:
         As always in Python, and also when there was a Ctrl-C before.
     """
     global _python
+    memory = run.memory
     if _python is None or threading.get_ident() != _main:
         yield
         return
     handler, _python = _python, None
     try:
         _set_handler(_SIGINT, handler)
-        if word.value:
-            raise KeyboardInterrupt
+        # What else stops the run is raised when its block is left.
+        if memory[WHY] == INTERRUPTED:
+            _raise()
+        # A run inside is another one, with a block of its own.
+        memory[INSIDE] = 0
         yield
     finally:
+        memory[INSIDE] = 1
         _python = handler
+        interrupted.value = run.address
         _set_handler(_SIGINT, stop_on_signal())
 
 

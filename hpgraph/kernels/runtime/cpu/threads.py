@@ -28,10 +28,9 @@ import numba
 
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError
-from hpgraph.kernels.runtime.cpu import interruption
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
 from hpgraph.kernels.runtime.cpu.machine_code import alone, run_in_parallel
-from hpgraph.semiring.stop import word
+from hpgraph.semiring.stop import WHY, run
 
 _LIBRARY = {"win32": "tbb12.dll", "darwin": "libtbb.12.dylib"}.get(sys.platform, "libtbb.so.12")
 
@@ -139,7 +138,7 @@ def _after_fork_in_child() -> None:
     _known.intersection_update({me})
     _after_fork()
     _forks.clear()
-    word.value = 0
+    run.go_on()
 
 
 _GLANCE = 0.0005
@@ -158,11 +157,11 @@ def rest() -> bool:
     Returns
     -------
     bool
-        Whether the run is to go on; not once it is interrupted.
+        Whether the run is to go on; not once it is stopped.
     """
     if _forks:
         _wait_for_forks(threading.get_ident())
-    return word.value == 0
+    return not run.memory[WHY]
 
 
 class team:
@@ -176,11 +175,11 @@ class team:
     ------
     DeviceError
         In a child forked from a process in which GNU OpenMP already ran kernels: the next one would kill the child.
-    KeyboardInterrupt
+    KeyboardInterrupt, or an exception of a function
         When the block is left, if the kernels were stopped (`hpgraph.kernels.runtime.cpu.interruption`).
     """
 
-    __slots__ = ("_before", "_interruptible", "_outermost", "_queue", "_stops", "_thread", "_threads")
+    __slots__ = ("_before", "_interruptible", "_outermost", "_queue", "_thread", "_threads")
 
     def __enter__(self) -> int:
         name = _layer()
@@ -190,9 +189,13 @@ class team:
                 "multiprocessing, or install tbb (pip install tbb), whose threads survive a fork"
             )
         threads = 1 if alone.value else min(config.threads, int(numba.config.NUMBA_NUM_THREADS))
+        # Before what must be undone: waiting for another thread's run, however long, ends by Ctrl-C.
+        self._queue = _queue if name == "workqueue" else None
+        if self._queue is not None and not self._queue.acquire(blocking=False):
+            with in_python():
+                self._queue.acquire()
         self._interruptible = interruptible()
         self._interruptible.__enter__()
-        self._stops = interruption.stops
         self._thread = threading.get_ident()
         self._outermost = self._thread not in _under_way
         if self._outermost:
@@ -200,9 +203,6 @@ class team:
             _known.add(self._thread)
             if _forks:
                 _wait_for_forks(self._thread)
-        self._queue = _queue if name == "workqueue" else None
-        if self._queue is not None:
-            self._queue.acquire()
         self._before = numba.get_num_threads()
         self._threads = threads
         if threads != self._before:
@@ -216,7 +216,4 @@ class team:
             self._queue.release()
         if self._outermost:
             _under_way.discard(self._thread)
-        stopped = interruption.stopped_since(self._stops)
         self._interruptible.__exit__()
-        if stopped:
-            raise KeyboardInterrupt

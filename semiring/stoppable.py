@@ -1,0 +1,112 @@
+"""Numba's compiler for functions of a user: their loops can be stopped. Imports Numba.
+
+A thread inside compiled code cannot be ended from outside. So a function looks, before each further turn of a loop,
+whether its run is stopped (`hpgraph.semiring.stop`), and returns zero then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core import ir as numba_ir
+from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+
+from hpgraph.semiring.code_library import InnerLibrary, libraries
+from hpgraph.semiring.stop import is_set
+
+# A loop of at most so many turns ends within microseconds, and does not look.
+_LONG = 4096
+
+
+class _LookingLower(Lower):
+    """Code generation that has loops look at the word before their next turn.
+
+    A ``for`` loop that holds no other loop only looks where it is over a range of more than `_LONG` numbers: LLVM makes
+    two loops of it then, and the one without a look is as fast as ever.
+    """
+
+    def lower_function_body(self) -> Any:
+        loops = compute_cfg_from_blocks(self.blocks).loops().values()
+        self._innermost = {
+            loop.header: self._iterator(loop.header) for loop in loops
+            if self._iterator(loop.header) and not any(other.header in loop.body - {loop.header} for other in loops)
+        }  # fmt: skip
+        self._long: dict[str, Any] = {}
+        return super().lower_function_body()
+
+    def pre_block(self, block: Any) -> None:
+        super().pre_block(block)
+        self._label = next(label for label, other in self.blocks.items() if other is block)
+
+    def lower_inst(self, inst: Any) -> None:
+        if isinstance(inst, numba_ir.Jump | numba_ir.Branch):
+            targets = [inst.target] if isinstance(inst, numba_ir.Jump) else [inst.truebr, inst.falsebr]
+            # Any cycle of blocks has a jump to a label that is not above its own.
+            for target in targets:
+                if target <= self._label:
+                    self._look(self._innermost.get(target))
+        super().lower_inst(inst)
+        if isinstance(inst, numba_ir.Assign):
+            if isinstance(inst.value, numba_ir.Expr) and inst.value.op == "getiter":
+                self._measure(inst)
+            elif isinstance(inst.value, numba_ir.Var) and inst.value.name in self._long:
+                self._long[inst.target.name] = self._long[inst.value.name]
+
+    def _look(self, iterator: str | None) -> None:
+        """Return where the word is set; from a loop over an iterator only if it is long."""
+        if iterator is not None and iterator not in self._long:
+            return
+        with contextlib.ExitStack() as within:
+            if iterator is not None:
+                within.enter_context(self.builder.if_then(self._long[iterator]))
+            within.enter_context(cgutils.if_unlikely(self.builder, is_set(self.builder)))
+            # What the function still holds is not released: at most a count of references to the run's arrays.
+            kind = self.fndesc.restype
+            nothing = self.context.get_constant_null(kind)
+            self.call_conv.return_value(self.builder, self.context.get_return_value(self.builder, kind, nothing))
+
+    def _measure(self, inst: Any) -> None:
+        """Note whether the range that an iterator begins is long."""
+        kind = self.typeof(inst.target.name)
+        if isinstance(kind, types.RangeIteratorType):  # type: ignore[attr-defined]
+            numbers = self.context.make_helper(self.builder, kind, value=self.loadvar(inst.target.name))
+            count = self.builder.load(numbers.count)
+            self._long[inst.target.name] = self.builder.icmp_signed(">", count, count.type(_LONG))
+
+    def _iterator(self, label: int) -> str | None:
+        """The name of what a loop's header takes the next element of."""
+        return next((each.value.name for each in self.blocks[label].find_exprs("iternext")), None)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LookingLowering(BaseNativeLowering):
+    _name = "hpgraph_looking_lowering"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return _LookingLower
+
+
+class StoppableCompiler(CompilerBase):
+    """Numba's compiler, for functions whose ``while`` loops can be stopped; a ``pipeline_class`` of `numba.njit`.
+
+    Only other compiled functions call them.
+    """
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile for the types that this compiler was made for."""
+        with libraries(self.state.targetctx.codegen(), InnerLibrary):
+            return super().compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        """Numba's usual passes, but for the one that generates code."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(_LookingLowering if p is NativeLowering else p, what) for p, what in passes.passes]
+        passes.finalize()
+        return [passes]

@@ -1,0 +1,133 @@
+"""A user's function that indexes a captured array out of its bounds: an IndexError that names it, on any path."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+
+rng = np.random.default_rng(0)
+N = 3000
+GRAPHS = {
+    "few arcs": hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], n_vertices=3),
+    "many arcs": hpg.Graph.from_edges(*rng.integers(0, N, (2, 40_000)), n_vertices=N),
+}
+table = np.arange(float(N))
+three = np.array([3.0, 5.0, 7.0])
+
+
+def lookup(i: int) -> float:
+    return three[i]
+
+
+class Sent(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=1)
+    shift = hpg.Parameter("int64")
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+
+    def gather(source, weight, target, world):
+        return table[source.id + world.shift]
+
+    def update(vertex, message):
+        return message
+
+
+class Updated(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=0)
+    shift = hpg.Parameter("int64")
+    reduce = "min"
+    max_iteration = 1
+
+    def gather(source, weight, target):
+        return source.value + 1
+
+    def update(vertex, message, world):
+        return lookup(vertex.id % 3 + world.shift)
+
+
+class Chosen(Sent):
+    activity = "changed"
+    reduce = "max"
+
+    def cond(vertex, world):
+        return table[vertex.id + world.shift] >= 0
+
+
+@pytest.mark.parametrize("size", GRAPHS)
+@pytest.mark.parametrize(("program", "name"), [(Sent, "gather"), (Updated, "update"), (Chosen, "cond|gather")])
+@pytest.mark.parametrize("shift", [10_000, -10_000, 1 << 40])
+def test_the_function_is_named(program: type[hpg.VertexProgram], name: str, size: str, shift: int) -> None:
+    message = rf"{program.__name__}\.({name})\(\) indexes an array or a tuple out of its bounds"
+    with pytest.raises(IndexError, match=message):
+        hpg.run(program, GRAPHS[size], shift=shift)
+    # And the next run is right; of negative indices as in Python.
+    found = hpg.run(Sent, GRAPHS["few arcs"], shift=-1).value
+    assert found.tolist() == [1, N - 1, 0]
+
+
+def test_of_two_programs_with_one_function_the_one_that_runs() -> None:
+    class Another(Sent):
+        pass
+
+    with pytest.raises(hpg.OutOfBoundsError, match=r"Another\.gather\(\)") as caught:
+        hpg.run(Another, GRAPHS["few arcs"], shift=10_000)
+    assert caught.value.function == "Another.gather"
+
+
+@pytest.mark.parametrize("size", [10, 200_000])
+def test_functions_of_operations(size: int) -> None:
+    A = hpg.Matrix.from_coo(np.arange(size), np.arange(size), np.arange(float(size)), shape=(size, size))
+    with pytest.raises(IndexError, match=r"out of (its )?bounds"):
+        A.apply(lambda x: three[int(x)])
+
+
+@pytest.mark.parametrize("size", GRAPHS)
+def test_another_exception_of_a_function(size: str) -> None:
+    class Raising(Sent):
+        def gather(source, weight, target, world):
+            if source.id == world.shift:
+                raise ValueError("this vertex sends nothing")
+            return source.value
+
+    with pytest.raises(ValueError, match="this vertex sends nothing"):
+        hpg.run(Raising, GRAPHS[size], shift=1)
+    assert hpg.run(Raising, GRAPHS[size], shift=-1).value.max() >= 1
+
+
+def test_without_checks_the_answer_is_the_same() -> None:
+    checked = hpg.run(Sent, GRAPHS["many arcs"], shift=0).value
+    with hpg.config(check_bounds=False):
+        assert (hpg.run(Sent, GRAPHS["many arcs"], shift=0).value == checked).all()
+    with pytest.raises(IndexError):
+        hpg.run(Sent, GRAPHS["many arcs"], shift=10_000)
+
+
+def test_the_setting_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPGRAPH_CHECK_BOUNDS", "0")
+    assert not hpg.config.check_bounds
+    monkeypatch.setenv("HPGRAPH_CHECK_BOUNDS", "perhaps")
+    with pytest.raises(ValueError, match="HPGRAPH_CHECK_BOUNDS must be True or False"):
+        _ = hpg.config.check_bounds
+
+
+def test_code_from_disk_names_the_function() -> None:
+    program = (
+        "import numpy as np, hpgraph as hpg\n"
+        "table = np.ones(3)\n"
+        "class {0}(hpg.VertexProgram):\n"
+        "    value = hpg.Property('float64', initial=1)\n"
+        "    reduce = 'plus'; activity = 'all'; max_iteration = 1\n"
+        "    def gather(source, weight, target): return table[source.id + 3]\n"
+        "    def update(vertex, message): return message\n"
+        "try: hpg.run({0}, hpg.Graph.from_edges([0, 1], [1, 0]))\n"
+        "except IndexError as error: print(error)\n"
+    )
+    for name in ("First", "Second"):
+        done = subprocess.run([sys.executable, "-c", program.format(name)], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(f"{name}.gather() indexes"), done
