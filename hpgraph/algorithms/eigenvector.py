@@ -18,7 +18,7 @@ from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
@@ -27,9 +27,9 @@ from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
-# The shift, over the length that a unit vector has after a step: it tends to λ / 5, and of the eigenvalues λ and -λ of a
-# bipartite graph the first becomes the larger by half. Never below the second, in mean weights, so that lengths do not
-# vanish in a graph without cycles, where λ is 0.
+# The shift, over the length that a unit vector has after a step: it tends to λ / 5, and of the eigenvalues λ and -λ of
+# a bipartite graph the first becomes the larger by half. Never below the second, in mean weights, so that lengths do
+# not vanish in a graph without cycles, where λ is 0.
 _SHIFT = 1 / 6
 _MIN_SHIFT = 2.0**-40
 
