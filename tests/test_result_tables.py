@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
 from typing import Any
 
@@ -13,7 +15,9 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph.algorithms.similar_pairs import SimilarPairs
-from hpgraph.containers.result_table import ResultTable, named
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import named
+from hpgraph.core.device import to_device
 
 NAMES = ["ann", "bob", "eve", "xia", "yun"]
 
@@ -70,8 +74,82 @@ def test_paths_that_cannot_be_said() -> None:
         found.path_to("eve", source="bob")
     with pytest.raises(ValueError, match="no vertex is named 'eva': did you mean 'eve'"):
         found.path_to("eva")
+    # Pickled, a result does not hold the graph that parents would be found in; copied in memory it does.
+    found = hpg.sssp(people(), "ann")
     with pytest.raises(ValueError, match="parents=True"):
-        hpg.bfs(people(), "ann", parents=False).path_to("eve")
+        pickle.loads(pickle.dumps(found)).path_to("eve")
+    assert copy.copy(found).path_to("eve") == ["ann", "eve"]
+    assert found.path_to("eve") == pickle.loads(pickle.dumps(found)).path_to("eve"), "found once, parents are kept"
+
+
+def test_paths_without_parents(device: str) -> None:
+    """Among weights that are rounded, and zeros, so that cycles have length 0."""
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 40, (2, 130))
+    weights = rng.choice([0.0, 0.1, 0.2, 0.7, 1 / 3], 130)
+    N = nx.DiGraph()
+    N.add_nodes_from(range(40))
+    for u, v, w in zip(*ends.tolist(), weights.tolist(), strict=True):
+        N.add_edge(u, v, weight=min(w, N.edges[u, v]["weight"]) if N.has_edge(u, v) else w)
+    G = hpg.from_networkx(N).to(device)
+    lengths, steps = nx.single_source_dijkstra_path_length(N, 0), nx.single_source_shortest_path_length(N, 0)
+    one, many = hpg.sssp(G, 0), hpg.sssp(G, sources=[7, 0])
+    levels, searches = hpg.bfs(G, 0, parents=False), hpg.bfs(G, sources=[7, 0], parents=False)
+    assert one.parent is many.parent is levels.parent is searches.parent is None
+    assert 5 < len(lengths) < 40
+    for vertex in N:
+        for found, given in ((one, {}), (many, {"source": 0}), (levels, {}), (searches, {"source": 0})):
+            if vertex not in lengths:
+                with pytest.raises(hpg.NoPathError):
+                    found.path_to(vertex, **given)
+                continue
+            path = found.path_to(vertex, **given)
+            assert path[0] == 0 and path[-1] == vertex
+            if isinstance(found, hpg.BFSResult):
+                assert len(path) == steps[vertex] + 1 and nx.is_path(N, path)
+            else:
+                assert nx.path_weight(N, path, "weight") == pytest.approx(lengths[vertex])
+
+
+def test_names_index_values(device: str) -> None:
+    """One rule: text is a name, whole numbers are indices, and what is computed is an array."""
+    G = people().to(device)
+    for found in (hpg.closeness_centrality(G), hpg.eigenvector_centrality(G), hpg.katz_centrality(G), hpg.pagerank(G),
+                  hpg.betweenness_centrality(G), hpg.core_number(G), hpg.connected_components(G), G.degree,
+                  hpg.bfs(G, "ann").level, hpg.sssp(G, "ann").distance):  # fmt: skip
+        held = np.array(to_device(found.copy(), "cpu"))
+        assert len(held) == 5
+        assert [float(found[name]) for name in NAMES] == held.tolist() == [float(found[i]) for i in range(5)]
+        assert float(found[hpg.id(2)]) == held[2]
+        assert to_device(found[["eve", "ann"]], "cpu").tolist() == held[[2, 0]].tolist()
+        assert dict(found.items()) == dict(zip(NAMES, held.tolist(), strict=True))
+        assert {name: float(value) for name, value in dict(found).items()} == dict(found.items())
+        assert "eve" in found and "zoe" not in found
+        doubled = found * 2 + found
+        assert to_device(doubled, "cpu").tolist() == (held * 2 + held).tolist()
+        assert float(found.sum()) == held.sum() and to_device(found > 0, "cpu").tolist() == (held > 0).tolist()
+        assert to_device(found[1:3], "cpu").tolist() == held[1:3].tolist()
+        assert found.dtype == held.dtype and found.tolist() == held.tolist()
+        with pytest.raises(ValueError, match="no vertex is named 'eva': did you mean 'eve'"):
+            found["eva"]
+    near = hpg.closeness_centrality(G)
+    assert near.top(1) == hpg.closeness_centrality(people()).top(1) == G.table(value=near).top(1)
+    assert near.to_pandas()["vertex"].tolist() == NAMES
+    for cut in (near * 2, near[1:], near.astype("float32")):
+        with pytest.raises((TypeError, IndexError)):
+            cut["ann"]
+
+
+def test_names_that_are_numbers(device: str) -> None:
+    """`[]` takes whole numbers for indices, as of any array; items() has names."""
+    found = hpg.core_number(people([2, 1, 0, 3, 9]).to(device))
+    assert dict(found.items()) == {2: 2, 1: 2, 0: 2, 3: 1, 9: 1} and int(found[3]) == 1
+    with pytest.raises(TypeError, match=r"names such as 2, 1, 0, .* dict\(r.items\(\)\)"):
+        dict(found)
+    plain = hpg.core_number(people(None).to(device))
+    assert {v: int(c) for v, c in dict(plain).items()} == dict(plain.items()) == {0: 2, 1: 2, 2: 2, 3: 1, 4: 1}
+    with pytest.raises(IndexError, match="have no names"):
+        plain["ann"]
 
 
 def test_the_largest() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import ByVertex
 from hpgraph.core.device import to_device
 
 
-class ArrayResult(ResultTable):
-    """A result that ``numpy.asarray`` takes for one of its arrays, and that is as long as that array.
+class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
+    """A result that stands for one of its arrays: in arithmetic and comparisons, under an index or a name, by methods.
 
     Parameters
     ----------
@@ -30,6 +32,8 @@ class ArrayResult(ResultTable):
     >>> ranks = Ranks(numpy.array([0.25, 0.75]), iterations=3)
     >>> len(ranks), float(numpy.max(ranks))
     (2, 0.75)
+    >>> float(ranks[0]), (ranks * 4).tolist(), float(ranks.sum())
+    (0.25, [1.0, 3.0], 1.0)
     """
 
     _array: ClassVar[str]
@@ -47,5 +51,29 @@ class ArrayResult(ResultTable):
             return np.asarray(made.astype(dtype))
         return np.array(made) if copy else np.asarray(made)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        given = (one._values_by_vertex() if isinstance(one, ArrayResult) else one for one in inputs)
+        return getattr(ufunc, method)(*given, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        # Methods and attributes of the array, such as `sum` and `dtype`; not while a result is put together.
+        if name.startswith("_") or self._array not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.__dict__[self._array], name)
+
+    def _values_by_vertex(self) -> Any:
+        return self.__dict__[self._array]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._values_by_vertex()[self._at(key)]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values_by_vertex())
+
+    def __contains__(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return self._names is not None and value in self._names
+        return bool((self._values_by_vertex() == value).any())
+
     def __len__(self) -> int:
-        return len(getattr(self, self._array))
+        return len(self._values_by_vertex())

@@ -22,7 +22,7 @@ from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -31,7 +31,7 @@ from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BeliefResult(ArrayResult, array="belief", columns=("state",), groups=True):
     """Beliefs about each vertex, and how they were come by. ``numpy.asarray`` takes it for the beliefs.
 

@@ -23,6 +23,7 @@ from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
@@ -124,7 +125,7 @@ def betweenness_centrality(
         xp = array_module(graph.device)
         # A source is an end of its paths to all it reaches.
         total += xp.bincount(xp.asarray(listed), weights=sums.reach - 1, minlength=n)
-    return scaled(total, listed, graph, normalized=normalized, endpoints=endpoints)
+    return by_vertex(scaled(total, listed, graph, normalized=normalized, endpoints=endpoints), graph)
 
 
 def scaled(total: Any, listed: np.ndarray, graph: Any, *, normalized: bool, endpoints: bool = False) -> Any:

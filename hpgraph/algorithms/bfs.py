@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from hpgraph.algorithms.parent_tree import ParentTree
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import native, to_device
@@ -188,7 +188,10 @@ def bfs(
     level, parent = found.state["level"], found.state["parent"]
     if parents and deterministic:
         parent = _smallest(graph, level, parent)
-    return named(BFSResult(level, parent if parents else None, [found.trace]), graph)
+    if parents:
+        return named(BFSResult(level, parent, [found.trace]), graph)
+    # The search has found them all the same.
+    return named(BFSResult(level, None, [found.trace]).or_parents_by(lambda: parent), graph)
 
 
 @cache
@@ -216,4 +219,8 @@ def _from_many(
     if parents and deterministic:
         for level, parent in zip(found.level, found.parent, strict=True):
             parent[...] = _smallest(graph, level, parent)
-    return named(BFSResult(found.level, found.parent, found.traces), graph, vertices)
+    result = named(BFSResult(found.level, found.parent, found.traces), graph, vertices)
+    if not parents:
+        again = partial(levels_from, graph, vertices, max_depth=max_depth, direction=direction, parents=True)
+        result.or_parents_by(lambda: again().parent)
+    return result

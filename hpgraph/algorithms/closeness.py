@@ -11,6 +11,7 @@ from typing import Any
 from hpgraph.algorithms.distance_sums import distance_sums
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
@@ -81,7 +82,7 @@ def closeness_centrality(
     closeness = xp.where(near, others, 0.0) / xp.where(near, found.total, 1.0)
     if wf_improved and graph.n_vertices > 1:
         closeness *= others / (graph.n_vertices - 1)
-    return closeness
+    return by_vertex(closeness, graph) if sources is None else closeness
 
 
 @naming_arguments
@@ -126,4 +127,5 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
     [2.5, 1.833]
     """
     graph, weighted = with_lengths(G, weight)
-    return distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed).inverse
+    found = distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed).inverse
+    return by_vertex(found, graph) if sources is None else found

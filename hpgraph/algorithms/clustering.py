@@ -19,6 +19,7 @@ from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.triangles import triangle_count, triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -88,7 +89,7 @@ def clustering(
     else:
         degree = _neighbours(graph)
         found = _ratio(2 * triangles(graph), degree * (degree - 1))
-    return found if vertices is None else found[to_device(graph.indices_of(vertices), graph.device)]
+    return by_vertex(found, graph) if vertices is None else found[to_device(graph.indices_of(vertices), graph.device)]
 
 
 @naming_arguments

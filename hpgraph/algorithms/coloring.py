@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from hpgraph.algorithms.random_order import random_order
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
@@ -71,4 +72,4 @@ def greedy_color(
     if graph.n_vertices and strategy != "random_sequential":
         height = graph.out_degree if strategy == "largest_first" else backend.peel(arcs)[1]
         rank = height.max() - height
-    return backend.greedy_colors(arcs, random_order(graph, seed, rank=rank))
+    return by_vertex(backend.greedy_colors(arcs, random_order(graph, seed, rank=rank)), graph)

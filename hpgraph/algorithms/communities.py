@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, device_of, native, to_device
 from hpgraph.core.number import real, whole
@@ -20,7 +20,7 @@ from hpgraph.kernels.communities.level import Level, level_of
 from hpgraph.kernels.structure.numbering import numbered
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Communities(ArrayResult, array="label", groups=True):
     """The communities of a graph. ``numpy.asarray`` takes it for the labels.
 

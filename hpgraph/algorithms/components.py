@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.random_order import random_order
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
@@ -32,9 +33,9 @@ from hpgraph.kernels.structure.numbering import numbered
 _NUMBER = (1 << 32) - 1
 
 
-@dataclass(frozen=True)
-class ComponentsResult(ResultTable, columns=("label",), groups=True):
-    """The connected components of a graph.
+@dataclass(frozen=True, eq=False)
+class ComponentsResult(ArrayResult, array="label", groups=True):
+    """The connected components of a graph. ``numpy.asarray`` takes it for the labels.
 
     Attributes
     ----------

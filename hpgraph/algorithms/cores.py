@@ -19,6 +19,7 @@ from hpgraph.algorithms.cores_in_parts import core_numbers
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -68,7 +69,8 @@ def core_number(G: Graph | Any) -> Array:
     >>> hpg.core_number(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [2, 2, 2, 1]
     """
-    return _numbers(as_graph(G))
+    graph = as_graph(G)
+    return by_vertex(_numbers(graph), graph)
 
 
 @naming_arguments

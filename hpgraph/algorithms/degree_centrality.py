@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
@@ -106,4 +107,4 @@ def out_degree_centrality(G: Graph | Any) -> Array:
 
 def _share(graph: Graph, degree: Any) -> Any:
     n = graph.n_vertices
-    return degree / (n - 1) if n > 1 else array_module(graph.device).ones(n, np.float64)
+    return by_vertex(degree / (n - 1) if n > 1 else array_module(graph.device).ones(n, np.float64), graph)

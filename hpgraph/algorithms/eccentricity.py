@@ -16,6 +16,7 @@ from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnec
 from hpgraph.algorithms.lengths import in_double_precision, with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
@@ -92,7 +93,7 @@ def eccentricity(
     found = _of_all(part, weighted) if sources is None else _of(part, vertices, weighted)
     values = array_module(graph.device).full(k, np.nan if weighted else -1, found.dtype)
     values[to_device(inside, graph.device)] = found
-    return values
+    return by_vertex(values, graph) if sources is None else values
 
 
 @naming_arguments

@@ -21,6 +21,7 @@ from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -111,17 +112,17 @@ def heat_kernel(
         )
     held = _columns(graph, heat, dtype)
     if t == 0 or not held.size:
-        return held
+        return by_vertex(held, graph)
     arcs = arc_sums(graph, weighted=weighted, loops=laplacian != "combinatorial", dtype=dtype)
     speed, move, scale = _motion(arcs, laplacian, graph.directed)
     if held.ndim > 1:
         scale = scale[:, None]
     if graph.directed:
-        return _powers(move, held, _poisson(t * speed, tol))
+        return by_vertex(_powers(move, held, _poisson(t * speed, tol)), graph)
     held /= scale
     held = _chebyshev(move, held, _skellam(t * speed, tol))
     held *= scale
-    return held
+    return by_vertex(held, graph)
 
 
 def _columns(graph: Graph, heat: Any, dtype: np.dtype[Any]) -> Any:

@@ -18,7 +18,8 @@ from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import by_weights, checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.result_table import ResultTable, named
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments

@@ -14,7 +14,7 @@ from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real

@@ -8,6 +8,7 @@ from hpgraph.algorithms.both_ways import both_ways
 from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
@@ -137,7 +138,7 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
         # In the first round no two labels are the same.
         label, rounds = backend.first_neighbours(arcs), rounds - 1
     label = backend.frequent_labels(arcs, label, rounds)
-    return label if values is None else values[label]
+    return by_vertex(label if values is None else values[label], graph)
 
 
 def _rounds(value: Any, name: str) -> int:

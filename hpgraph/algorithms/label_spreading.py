@@ -20,14 +20,14 @@ from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, device_of, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelResult(ArrayResult, array="label", groups=True):
     """A label for each vertex, and how it was come by. ``numpy.asarray`` takes it for the labels.
 

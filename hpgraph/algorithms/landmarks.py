@@ -17,7 +17,8 @@ from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.pair_distances import pair_distances
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.result_table import ResultTable, named
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.misspelt import naming_arguments

@@ -6,6 +6,7 @@ from typing import Any
 
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
@@ -52,4 +53,4 @@ def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
     """
     key = scattered(seed)
     graph = as_graph(G).undirected
-    return kernels(graph.device).matching(graph.out_csr, key)
+    return by_vertex(kernels(graph.device).matching(graph.out_csr, key), graph)

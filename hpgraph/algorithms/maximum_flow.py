@@ -18,7 +18,8 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.containers.result_table import ResultTable, named
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments

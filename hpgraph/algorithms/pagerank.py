@@ -24,7 +24,7 @@ from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
@@ -87,7 +87,7 @@ _PROGRAMS: dict[tuple[bool, bool], type[PageRank]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PageRankResult(ArrayResult, array="rank"):
     """Ranks, and how they were come by. ``numpy.asarray`` takes it for the ranks.
 

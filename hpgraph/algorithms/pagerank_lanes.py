@@ -29,7 +29,7 @@ from hpgraph.kernels.spmv.origin import without_values
 PIECE = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PageRankLanesResult(ArrayResult, array="rank"):
     """Ranks from each of several personalizations. ``numpy.asarray`` takes it for the ranks.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,32 @@ class ParentTree(ResultTable):
     """
 
     parent: Any
+    # Gives the parents that the result does not hold, and None once they are found.
+    _find_parents: Callable[[], Any] | None = None
+    _found_parents: Any = None
+
+    def or_parents_by(self, find: Callable[[], Any]) -> Any:
+        """The same result, to find parents when a path is first asked for: until then it keeps the graph."""
+        self.__dict__["_find_parents"] = find
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Not the graph that parents would be found in.
+        return {name: value for name, value in self.__dict__.items() if name != "_find_parents"}
+
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def _predecessors(self) -> Any:
+        if self.parent is not None:
+            return self.parent
+        if self._find_parents is not None:
+            self.__dict__["_found_parents"], self.__dict__["_find_parents"] = self._find_parents(), None
+        if self._found_parents is None:
+            raise ValueError("this result holds neither parents nor a graph to find them in: search with parents=True")
+        return self._found_parents
 
     def path_to(self, vertex: Any, source: Any = None) -> list[Any]:
         """The vertices of the shortest path that was found.
@@ -47,12 +74,17 @@ class ParentTree(ResultTable):
         NoPathError
             If the source does not reach it.
         ValueError, TypeError, IndexError
-            If one is no vertex, nothing was searched from `source`, or no parents were kept.
+            If one is no vertex, nothing was searched from `source`, or this is a pickled or deep copy of a result
+            without parents.
+
+        Notes
+        -----
+        After a search with ``parents=False`` parents are found at the first call, from distances and the graph, and
+        kept; until then the result keeps the graph.
         """
-        if self.parent is None:
-            raise ValueError("no parents were kept: search with parents=True")
-        n = self.parent.shape[-1]
-        at, parent = self._index(vertex, n, "vertex"), gathered(self.parent)
+        parent = gathered(self._predecessors())
+        n = parent.shape[-1]
+        at = self._index(vertex, n, "vertex")
         if parent.ndim == 2:
             parent = parent[self._lane(source, n)]
         elif source is not None and int(parent[(start := self._index(source, n, "source"))]) != start:

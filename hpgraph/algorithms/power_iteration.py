@@ -16,7 +16,7 @@ from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.trace import Trace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CentralityResult(ArrayResult, array="centrality"):
     """One number a vertex, and how it was come by. ``numpy.asarray`` takes it for the array.
 

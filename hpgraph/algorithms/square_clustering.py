@@ -16,6 +16,7 @@ from hpgraph.algebra.reduce import reduce
 from hpgraph.algorithms.triangles import triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -66,7 +67,7 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
     chosen = None if vertices is None else to_device(graph.indices_of(vertices), graph.device)
     rows = xp.arange(graph.n_vertices) if chosen is None else chosen
     if not len(rows) or not adjacency.nnz:
-        return xp.zeros(len(rows))
+        return by_vertex(xp.zeros(len(rows)), graph) if chosen is None else xp.zeros(len(rows))
     degree, around = adjacency.degrees, _sums_around(adjacency)
     squares = xp.empty(len(rows), np.int64)
     ends = to_device(xp.cumsum(around[rows]), "cpu")
@@ -78,7 +79,8 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
         begin = end
     d, t = degree[rows], triangles(graph)[rows]
     possible = (d - 1) * around[rows] - d * (d - 1) - 2 * t - squares
-    return xp.where(possible > 0, squares / xp.maximum(possible, 1), 0.0)
+    found = xp.where(possible > 0, squares / xp.maximum(possible, 1), 0.0)
+    return by_vertex(found, graph) if chosen is None else found
 
 
 def _sums_around(adjacency: CSR) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -27,8 +28,8 @@ from hpgraph.algorithms.distances import (
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
 from hpgraph.algorithms.parent_tree import ParentTree
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, native, to_device
@@ -217,16 +218,18 @@ def sssp(
     if starts is not None:
         distance, traces = _many(program, graph, starts, facts, ceiling, width, lanes)
         trees = trees_of if len(starts) else _no_trees
-        distance, parent = _within(graph, starts, distance, facts, cutoff, trees if parents else None, deterministic)
-        return named(SSSPLanesResult(starts, distance, parent, traces), graph, starts)
+        distance, find = _within(graph, starts, distance, facts, cutoff, trees, deterministic)
+        lanes_result = SSSPLanesResult(starts, distance, find() if parents else None, traces)
+        return named(lanes_result if parents else lanes_result.or_parents_by(find), graph, starts)
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
         source_id = np.array([start], graph.id_dtype)
         found = run_one(declarations_of(program), graph, source_id, delta=width, ceiling=ceiling)
         distance, trace = found.state["distance"], found.trace
-    distance, parent = _within(graph, start, distance, facts, cutoff, tree_of if parents else None, deterministic)
-    return named(SSSPResult(distance, parent, trace), graph)
+    distance, find = _within(graph, start, distance, facts, cutoff, tree_of, deterministic)
+    result = SSSPResult(distance, find() if parents else None, trace)
+    return named(result if parents else result.or_parents_by(find), graph)
 
 
 def _within(
@@ -235,19 +238,19 @@ def _within(
     distance: Any,
     facts: WeightFacts,
     cutoff: float | None,
-    tree: Callable[[Graph, Any, Any, bool], Any] | None,
+    tree: Callable[[Graph, Any, Any, bool], Any],
     deterministic: bool,
-) -> tuple[Any, Any]:
-    """Distances no farther than the cutoff, and parents where a tree is wanted."""
+) -> tuple[Any, Callable[[], Any]]:
+    """Distances no farther than the cutoff, and what finds parents by them."""
     if cutoff is None:
         if not facts.longest < float(np.finfo(distance.dtype).max):
             for row in distance.reshape(-1, graph.n_vertices):
                 check_within_range(graph, row)
-        return distance, tree(graph, start, distance, deterministic) if tree else None
+        return distance, partial(tree, graph, start, distance, deterministic)
     near = distance.copy()
     near[distance > cutoff] = np.inf
     # Only arcs of negative length lead back from beyond the cutoff.
-    return near, tree(graph, start, distance if facts.least < 0 else near, deterministic) if tree else None
+    return near, partial(tree, graph, start, distance if facts.least < 0 else near, deterministic)
 
 
 def _dtype_of(graph: Graph) -> np.dtype:

@@ -18,6 +18,7 @@ from hpgraph.algorithms.triangles_in_pages import count_triangles
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each
@@ -91,10 +92,11 @@ def triangles(G: Any) -> Array:
     >>> hpg.triangles(([0, 1, 2, 2], [1, 2, 0, 3]))
     array([1, 1, 1, 0])
     """
-    first, *others = _of_parts(as_graph(G).undirected, "triangles_of_each")
+    graph = as_graph(G)
+    first, *others = _of_parts(graph.undirected, "triangles_of_each")
     for some in others:
         first += bring(some, place_of(first))
-    return first
+    return by_vertex(first, graph)
 
 
 def _of_parts(graph: Graph, kernel: str) -> list[Any]:

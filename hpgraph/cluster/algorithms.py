@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,7 +110,9 @@ class Algorithms:
         distance = found.distance
         if cutoff is not None:
             distance = np.where(distance <= cutoff, distance, distance.dtype.type(np.inf))
-        return SSSPResult(distance, self._tree(start, distance) if parents else None, found.trace)
+        if parents:
+            return SSSPResult(distance, self._tree(start, distance), found.trace)
+        return SSSPResult(distance, None, found.trace).or_parents_by(partial(self._tree, start, distance))
 
     def _tree(self, start: int, distance: Any) -> np.ndarray:
         distance = np.asarray(distance)

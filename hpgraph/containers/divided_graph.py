@@ -13,6 +13,7 @@ from hpgraph.containers.divided_array import DividedArray
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.shards import Shard, arcs_among, joined, loops_of, rows_on, stacked
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device, array_module, check_memory, free_memory
 from hpgraph.core.devices import Devices, bring, even_ranges, reach_each_other
 from hpgraph.core.errors import DeviceMemoryError
@@ -245,12 +246,12 @@ class DividedGraph(Graph):
     @property
     def out_degree(self) -> Any:
         """Number of arcs that leave each vertex: int64 array of shape (n,), read-only, on the first device."""
-        return read_only(self._layouts.once("out_degree", lambda: self._degrees("out_csr")))
+        return by_vertex(read_only(self._layouts.once("out_degree", lambda: self._degrees("out_csr"))), self)
 
     @property
     def in_degree(self) -> Any:
         """Number of arcs that reach each vertex: int64 array of shape (n,), read-only, on the first device."""
-        return read_only(self._layouts.once("in_degree", lambda: self._degrees("in_csr")))
+        return by_vertex(read_only(self._layouts.once("in_degree", lambda: self._degrees("in_csr"))), self)
 
     def _degrees(self, of: str) -> Any:
         return self.in_own_order(self.degrees_of_shards(of))

@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.containers import adjacency, numbered_arcs
 from hpgraph.containers.layouts import Layouts, pattern_of
 from hpgraph.containers.names import Names
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device
 from hpgraph.core.devices import require_current
 from hpgraph.formats import CSR, HYB, occurrences
@@ -170,12 +171,12 @@ class GraphLayouts:
     @property
     def out_degree(self) -> Any:
         """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
-        return read_only(self._layouts.once("out_degree", lambda: self.out_csr.degrees))
+        return by_vertex(read_only(self._layouts.once("out_degree", lambda: self.out_csr.degrees)), self)
 
     @property
     def in_degree(self) -> Any:
         """Number of arcs that reach each vertex: int64 array of shape (n,), read-only."""
-        return read_only(self._layouts.once("in_degree", self._build_in_degree))
+        return by_vertex(read_only(self._layouts.once("in_degree", self._build_in_degree)), self)
 
     def _build_in_degree(self) -> Any:
         if self.known_undirected:

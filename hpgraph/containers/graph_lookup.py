@@ -10,6 +10,7 @@ import numpy as np
 
 from hpgraph.containers.graph_storage import GraphStorage
 from hpgraph.containers.name_arrays import python_values
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertex_table import VertexTable, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device
@@ -58,7 +59,7 @@ class GraphLookup(GraphStorage):
         As in NetworkX a loop has both ends at its vertex and counts twice, and in a directed graph it is `in_degree`
         plus `out_degree`.
         """
-        return read_only(self._layouts.once("degree", self._build_degree))
+        return by_vertex(read_only(self._layouts.once("degree", self._build_degree)), self)
 
     def _build_degree(self) -> Any:
         if self.directed:

@@ -61,12 +61,17 @@ def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, An
     }
 
 
+def holds_edges(graph: Any) -> bool:
+    """Whether neighbours are those in the graph's own dicts: not of a view, nor of a class that lists others."""
+    return type(graph._adj) is dict and type(graph).adjacency.__module__.startswith("networkx.classes.")
+
+
 def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
     """What ``graph.adj`` has for each node: its neighbours, with the attributes of the edges."""
-    adjacency = graph._adj
-    if type(adjacency) is not dict or not type(graph).adjacency.__module__.startswith("networkx.classes."):
-        # A view, whose rows may be shorter than their length says, or a class whose neighbours are not those it holds.
+    if not holds_edges(graph):
+        # The rows of a view may be shorter than their length says.
         return [dict(graph[node]) for node in nodes]
+    adjacency = graph._adj
     return list(adjacency.values() if list(adjacency) == nodes else map(adjacency.__getitem__, nodes))
 
 
@@ -100,15 +105,14 @@ def values_of(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dt
         parallel = [len(found) for found in several]
         edges = list(chain.from_iterable(several))
     try:
-        every = list(map(itemgetter(weight), edges))
+        values = list(map(itemgetter(weight), edges))
     except KeyError:
-        every = [edge.get(weight) for edge in edges]
-    kinds = set(map(type, every)) - {type(None)}
-    if not kinds:
-        return None
+        if not any(weight in edge for edge in edges):
+            return None
+        values = [edge.get(weight, 1) for edge in edges]
+    kinds = set(map(type, values))
     if not all(issubclass(kind, Real) for kind in kinds):
         raise TypeError(_unfit(graph, weight))
-    values = [1 if value is None else value for value in every] if type(None) in map(type, every) else every
     if graph.is_multigraph():
         left = iter(values)
         values = [min(islice(left, count)) for count in parallel]
@@ -121,7 +125,6 @@ def values_of(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dt
 
 
 def _unfit(graph: Any, weight: str) -> str:
-    u, v, value = next(
-        edge for edge in graph.edges(data=weight) if edge[2] is not None and not isinstance(edge[2], Real)
-    )
-    return f"{weight!r} of edge ({u!r}, {v!r}) must be a real number, not {value!r}"
+    u, v, value = next(edge for edge in graph.edges(data=weight, default=1) if not isinstance(edge[2], Real))
+    remedy = ": delete the attribute, and the edge weighs 1, or remove the edge" if value is None else ""
+    return f"{weight!r} of edge ({u!r}, {v!r}) must be a real number, not {value!r}{remedy}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from hpgraph.core.number import whole
 
 # Rows that a notebook shows.
 _SHOWN = 10
-Result = TypeVar("Result")
 
 
 class Column(NamedTuple):
@@ -69,6 +68,7 @@ class ResultTable:
     _ends: ClassVar[tuple[str, ...]] = ()
     _edges: ClassVar[bool] = False
     _groups: ClassVar[bool] = False
+    _by_vertex: ClassVar[tuple[str, ...]] = ()
     _names: Any = None
     _sources: Any = None
 
@@ -79,6 +79,7 @@ class ResultTable:
         super().__init_subclass__(**others)
         if columns is not None:
             cls._columns, cls._ends, cls._edges, cls._groups = columns, ends, edges, groups
+            cls._by_vertex = () if edges else columns
 
     def _values(self) -> dict[str, Any]:
         """The columns beside the vertex, the chief one first."""
@@ -227,28 +228,6 @@ class ResultTable:
         head = "".join(f"<th>{html.escape(column.name)}</th>" for column in table)
         caption = html.escape(repr(self)[1:-1])
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def named(result: Result, graph: Any, sources: Any = None) -> Result:
-    """A result that knows the names of its graph's vertices.
-
-    Parameters
-    ----------
-    result : ResultTable
-    graph : Graph
-    sources : integer NumPy array of shape (k,), optional
-        Where each of k searches began.
-
-    Returns
-    -------
-    ResultTable
-        The same.
-    """
-    held = result.__dict__
-    held["_names"], held["_n"] = graph._names, graph.n_vertices
-    if sources is not None:
-        held["_sources"] = sources
-    return result
 
 
 def _counted(groups: Any) -> dict[Any, int]:

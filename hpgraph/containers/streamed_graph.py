@@ -15,6 +15,7 @@ from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import as_names
 from hpgraph.containers.page_stores import PageStores
 from hpgraph.containers.streamed_lookup import StreamedLookup
+from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.errors import StreamingError
 from hpgraph.formats import CSR, Pages
@@ -199,7 +200,7 @@ class StreamedGraph(StreamedLookup):
     @property
     def out_degree(self) -> Any:
         """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
-        return read_only(self._layouts.once("out_degree", lambda: self._degree(self._out)))
+        return by_vertex(read_only(self._layouts.once("out_degree", lambda: self._degree(self._out))), self)
 
     @property
     def in_degree(self) -> Any:
@@ -207,7 +208,7 @@ class StreamedGraph(StreamedLookup):
         if self._in is None:
             return self.out_csr
         pages = self._in
-        return read_only(self._layouts.once("in_degree", lambda: self._degree(pages)))
+        return by_vertex(read_only(self._layouts.once("in_degree", lambda: self._degree(pages))), self)
 
     def _degree(self, pages: Pages) -> Any:
         return array_module(self._device).asarray(np.diff(pages.indptr))

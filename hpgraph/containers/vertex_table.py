@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.result_table import ResultTable, named
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import is_cuda
 
 

@@ -8,10 +8,15 @@ catches everything the library raises about its own conditions. Plain bad argume
 from __future__ import annotations
 
 import os
+from typing import Any
 
 
 class HpgraphError(Exception):
     """Base of the library's own exceptions."""
+
+    def __reduce__(self) -> Any:
+        # Made without its constructor, which takes other arguments than the message; attributes follow.
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class MissingExtraError(ImportError, HpgraphError):
@@ -38,6 +43,9 @@ class MissingExtraError(ImportError, HpgraphError):
         super().__init__(f"{purpose} needs {package}: pip install 'hpgraph[{extra}]'", name=package)
         self.package = package
         self.extra = extra
+
+    def __reduce__(self) -> Any:
+        return type(self).__new__, (type(self), *self.args), {**vars(self), "name": self.name, "msg": self.msg}
 
 
 class DeviceError(RuntimeError, HpgraphError):

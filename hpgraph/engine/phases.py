@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.containers.graph import as_graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.definition import Definition

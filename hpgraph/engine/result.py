@@ -50,6 +50,10 @@ class RunResult(ResultTable):
         if not METHODS.isdisjoint(self.properties):
             self.__dict__.update({name: self.properties[name] for name in METHODS.intersection(self.properties)})
 
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.active
+        return {name: value for name, value in self.__dict__.items() if name != "_active"}
+
     def _values(self) -> dict[str, Any]:
         # A property of edges has no place beside those of vertices.
         n = self.__dict__.get("_n")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
-from hpgraph.containers.result_table import named
+from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, declarations_of

@@ -48,7 +48,12 @@ class Trace:
         self._form = form
         self.traffic = traffic
 
-    @property
+    def __getstate__(self) -> dict[str, object]:
+        # What its functions would give, fetched where it lies on the GPU.
+        read = {name: getattr(self, name) for name in ("loop", "rows", "supersteps", "traffic")}
+        return {**read, "_source": None, "_form": None}
+
+    @cached_property
     def loop(self) -> str | None:
         """Which loop ran the supersteps, and why; None where nobody said."""
         return None if self._form is None else self._form.told

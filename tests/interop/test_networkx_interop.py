@@ -114,6 +114,8 @@ def test_unfit_input(monkeypatch: pytest.MonkeyPatch) -> None:
         hpg.from_networkx(nx.Graph([("a", "b", {"weight": "heavy"})]))
     with pytest.raises(TypeError, match=r"must be a real number, not \(1\+2j\)"):
         hpg.from_networkx(nx.Graph([("a", "b", {"weight": 1 + 2j})]))
+    with pytest.raises(TypeError, match=r"edge \('b', 'c'\) must be a real number, not None: delete the attribute"):
+        hpg.from_networkx(nx.Graph([("a", "b", {"weight": 2}), ("b", "c", {"weight": None})]))
     with pytest.raises(TypeError, match="graph must be a NetworkX graph, not list"):
         hpg.from_networkx([(0, 1)])
     with pytest.raises(TypeError, match="weight must be the name of an edge attribute or None, not 3"):

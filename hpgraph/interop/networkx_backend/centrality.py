@@ -142,12 +142,14 @@ def betweenness_centrality(
     endpoints: bool = False, seed: Any = None,
 ) -> dict[Any, float]:  # fmt: skip
     """As `networkx.betweenness_centrality`."""
+    sources = _drawn(G, k, seed)
     if len(G) == 0:
         return {}
     graph = G.lengths(weight, positive=True)
+    G.check_ties(weight)
     return G.by_node(
         _betweenness.betweenness_centrality(
-            graph, normalized=normalized, weight=graph.weighted or None, endpoints=endpoints, sources=_drawn(G, k, seed)
+            graph, normalized=normalized, weight=graph.weighted or None, endpoints=endpoints, sources=sources
         )
     )
 
@@ -157,11 +159,13 @@ def edge_betweenness_centrality(
     G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: str | None = None, seed: Any = None
 ) -> dict[tuple[Any, Any], float]:
     """As `networkx.edge_betweenness_centrality`."""
+    sources = _drawn(G, k, seed)
     if len(G) == 0:
         return {}
     graph = G.lengths(weight, positive=True)
+    G.check_ties(weight)
     found = _betweenness.edge_betweenness_centrality(
-        graph, normalized=normalized, weight=graph.weighted or None, sources=_drawn(G, k, seed)
+        graph, normalized=normalized, weight=graph.weighted or None, sources=sources
     )
     # Arcs of a graph are in order of their ends; NetworkX has them in the order in which neighbours were added, and an
     # undirected edge at the end that comes first.

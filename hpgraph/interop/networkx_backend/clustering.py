@@ -71,9 +71,12 @@ def square_clustering(G: ConvertedGraph, nodes: Any = None) -> Any:
     wanted = list(G.nbunch_iter(nodes))
     numbers = np.array([G.index[node] for node in wanted], np.int64)
     values = to_device(_squares.square_clustering(G.graph(), id(numbers)), "cpu").tolist() if wanted else []
-    # NetworkX has the whole number 0 for a node without two neighbours.
-    neighbors = np.diff(G.indptr) - np.bincount(G.rows[G.rows == G.indices], minlength=len(G))
-    found = {
-        node: value if value or neighbors[G.index[node]] > 1 else 0 for node, value in zip(wanted, values, strict=True)
-    }
+    found = dict(zip(wanted, values, strict=True))
+    if 0 in values:
+        # NetworkX has the whole number 0 where there can be no square: what it divides by is 0 there.
+        n, others = len(G), G.rows != G.indices
+        rows, before = G.rows[others], np.bincount(G.rows[others], minlength=len(G)) - 1
+        beyond = np.bincount(rows, before[G.indices[others]], minlength=n) * before
+        possible = beyond > 2 * to_device(_triangles.triangles(G.graph()), "cpu")
+        found.update((node, 0) for node, value in found.items() if not (value or possible[G.index[node]]))
     return found[nodes] if nodes in G else found

@@ -11,11 +11,14 @@ import numpy as np
 import scipy.sparse
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.networkx_edges import rows_of, values_of
+from hpgraph.containers.networkx_edges import holds_edges, rows_of, values_of
 from hpgraph.containers.node_numbers import neighbors_of
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
+
+# From here on a float does not tell a whole number from the next.
+_INEXACT = 2.0**53
 
 
 class ConvertedGraph:
@@ -45,6 +48,20 @@ class ConvertedGraph:
         self._directed: bool = graph.is_directed()
         self._multigraph: bool = graph.is_multigraph()
         self._graphs: dict[str | None, Graph] = {}
+        if not self._directed and not holds_edges(graph):
+            self._check_symmetric()
+
+    def _check_symmetric(self) -> None:
+        """An undirected view of a directed graph has for an edge the attributes of either arc, by which end is asked.
+
+        Raises
+        ------
+        NotImplementedError
+            When the two differ.
+        """
+        for name, values in self.values.items():
+            if values is not None and ((matrix := self._matrix(values)) != matrix.T.tocsr()).nnz:
+                raise NotImplementedError(f"{name!r} of an arc and of its reverse differ in this undirected view")
 
     @cached_property
     def index(self) -> dict[Any, int]:
@@ -105,9 +122,7 @@ class ConvertedGraph:
         values = None if weight is None else self.values[weight]
         key = None if values is None else weight
         if key not in self._graphs:
-            n = len(self.nodes)
-            entries = np.ones(len(self.indices), np.bool_) if values is None else values
-            matrix = scipy.sparse.csr_array((entries, self.indices, self.indptr), shape=(n, n))
+            matrix = self._matrix(np.ones(len(self.indices), np.bool_) if values is None else values)
             if not self._directed:
                 # The same matrix; SciPy transposes it with rows in ascending order.
                 matrix = matrix.T.tocsr()
@@ -138,6 +153,26 @@ class ConvertedGraph:
         values = None if weight is None else self.values[weight]
         return values is None or values.dtype.kind == "i"
 
+    def check_exact(self, weight: str | None, length: float) -> None:
+        """Leave to NetworkX, which adds Python's whole numbers, lengths of paths that floats would round.
+
+        Raises
+        ------
+        NotImplementedError
+            When the length is beyond what floats count one by one, and a whole number may have gone into it.
+        """
+        values = None if weight is None else self.values[weight]
+        if values is None or length < _INEXACT:
+            return
+        if values.dtype.kind == "i" or values.max() >= _INEXACT:
+            raise NotImplementedError(f"floats would round whole numbers as large as {weight!r} adds up to")
+
+    def check_ties(self, weight: str | None) -> None:
+        """The same where lengths of paths are compared with each other, but not given back."""
+        values = None if weight is None else self.values[weight]
+        if values is not None and len(values):
+            self.check_exact(weight, float(values.max()) * len(self))
+
     def number(self, node: Hashable, complaint: str = "Source {} is not in G") -> int:
         """The number of a node.
 
@@ -163,16 +198,14 @@ class ConvertedGraph:
         found: list[Any] = self.node_array[to_device(numbers, "cpu")].tolist()
         return found
 
+    def _matrix(self, entries: np.ndarray[Any, Any]) -> Any:
+        n = len(self.nodes)
+        return scipy.sparse.csr_array((entries, self.indices, self.indptr), shape=(n, n))
+
     @cached_property
     def outgoing_in_order(self) -> Any:
         """The arcs as SciPy's searches take them, neighbours in NetworkX's order."""
-        n = len(self.nodes)
-        return scipy.sparse.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=(n, n))
-
-    @cached_property
-    def incoming_in_order(self) -> Any:
-        """The same of the arcs' reverses, by their first ends."""
-        return self.outgoing_in_order.T.tocsr()
+        return self._matrix(np.ones(len(self.indices)))
 
     @cached_property
     def rows(self) -> np.ndarray[Any, Any]:

@@ -60,7 +60,10 @@ def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str |
 def _values(G: ConvertedGraph, graph: Graph, weight: str | None, nodes: list[Any], numbers: Any = None) -> dict:
     """Eccentricities of nodes, all of which reach everyone; `numbers`: their vertices, where they are not all."""
     found = to_device(_eccentricity.eccentricity(graph, numbers, weight=graph.weighted or None), "cpu")
-    return dict(zip(nodes, (found.astype(np.int64) if G.whole(weight) else found).tolist(), strict=True))
+    G.check_exact(weight, found.max())
+    # A node is 0 from itself, a whole number, and no other is farther where all are 0.0.
+    values = (int(value) if G.whole(weight) else value or 0 for value in found.tolist())
+    return dict(zip(nodes, values, strict=True))
 
 
 def _extreme(G: ConvertedGraph, weight: str | None, bounds: bool, find: Any, which: Any) -> float:
@@ -68,7 +71,8 @@ def _extreme(G: ConvertedGraph, weight: str | None, bounds: bool, find: Any, whi
     graph = G.lengths(weight)
     _require_connected(G, bounds)
     value = find(graph, weight=graph.weighted or None)
-    return int(value) if G.whole(weight) else float(value)
+    G.check_exact(weight, value)
+    return int(value) if G.whole(weight) else float(value) or 0
 
 
 @serves(unless=given("e"))

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+import networkx as nx
+
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.info import FUNCTIONS
 from hpgraph.interop.networkx_backend.serving import reason_against, reason_to_leave
@@ -60,8 +62,18 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-    """Whether a call can run here: True, or why not."""
-    return reason_against(__getattr__(name), args, kwargs) or True
+    """Whether a call can run here: True.
+
+    Raises
+    ------
+    NotImplementedError
+        Where it cannot, and why: what NetworkX is given as text goes to its log alone. It takes the error for the same,
+        but for its mode for tests, where the text is returned.
+    """
+    reason = reason_against(__getattr__(name), args, kwargs)
+    if reason is None or nx.utils.backends._dispatchable._is_testing:
+        return reason or True
+    raise NotImplementedError(f"hpgraph does not take this call of {name}: {reason}; backend='networkx' does")
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:

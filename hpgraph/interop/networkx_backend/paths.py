@@ -19,16 +19,15 @@ from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import serves
 
 
-def _queue(G: ConvertedGraph, source: int, incoming: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _queue(G: ConvertedGraph, source: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The nodes in the order in which a queue meets them, NetworkX's; their steps; and from which it meets each node.
 
     The last goes by the nodes' numbers, the steps by the order. The engine searches in parallel and keeps no such
     order; SciPy's search, which is sequential, goes by the order of neighbours as ours are given.
     """
     order, before = breadth_first_order(
-        G.incoming_in_order if incoming and G.is_directed() else G.outgoing_in_order, source,
-        directed=True, return_predecessors=True,
-    )  # fmt: skip
+        G.outgoing_in_order, source, directed=True, return_predecessors=True
+    )
     place = np.empty(len(G), order.dtype)
     place[order] = np.arange(len(order), dtype=order.dtype)
     # Where the queue ends once it has met what the first of its nodes meet. A level ends where the one before does so.
@@ -50,19 +49,20 @@ def _limit(cutoff: float | None) -> float:
     return math.inf if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
 
 
-def _by_steps(G: ConvertedGraph, source: int, cutoff: float | None, incoming: bool = False) -> dict[Any, int]:
-    order, level, _ = _queue(G, source, incoming)
+def _by_steps(G: ConvertedGraph, source: int, cutoff: float | None) -> dict[Any, int]:
+    order, level, _ = _queue(G, source)
     inside = int(np.searchsorted(level, _limit(cutoff), "right"))
     return dict(zip(G.named(order[:inside]), level[:inside].tolist(), strict=True))
 
 
-def _by_weights(G: ConvertedGraph, distance: np.ndarray, whole: bool, sources: list[int]) -> dict[Any, float]:
+def _by_weights(G: ConvertedGraph, distance: np.ndarray, weight: str | None, source: int) -> dict[Any, float]:
     # Where nothing has weights distances are levels: -1 is as far as inf.
     reached = np.flatnonzero((distance >= 0) & (distance < math.inf))
     order = reached[np.argsort(distance[reached], kind="stable")]
-    values = distance[order].astype(np.int64) if whole else distance[order]
+    G.check_exact(weight, distance[order[-1]])
+    values = distance[order].astype(np.int64) if G.whole(weight) else distance[order]
     found = dict(zip(G.named(order), values.tolist(), strict=True))
-    found.update((G.nodes[source], 0) for source in sources)
+    found[G.nodes[source]] = 0
     return found
 
 
@@ -87,11 +87,11 @@ def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: f
     return _by_steps(G, G.number(source), cutoff)
 
 
-def _loops_or_none(call: Mapping[str, Any]) -> str | None:
+def _by_predecessors(call: Mapping[str, Any]) -> str | None:
     return "the order of predecessors is not converted" if call["G"].is_directed() else None
 
 
-@serves(parallel=True, unless=_loops_or_none)
+@serves(parallel=True, unless=_by_predecessors)
 def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: float | None = None) -> dict[Any, int]:
     """As `networkx.single_target_shortest_path_length`."""
     return _by_steps(G, G.number(target, "Target {} is not in G"), cutoff)
@@ -124,7 +124,7 @@ def single_source_dijkstra_path_length(
 ) -> dict[Any, float]:
     """As `networkx.single_source_dijkstra_path_length`."""
     number = _source(G, source)
-    return _by_weights(G, _distances(G, number, weight, cutoff), G.whole(weight), [number])
+    return _by_weights(G, _distances(G, number, weight, cutoff), weight, number)
 
 
 @serves()
@@ -136,6 +136,7 @@ def dijkstra_path_length(G: ConvertedGraph, source: Any, target: Any, weight: st
     distance = _distances(G, number, weight)[G.index[target]] if G.holds(target) else math.inf
     if distance == math.inf:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    G.check_exact(weight, distance)
     return int(distance) if G.whole(weight) else float(distance)
 
 
@@ -148,13 +149,15 @@ def all_pairs_dijkstra_path_length(
         return
     for sources, distances in _blocks(G.lengths(weight), cutoff, weight=True):
         for source, distance in zip(sources.tolist(), to_device(distances, "cpu"), strict=True):
-            yield G.nodes[source], _by_weights(G, distance, G.whole(weight), [source])
+            yield G.nodes[source], _by_weights(G, distance, weight, source)
 
 
 def _one_end(call: Mapping[str, Any]) -> str | None:
     if call["method"] != "dijkstra":
         return "only the default method is taken"
-    return "all pairs are NetworkX's" if call["source"] is None and call["target"] is None else None
+    if call["source"] is None and call["target"] is None:
+        return "all pairs are NetworkX's"
+    return _by_predecessors(call) if call["source"] is None and call["weight"] is None else None
 
 
 @serves(unless=_one_end)
@@ -172,9 +175,9 @@ def shortest_path_length(
     incoming = source is None
     end = target if incoming else source
     if weight is None:
-        return _by_steps(G, G.number(end), None, incoming)
+        return _by_steps(G, G.number(end), None)
     number = _source(G, end)
-    return _by_weights(G, _distances(G, number, weight, incoming=incoming), G.whole(weight), [number])
+    return _by_weights(G, _distances(G, number, weight, incoming=incoming), weight, number)
 
 
 @serves(parallel=True)

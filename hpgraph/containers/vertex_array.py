@@ -1,0 +1,209 @@
+"""Arrays with a value for each vertex, which the names of vertices index too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hpgraph.containers.name_arrays import python_values
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import is_cuda, to_device
+from hpgraph.core.number import whole
+
+Result = TypeVar("Result")
+
+
+class ByVertex:
+    """Values of vertices: an array by index, where text and `hpgraph.id` stand for vertices.
+
+    Whole numbers are indices whatever the names are, as in any array, and what is computed from the array, or cut out
+    of it, is an array without names. ``items()`` pairs each vertex with its value; ``dict(r.items())`` is what NetworkX
+    returns, and ``dict(r)`` the same unless names could be taken for indices.
+    """
+
+    # What `named` sets, and nothing inherits: an array of other values knows of no vertices.
+    _names: Any = None
+    _n: int | None = None
+
+    def _values_by_vertex(self) -> Any:
+        return self
+
+    def _at(self, key: Any) -> Any:
+        """What indexes the array for a key: the index of a name, an array for several, else the key itself."""
+        if isinstance(key, str):
+            return self._of_names().index_of(key)
+        if isinstance(key, id):
+            return key.index
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return self._of_names().indices_of(key)
+        return key
+
+    def _of_names(self) -> Any:
+        self._check()
+        if self._names is None:
+            raise IndexError(f"the vertices of the graph have no names: they are 0, 1, ..., {self._n or 0} - 1")
+        return self._names
+
+    def _check(self) -> None:
+        """That these are the values of all vertices, as an algorithm gave them.
+
+        Raises
+        ------
+        TypeError
+            When they are not.
+        """
+        if self._n is None or getattr(self._values_by_vertex(), "shape", None) != (self._n,):
+            raise TypeError("names index results of one value a vertex, not an array that was computed from one")
+
+    def keys(self) -> Any:
+        """The vertices: text, or 0, 1, ..., n - 1 where they have no names; so that ``dict(r)`` holds values by name.
+
+        Raises
+        ------
+        TypeError
+            When names are not text, so that ``r[name]`` would take a name for an index: ``dict(r.items())`` does not.
+        """
+        self._check()
+        if self._names is None:
+            return range(self._n or 0)
+        if self._names.array.dtype.kind not in "UT":
+            raise TypeError(f"names such as {self._names.some} would be taken for indices: use dict(r.items())")
+        return python_values(self._names.array)
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Each vertex, by name where vertices have names, and its value, as Python's own numbers."""
+        self._check()
+        vertices = range(self._n or 0) if self._names is None else python_values(self._names.array)
+        return zip(vertices, python_values(to_device(self._values_by_vertex(), "cpu")), strict=True)
+
+
+class _Values(ResultTable, columns=("value",)):
+    """The table of an array."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _NamedArray(ByVertex):
+    """What `VertexArray` adds to an array of either device."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(self._at(key))  # type: ignore[misc]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(self._at(key), value)  # type: ignore[misc]
+
+    def __contains__(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return self._names is not None and value in self._names
+        return bool(super().__contains__(value))  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return repr(_plain(self))
+
+    def __array_wrap__(self, made: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return made[()] if made.ndim == 0 else _plain(made)
+
+    def __copy__(self) -> Any:
+        return _with_names(_plain(self).copy(), self._names, self._n)
+
+    def __deepcopy__(self, memo: dict[int, Any] | None, /) -> Any:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        return _with_names, (_plain(self), self._names, self._n)
+
+    def _table_of(self) -> ResultTable:
+        self._check()
+        return _with_names(_Values(_plain(self)), self._names, self._n)
+
+    def to_pandas(self) -> Any:
+        """The array as a pandas.DataFrame: a row for each vertex."""
+        return self._table_of().to_pandas()
+
+    def to_arrow(self) -> Any:
+        """The array as a pyarrow.Table: a row for each vertex."""
+        return self._table_of().to_arrow()
+
+    def top(self, k: int = 10) -> list[tuple[Any, ...]]:
+        """The vertices of the k largest values, as `BFSResult.top` lists them."""
+        whole(k, "k")
+        return self._table_of().top(k)
+
+
+class VertexArray(_NamedArray, np.ndarray):
+    """A NumPy array with a value for each vertex of a graph, which names index too.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.from_edges([("ann", "bob"), ("bob", "eve")], directed=False)
+    >>> near = hpg.closeness_centrality(G)
+    >>> float(near["bob"]), float(near[1]), float(near.max()), near.top(1)
+    (1.0, 1.0, 1.0, [('bob', 1.0)])
+    >>> bool(dict(near.items())["ann"] == dict(near)["ann"] == near["ann"])
+    True
+    """
+
+
+@cache
+def _class_on_gpu(array: type) -> type:
+    return type("VertexArray", (_NamedArray, array), {"__module__": __name__})
+
+
+def _plain(array: Any) -> Any:
+    """The same values, without what `VertexArray` adds."""
+    if isinstance(array, np.ndarray):
+        return array.view(np.ndarray)
+    base = next(kind for kind in type(array).__mro__ if kind.__module__.partition(".")[0] == "cupy")
+    return base(array.shape, array.dtype, array.data, array.strides)
+
+
+def _with_names(result: Any, names: Any, n: int | None) -> Any:
+    """A result, or an array as a `VertexArray`, that knows the vertices' names and how many there are."""
+    if isinstance(result, np.ndarray):
+        result = result.view(VertexArray)
+    elif is_cuda(result):
+        plain = _plain(result)
+        result = _class_on_gpu(plain.__class__)(plain.shape, plain.dtype, plain.data, plain.strides)
+    held = result.__dict__
+    held["_names"], held["_n"] = names, n
+    return result
+
+
+def by_vertex(array: Any, graph: Any) -> Any:
+    """An array of shape (n,) as one that the names of vertices index, on its device; what is none, as it is."""
+    if getattr(array, "shape", None) != (graph.n_vertices,) or not (isinstance(array, np.ndarray) or is_cuda(array)):
+        return array
+    return _with_names(array, graph._names, graph.n_vertices)
+
+
+def named(result: Result, graph: Any, sources: Any = None) -> Result:
+    """A result that knows the names of its graph's vertices, as do the arrays that it holds by vertex.
+
+    Parameters
+    ----------
+    result : ResultTable
+    graph : Graph
+    sources : integer NumPy array of shape (k,), optional
+        Where each of k searches began.
+
+    Returns
+    -------
+    ResultTable
+        The same.
+    """
+    held = result.__dict__
+    names = held["_names"] = graph._names
+    n = held["_n"] = graph.n_vertices
+    if names is not None:
+        for column in result._by_vertex:  # type: ignore[attr-defined]
+            if (array := held.get(column)) is not None and array.shape == (n,):
+                held[column] = by_vertex(array, graph)
+    if sources is not None:
+        held["_sources"] = sources
+    return result
