@@ -53,7 +53,7 @@ class Station:
                 continue
             try:
                 threading.Thread(target=self._greet, args=(connection,), daemon=True).start()
-            except RuntimeError:  # no more threads: the caller is turned away, and tries anew
+            except RuntimeError:  # no more threads: the caller is turned away, and its epoch begins anew
                 connection.close()
                 time.sleep(_PAUSE_SECONDS)
 
