@@ -16,10 +16,12 @@ try:
 except ImportError as error:
     raise MissingExtraError("distributed", "cluster", "hpgraph.cluster") from error
 
-from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, ProgramError
+from hpgraph.cluster.errors import CheckpointError, ClusterError, ClusterTimeoutError, ProgramError
 from hpgraph.cluster.graph import Graph
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.local import local
 from hpgraph.cluster.resume import resume
 
-__all__ = ["ClusterError", "ClusterTimeoutError", "Graph", "Limits", "ProgramError", "local", "resume"]
+__all__ = [
+    "CheckpointError", "ClusterError", "ClusterTimeoutError", "Graph", "Limits", "ProgramError", "local", "resume",
+]  # fmt: skip

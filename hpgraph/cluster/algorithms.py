@@ -30,6 +30,12 @@ class Algorithms:
     Every method passes ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads`` on to `Graph.run`.
     """
 
+    # What the functions of one machine, such as `hpgraph.pagerank`, say when they are given a graph on a cluster.
+    _remedy = (
+        "a graph on a cluster has its algorithms as methods, C.bfs(), C.sssp(), C.pagerank(), "
+        "C.connected_components(), C.core_number(), C.triangles(), C.triangle_count(), C.betweenness_centrality() and "
+        "C.run(program); others need the whole graph on one machine"
+    )
     dtype: np.dtype | None
     directed: bool
 

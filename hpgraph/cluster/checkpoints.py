@@ -7,19 +7,23 @@ arrays behind a table in JSON; nothing of them is unpickled, and each has its ch
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import re
 import struct
 import uuid
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from hpgraph.cluster.blocks import Block
-from hpgraph.cluster.errors import ClusterError, PeerLostError
+from hpgraph.cluster.errors import CheckpointError, PeerLostError
 from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.cluster.moment import COLUMNS, Moment
-from hpgraph.cluster.run_block import BlockRun
+from hpgraph.cluster.run_block import COUNTS, BlockRun
 from hpgraph.core.device import Device
 from hpgraph.formats import CSR, Bitmask
 
@@ -27,6 +31,14 @@ TABLE = "checkpoint.json"
 _MAGIC = b"hpgraph checkpoint 1\n"
 _LENGTHS = struct.Struct("<QI")
 _KINDS = "biuf"
+# A run's epoch and the superstep: the folder of a state, which a later one may remove.
+_PLACE = re.compile(r"[0-9a-f]{32}-[0-9]{1,18}", re.ASCII)
+# What the table holds.
+_FIELDS: dict[str, Any] = {
+    "program": str, "run": str, "key": str, "place": str, "step": int, "limit": int, "dtypes": list, "graph": dict,
+    "source": dict, "call": dict | None,
+}  # fmt: skip
+_NOT_THERE = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
 class Folder:
@@ -100,26 +112,71 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any
 
     Raises
     ------
-    ClusterError
+    CheckpointError
         If it is damaged.
     """
     at = len(_MAGIC) + _LENGTHS.size
     if data[: len(_MAGIC)] != _MAGIC or len(data) < at:
-        raise ClusterError(f"{name} is no file of a checkpoint")
+        raise CheckpointError(f"{name} is no file of a checkpoint")
     length, checksum = _LENGTHS.unpack_from(data, len(_MAGIC))
     if zlib.crc32(data[at:]) != checksum:
-        raise ClusterError(f"{name} is damaged: it does not have its checksum")
-    said = json.loads(data[at : at + length])
-    at += length
-    arrays = {}
-    for key, text, shape in said["arrays"]:
-        dtype = np.dtype(text)
-        if dtype.kind not in _KINDS:
-            raise ClusterError(f"{name} holds an array of type {dtype}, which no checkpoint has")
-        count = int(np.prod(shape, dtype=np.int64))
-        arrays[key] = np.frombuffer(data, dtype, count, at).reshape(shape).copy()
-        at += count * dtype.itemsize
-    return arrays, said["table"]
+        raise CheckpointError(f"{name} is damaged: it does not have its checksum")
+    with _meaningful(name):
+        said = json.loads(data[at : at + length])
+        at += length
+        arrays = {}
+        for key, text, shape in said["arrays"]:
+            dtype = np.dtype(text)
+            if dtype.kind not in _KINDS or min(shape, default=0) < 0:
+                raise ValueError(f"an array of type {dtype} and shape {shape}, which no checkpoint has")
+            count = math.prod(shape)
+            arrays[key] = np.frombuffer(data, dtype, count, at).reshape(shape).copy()
+            at += count * dtype.itemsize
+        return arrays, dict(said["table"])
+
+
+@contextlib.contextmanager
+def _meaningful(name: str) -> Iterator[None]:
+    """Whatever the content of a file cannot be read as becomes one error that names the file."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise CheckpointError(f"{name} is damaged or no file of a checkpoint ({error!r})") from error
+
+
+def write_table(folder: Folder, table: dict[str, Any]) -> None:
+    """Write the table that names a checkpoint's files, with a checksum."""
+    folder.write(TABLE, json.dumps({"crc32": _checksum(table), "table": table}).encode())
+
+
+def read_table(folder: Folder) -> dict[str, Any]:
+    """The table that names a checkpoint's files, checked: a name is one that a run makes, within the folder.
+
+    Raises
+    ------
+    CheckpointError
+        If it is not there, or damaged.
+    """
+    name = f"{folder.path}/{TABLE}"
+    try:
+        data = folder.read(TABLE)
+    except _NOT_THERE:
+        raise CheckpointError(f"{folder.path} holds no checkpoint ({TABLE} is not there)") from None
+    with _meaningful(name):
+        said = json.loads(data)
+        table: dict[str, Any] = said["table"]
+        if said["crc32"] != _checksum(table):
+            raise CheckpointError(f"{name} is damaged: it does not have its checksum")
+        for field, kind in _FIELDS.items():
+            if not isinstance(table[field], kind):
+                raise ValueError(f"{field} is {table[field]!r}")
+        if not _PLACE.fullmatch(table["place"]) or any(np.dtype(text).kind not in _KINDS for text in table["dtypes"]):
+            raise ValueError(f"its state is said to be in {table['place']!r}, of types {table['dtypes']}")
+    return table
+
+
+def _checksum(table: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(table, sort_keys=True).encode())
 
 
 def save_block(folder: Folder, name: str, block: Block) -> None:
@@ -143,12 +200,18 @@ def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "c
 
     Raises
     ------
-    ClusterError, ValueError
-        If the file is damaged.
+    CheckpointError
+        If the file is damaged, or not there.
     """
-    arrays, _ = unpack(Folder(path).read(f"{name}/{block}"), f"{path}/{name}/{block}")
+    file = f"{path}/{name}/{block}"
+    try:
+        data = Folder(path).read(f"{name}/{block}")
+    except _NOT_THERE:
+        raise CheckpointError(f"{file}, which the checkpoint needs, is not there") from None
+    arrays, _ = unpack(data, file)
     size = Numbering(grid, block).size
-    csr = CSR((size, size), arrays["indptr"], arrays["indices"], arrays.get("data"))
+    with _meaningful(file):
+        csr = CSR((size, size), arrays["indptr"], arrays["indices"], arrays.get("data"))
     return Block.of_csr(grid, block, csr, device)
 
 
@@ -172,14 +235,13 @@ def save(run: BlockRun, moment: Moment) -> None:
     arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, COLUMNS)
     world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in moment.world.items()}
     folder.write(f"{place}/{number.block}", pack(arrays, {"step": moment.step, "world": world, "key": job.key}))
-    if job.details["source"]["kind"] == "saved" and job.details["source"]["path"] == job.checkpoint:
+    if job.details["source"]["kind"] == "saved":
         save_block(folder, job.details["source"]["name"], run.block)
     # A barrier: nobody is through before all have written.
     run.sum(moment.step, np.zeros_like(moment.counts), np.empty(0))
     if number.block == 0:
-        table = {**job.details, "key": job.key, "step": moment.step, "place": place, "grid": number.grid.table()}
         before = run.last_place or _named(folder)
-        folder.write(TABLE, json.dumps(table).encode())
+        write_table(folder, {**job.details, "key": job.key, "step": moment.step, "place": place})
         run.last_place = place
         if before is not None:
             folder.remove(before)
@@ -188,8 +250,8 @@ def save(run: BlockRun, moment: Moment) -> None:
 def _named(folder: Folder) -> str | None:
     """The place of an earlier run's checkpoint, which is given up."""
     try:
-        place: str = json.loads(folder.read(TABLE))["place"]
-    except (FileNotFoundError, ValueError, KeyError):
+        place: str = read_table(folder)["place"]
+    except CheckpointError:  # nothing of it is known, so that nothing is removed
         return None
     return place
 
@@ -199,35 +261,44 @@ def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
 
     Raises
     ------
-    ClusterError
-        If the file is damaged, or of another program.
+    CheckpointError
+        If a file is damaged or not there, or of another program.
     """
     job, saved = run.job, run.share.saved
     if saved is None:
         return None
     assert job.checkpoint is not None
-    name = f"{saved}/{run.numbering.block}"
+    folder, number = Folder(job.checkpoint), run.numbering.block
+    name = f"{folder.path}/{saved}/{number}"
     try:
-        data = Folder(job.checkpoint).read(name)
-    except FileNotFoundError:
-        # A newer checkpoint has taken its place.
-        raise PeerLostError(run.numbering.block, f"its part of the checkpoint {name} is gone") from None
-    arrays, table = unpack(data, f"{job.checkpoint}/{name}")
-    if table["key"] != job.key:
-        raise ClusterError(f"{job.checkpoint} is of another program than {run.name}")
-    for (prop, dtype), values, beginning in zip(run.code.properties, run.properties, job.beginnings, strict=True):
-        own = arrays[f"property {prop}"]
-        if own.dtype != dtype or own.shape != (run.n_own,):
-            raise ClusterError(f"{name} holds {prop} of type {own.dtype} and shape {own.shape}")
-        # The others' values follow; where nobody reads them, none do.
-        if beginning is not None:
-            values.fill(beginning[0])
-        values[run.own] = run.memory.put(own)
-    world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
-    rows = [tuple(row) for row in arrays["rows"].tolist()]
-    settled = Bitmask(run.n_own, arrays["settled"]) if "settled" in arrays else None
-    if run.numbering.block == 0:
+        data = folder.read(f"{saved}/{number}")
+    except _NOT_THERE:
+        if _named(folder) not in (saved, None):
+            raise PeerLostError(number, f"a newer checkpoint has taken the place of {saved}") from None
+        raise CheckpointError(f"{name}, which the checkpoint needs, is not there") from None
+    arrays, table = unpack(data, name)
+    with _meaningful(name):
+        if table["key"] != job.key:
+            raise CheckpointError(f"{job.checkpoint} is of another program than {run.name}")
+        for (prop, dtype), values, beginning in zip(run.code.properties, run.properties, job.beginnings, strict=True):
+            own = arrays[f"property {prop}"]
+            if own.dtype != dtype or own.shape != (run.n_own,):
+                raise ValueError(f"{prop} of type {own.dtype} and shape {own.shape}")
+            # The others' values follow; where nobody reads them, none do.
+            if beginning is not None:
+                values.fill(beginning[0])
+            values[run.own] = run.memory.put(own)
+        active, counts = arrays.get("active"), arrays["counts"]
+        if active is not None and (
+            active.dtype != np.uint32 or active.ndim != 1 or int(active.max(initial=0)) >= max(run.n_own, 1)
+        ):
+            raise ValueError(f"active vertices that are not among its {run.n_own}")
+        if counts.dtype != np.int64 or counts.shape != (COUNTS,):
+            raise ValueError(f"counts of type {counts.dtype} and shape {counts.shape}")
+        world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
+        rows = [tuple(row) for row in arrays["rows"].reshape(-1, COLUMNS).tolist()]
+        settled = Bitmask(run.n_own, arrays["settled"]) if "settled" in arrays else None
+        moment = Moment(int(table["step"]), active, world, counts, rows)
+    if number == 0:
         run.last_place = saved
-    return Moment(table["step"], arrays.get("active"), world, arrays["counts"], rows), settled
-
-
+    return moment, settled

@@ -37,6 +37,10 @@ class ClusterTimeoutError(TimeoutError, ClusterError):
         return type(self), (self.limit, self.seconds, self.what)
 
 
+class CheckpointError(ClusterError):
+    """A checkpoint is not there, is damaged, or does not belong to the program that goes on from it."""
+
+
 class ProgramError(ClusterError):
     """A vertex program raised on a worker; the message has the program's name and what was raised."""
 

@@ -177,9 +177,20 @@ class Grid:
 
     @classmethod
     def of_table(cls, table: dict[str, Any]) -> Grid:
-        """The grid that `table` tells of."""
-        order = Order(int(table["n"]), int(table["factor"]))
-        return cls(int(table["rows"]), int(table["columns"]), np.array(table["bounds"], np.int64), order)
+        """The grid that `table` describes.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, OverflowError
+            If it describes none.
+        """
+        rows, columns, n, factor = (int(table[name]) for name in ("rows", "columns", "n", "factor"))
+        bounds = np.array(table["bounds"], np.int64)
+        if rows < 1 or columns < 1 or bounds.shape != (rows * columns + 1,):
+            raise ValueError(f"{rows} x {columns} blocks with bounds of shape {bounds.shape}")
+        if bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any() or math.gcd(factor, max(n, 1)) != 1:
+            raise ValueError(f"bounds that do not rise from 0 to {n}, or a factor, {factor}, that divides it")
+        return cls(rows, columns, bounds, Order(n, factor))
 
 
 class Numbering:

@@ -43,7 +43,8 @@ def local(
     device : {"cpu", "cuda"}
         "cuda" has each worker see one of the GPUs here, in turn.
     **arguments
-        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``.
+        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``. Dask's dashboard is reached from this machine
+        alone; ``dashboard_address=":8787"`` opens it to others.
 
     Returns
     -------
@@ -73,5 +74,5 @@ def local(
         dask.config.set({_LOST: _LONG})
     return Client(
         n_workers=n_workers, threads_per_worker=each, processes=True,
-        **{"dashboard_address": ":0", "silence_logs": 50, **arguments},
+        **{"dashboard_address": "127.0.0.1:0", "silence_logs": 50, **arguments},
     )  # fmt: skip

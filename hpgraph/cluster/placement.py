@@ -95,6 +95,8 @@ class Placement:
             if said:
                 break
             error = next((one for one in answers.values() if isinstance(one, Exception)), None)
+            if isinstance(error, ClusterError):
+                raise error
             if error is not None:
                 raise ClusterError(f"workers cannot do what hpgraph asks ({error}): is it installed there?") from error
         for address, one in said.items():

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import json
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from distributed import Client
 
-from hpgraph.cluster.checkpoints import TABLE, Folder
-from hpgraph.cluster.errors import ClusterError
+from hpgraph.cluster.algorithms import Algorithms
+from hpgraph.cluster.checkpoints import TABLE, Folder, read_table
+from hpgraph.cluster.errors import CheckpointError
 from hpgraph.cluster.graph import Graph
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.sources import source_of
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import Device
+from hpgraph.core.device import Device, normalize_device
+
+_RESUMED: dict[str, Callable[..., Any]] = {
+    method.__name__: method
+    for method in (Algorithms.bfs, Algorithms.sssp, Algorithms.pagerank, Algorithms.connected_components)
+}
 
 
 def resume(
@@ -44,7 +51,7 @@ def resume(
 
     Raises
     ------
-    ClusterError
+    CheckpointError
         If there is no checkpoint, or it is damaged.
     TypeError, ValueError
         If the program is missing, or another one.
@@ -55,23 +62,28 @@ def resume(
     >>> hpg.cluster.resume(client, "s3://bucket/ranks").rank  # doctest: +SKIP
     """
     path = str(path)
-    try:
-        table = json.loads(Folder(path).read(TABLE))
-    except FileNotFoundError:
-        raise ClusterError(f"{path} holds no checkpoint ({TABLE} is not there)") from None
-    facts = table["graph"]
-    graph = Graph(
-        client, source_of(table["source"]), Grid.of_table(facts["grid"]), arcs=None, directed=facts["directed"],
-        weight=None if facts["dtype"] is None else np.dtype(facts["dtype"]), limits=limits,
-        device=facts["device"] if device is None else device,
-    )  # fmt: skip
-    run = {**run, "checkpoint": path, "saved": table}
-    call = table["call"]
-    if call is not None:
-        arguments = dict(call["arguments"])
-        if "source" in arguments:
-            arguments["source"] = id(arguments["source"])
-        return getattr(graph, call["name"])(**arguments, **run)
-    if program is None:
+    table = read_table(Folder(path))
+    if program is None and table["call"] is None:
         raise TypeError(f"the checkpoint is of a program, {table['program']}: give it as program=")
-    return graph.run(program, **run)
+    facts, device = table["graph"], None if device is None else normalize_device(device)
+    try:
+        source, grid, directed = source_of(path, table["source"]), Grid.of_table(facts["grid"]), bool(facts["directed"])
+        weight = None if facts["dtype"] is None else np.dtype(facts["dtype"])
+        where = normalize_device(facts["device"]) if device is None else device
+        method, arguments = (None, {}) if table["call"] is None else _called(**table["call"])
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise CheckpointError(f"{path}/{TABLE} is of no run of this release ({error!r})") from error
+    graph = Graph(client, source, grid, arcs=None, directed=directed, weight=weight, limits=limits, device=where)
+    run = {**run, "checkpoint": path, "saved": table}
+    return graph.run(program, **run) if method is None else method(graph, **arguments, **run)
+
+
+def _called(name: str, arguments: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """The algorithm that a checkpoint is of, and its own arguments."""
+    method = _RESUMED[name]
+    own = [one.name for one in inspect.signature(method).parameters.values() if one.kind is not one.VAR_KEYWORD]
+    if not arguments.keys() <= set(own[1:]):
+        raise ValueError(f"{name} takes no {', '.join(arguments.keys() - set(own[1:]))}")
+    if "source" in arguments:
+        arguments = {**arguments, "source": id(arguments["source"])}
+    return method, arguments

@@ -35,6 +35,7 @@ from hpgraph.kernels.superstep.block import block_code
 # What blocks count together: who is active, arcs that leave these, whether to save, arcs sent along within blocks.
 ACTIVE, LEAVING, SAVE, INNER = 0, 1, 2, 3
 COUNTS = 4
+COUNTS = 4
 NOBODY = np.empty(0, np.uint32)
 
 

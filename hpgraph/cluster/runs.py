@@ -109,7 +109,7 @@ def run(
         check_order(form_of(declared, code), delta, ceiling)
     details = {
         "program": declared.name, "run": uuid.uuid4().hex, "call": call,
-        "source": None if checkpoint is None else graph.source.table(graph.key, str(checkpoint)),
+        "source": None if checkpoint is None else graph.source.table(graph.key),
         "graph": graph.facts(), "limit": limit, "dtypes": [dtype.str for dtype in dtypes],
     }  # fmt: skip
     if saved is not None:

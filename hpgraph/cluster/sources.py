@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +16,8 @@ from hpgraph.core.devices import even_ranges
 
 # A grid whose heaviest block has so many times the arcs of the mean is cut anew, with vertices scattered.
 UNEVEN = 1.25
+# Names of saved blocks in the folder of a checkpoint.
+_SAVED = re.compile(r"graph-[0-9a-f]{32}", re.ASCII)
 
 
 class Source(Protocol):
@@ -37,15 +40,13 @@ class Source(Protocol):
             What works on blocks.
         """
 
-    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+    def table(self, graph: str) -> dict[str, Any]:
         """What a checkpoint's table says of it, so that another client finds it.
 
         Parameters
         ----------
         graph : str
-            What the workers call it.
-        checkpoint : str
-            Where the checkpoint is: blocks that are nowhere else are saved beside it.
+            What the workers call it. Blocks that are nowhere else are saved under it, beside the checkpoint.
         """
 
 
@@ -126,9 +127,9 @@ class InMemory:
                 )
         return futures
 
-    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+    def table(self, graph: str) -> dict[str, Any]:
         """It is nowhere but here, so its blocks are saved."""
-        return {"kind": "saved", "path": checkpoint, "name": f"graph-{graph}"}
+        return {"kind": "saved", "name": f"graph-{graph}"}
 
 
 class Saved:
@@ -154,9 +155,9 @@ class Saved:
             for block, address in placed.items()
         ]
 
-    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+    def table(self, graph: str) -> dict[str, Any]:
         """Where they are."""
-        return {"kind": "saved", "path": self.path, "name": self.name}
+        return {"kind": "saved", "name": self.name}
 
 
 class File:
@@ -181,20 +182,31 @@ class File:
             for block, address in placed.items()
         ]
 
-    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+    def table(self, graph: str) -> dict[str, Any]:
         """Where it is."""
         return {"kind": "file", "path": self.path}
 
 
-def source_of(table: dict[str, Any]) -> Source:
-    """The source that a checkpoint's table tells of.
+def source_of(checkpoint: str, table: dict[str, Any]) -> Source:
+    """The source that the table of a checkpoint names.
 
     Parameters
     ----------
+    checkpoint : str
+        Folder of the checkpoint.
     table : dict
 
     Returns
     -------
     Source
+
+    Raises
+    ------
+    ValueError
+        For saved blocks under a name that no run makes.
     """
-    return File(table["path"]) if table["kind"] == "file" else Saved(table["path"], table["name"])
+    if table["kind"] == "file":
+        return File(str(table["path"]))
+    if not _SAVED.fullmatch(table["name"]):
+        raise ValueError(f"{table['name']!r} is no name of saved blocks")
+    return Saved(checkpoint, table["name"])

@@ -13,13 +13,15 @@ import threading
 import time
 from typing import Any
 
-from hpgraph.cluster.errors import ClusterTimeoutError, PeerLostError
+from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError
 
 _HELLO = struct.Struct("<4s16sII")
 _MAGIC = b"hpgS"
 # Who has not said for whom it comes, or is not asked for, by then is sent away.
 _HELLO_SECONDS, _WAITING_SECONDS = 10.0, 300.0
 _MOST_WAITING = 65536
+# Between two attempts to accept a connection where one failed.
+_PAUSE_SECONDS = 0.1
 
 
 class Station:
@@ -32,7 +34,8 @@ class Station:
     """
 
     def __init__(self, host: str) -> None:
-        self._listener = socket.create_server((host, 0), backlog=1024)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, 0), family=family, backlog=1024)
         self.address: tuple[str, int] = self._listener.getsockname()[:2]
         self._arrived: dict[tuple[bytes, int, int], tuple[socket.socket, float]] = {}
         self._condition = threading.Condition()
@@ -44,9 +47,15 @@ class Station:
         while True:
             try:
                 connection, _ = self._listener.accept()
-            except OSError:  # closed
-                return
-            threading.Thread(target=self._greet, args=(connection,), daemon=True).start()
+            except OSError:
+                # Out of descriptors or memory, which connections that end give back.
+                time.sleep(_PAUSE_SECONDS)
+                continue
+            try:
+                threading.Thread(target=self._greet, args=(connection,), daemon=True).start()
+            except RuntimeError:  # no more threads: the caller is turned away, and its epoch begins anew
+                connection.close()
+                time.sleep(_PAUSE_SECONDS)
 
     def _greet(self, connection: socket.socket) -> None:
         try:
@@ -175,6 +184,39 @@ def station(host: str) -> Station:
         if host not in _stations:
             _stations[host] = Station(host)
         return _stations[host]
+
+
+def host_of(address: str) -> str:
+    """The host of a worker, by which the others reach its station.
+
+    Parameters
+    ----------
+    address : str
+        As Dask writes it: ``tcp://10.0.0.7:40123``, ``tcp://[fd00::7]:40123``, ``inproc://...``.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ClusterError
+        For a protocol other than these, since the sockets here are plain TCP.
+
+    Examples
+    --------
+    >>> host_of("tcp://[fd00::7]:40123")
+    'fd00::7'
+    """
+    protocol, _, place = address.rpartition("://")
+    if protocol == "inproc":  # all workers are in one process
+        return "127.0.0.1"
+    if protocol != "tcp":
+        raise ClusterError(
+            f'worker {address}: hpgraph\'s workers exchange messages over plain TCP, and the cluster\'s protocol is '
+            f'{protocol}: start it with protocol="tcp", in a network that you trust'
+        )
+    return place.rpartition(":")[0].strip("[]")
 
 
 def stations() -> list[Any]:

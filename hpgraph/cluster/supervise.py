@@ -7,7 +7,6 @@ blocks are loaded elsewhere, and everybody begins again at the last checkpoint.
 from __future__ import annotations
 
 import contextlib
-import json
 import secrets
 import threading
 import time
@@ -19,8 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from distributed import Client, Future, wait
 
-from hpgraph.cluster.checkpoints import TABLE, Folder
-from hpgraph.cluster.errors import ClusterError
+from hpgraph.cluster.checkpoints import Folder, read_table
+from hpgraph.cluster.errors import CheckpointError, ClusterError
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.moment import BlockResult
 from hpgraph.cluster.people import Workers, reachable
@@ -237,10 +236,10 @@ class Supervisor:
         if self._job.checkpoint is None:
             return None
         try:
-            table: dict[str, Any] = json.loads(Folder(self._job.checkpoint).read(TABLE))
-        except FileNotFoundError:
+            table = read_table(Folder(self._job.checkpoint))
+        except CheckpointError:  # another run's, or damaged: this run goes on from what it had
             return None
-        return table["place"] if table.get("run") == self._job.details["run"] else None
+        return table["place"] if table["run"] == self._job.details["run"] else None
 
 
 def _is_from_here(error: BaseException) -> bool:

@@ -58,9 +58,9 @@ class Tables:
             for block in blocks
         ]  # fmt: skip
 
-    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+    def table(self, graph: str) -> dict[str, Any]:
         """Tables change, so the blocks are saved."""
-        return {"kind": "saved", "path": checkpoint, "name": f"graph-{graph}"}
+        return {"kind": "saved", "name": f"graph-{graph}"}
 
 
 def _spread(piece: Any) -> Any:

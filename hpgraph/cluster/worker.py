@@ -27,7 +27,7 @@ from hpgraph.cluster.messages import MessageError
 from hpgraph.cluster.moment import BlockResult, Moment
 from hpgraph.cluster.relaxation import RelaxationRun, relaxes
 from hpgraph.cluster.run_block import BlockRun
-from hpgraph.cluster.station import Station, station, stations
+from hpgraph.cluster.station import Station, host_of, station, stations
 from hpgraph.cluster.triangles import TriangleRun
 from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.config import config
@@ -98,9 +98,7 @@ def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
 
 
 def _station(worker: Any) -> Station:
-    address = worker.address
-    return station(address.partition("://")[2].rpartition(":")[0].strip("[]") if address.startswith("tcp") else
-                   "127.0.0.1")  # fmt: skip
+    return station(host_of(worker.address))
 
 
 def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:

@@ -275,4 +275,6 @@ def _no_graph(source: Any) -> str:
         )
     elif isinstance(source, str) or hasattr(source, "__fspath__"):
         remedy = "read a file with hpgraph.read(path)"
+    elif hasattr(source, "_remedy"):  # the graph of a layer above says itself what to call
+        remedy = source._remedy
     return f"no graph can be made of {type(source).__name__}: {remedy}"

@@ -27,11 +27,15 @@ def as_array(names: Any) -> np.ndarray[Any, Any]:
     kinds = set(map(type, names))
     for plain, scalar, made in ((int, np.integer, "iu"), (str, np.str_, "U"), (float, np.floating, "f")):
         if kinds and all(kind is plain or issubclass(kind, scalar) for kind in kinds):
-            if plain is str and (array := text_by_length(names)) is not None:
-                return array
+            if plain is str:
+                if (array := text_by_length(names)) is not None:
+                    return array
+                # Text of fixed width would lose NULs at its end, and may take many times as much as it has letters.
+                if any("\0" in name for name in names) or _is_less_by_length(names):
+                    break
             array = np.array(names)
-            # Whole numbers beyond 64 bits would become objects or floats, and text lose NULs at its end: other names.
-            if array.dtype.kind in made and not (plain is str and "\0" in "".join(names)):
+            # Whole numbers beyond 64 bits would become objects or floats: other names.
+            if array.dtype.kind in made:
                 return array
     array = np.empty(len(names), dtype=object)
     for position, name in enumerate(names):
@@ -41,8 +45,7 @@ def as_array(names: Any) -> np.ndarray[Any, Any]:
 
 def text_by_length(names: list[str]) -> np.ndarray[Any, Any] | None:
     """Text each as long as it is; None where it would take more memory so, or cannot be had."""
-    lengths = list(map(len, names))
-    if not _is_less_by_length(max(lengths), sum(length for length in lengths if length > _SHORT), len(names)):
+    if not _is_less_by_length(names):
         return None
     try:
         return np.array(names, dtype=_TEXT)
@@ -50,8 +53,9 @@ def text_by_length(names: list[str]) -> np.ndarray[Any, Any] | None:
         return None
 
 
-def _is_less_by_length(longest: int, long: int, n: int) -> bool:
-    return 16 * n + long < 4 * longest * n
+def _is_less_by_length(names: list[str]) -> bool:
+    lengths = list(map(len, names))
+    return 16 * len(names) + sum(length for length in lengths if length > _SHORT) < 4 * max(lengths) * len(names)
 
 
 def python_values(names: np.ndarray[Any, Any]) -> list[Any]:

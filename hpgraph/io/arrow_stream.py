@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.core.progress import progress_bar
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
+from hpgraph.io.arrow_sizes import largest_batch
 from hpgraph.io.edge_list import NAME_BYTES
 from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
@@ -28,7 +30,13 @@ ARROW = (".parquet", ".arrow", ".feather")
 OWN = b"hpgraph"
 """Under which metadata `hpgraph.write` says what a table cannot."""
 
-_ROWS = 1 << 17
+ROWS = 1 << 17
+"""Rows of a batch, as they are read and written."""
+
+_BUFFER = 1 << 16
+_INT64_MAX = 2**63 - 1
+# Of a text, beside its letters.
+_TEXT_BYTES = 60
 
 
 def arrow_stream(
@@ -62,11 +70,13 @@ def arrow_stream(
         raise MissingExtraError("pyarrow", "arrow", f"reading {path.suffix} files") from None
     try:
         with closing(_Table(path)) as table:
-            columns, metadata = _columns(path, table.schema), table.schema.metadata or {}
-            kinds = [table.schema.field(name).type for name in columns[:2]]
-            text = [pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in kinds]
+            schema, metadata = table.schema, table.schema.metadata or {}
+            columns = [schema.names[place] for place in arc_columns(path, schema.names)]
+            text = [_is_text(schema.field(name).type) for name in columns[:2]]
+            held = table.largest(columns)
     except (pyarrow.ArrowException, OSError) as error:
         raise _said(path, error) from None
+    budget.check(held, f"a batch of rows of {path}, decompressed,")
     own = said_beside(path, metadata)
     directed = own.get("directed", True)
     if any(text) != all(text):
@@ -121,40 +131,69 @@ def said_beside(path: Path | str, metadata: dict[bytes, bytes]) -> dict[str, Any
     return said  # type: ignore[no-any-return]
 
 
-def _columns(path: Path, schema: Any) -> list[str]:
-    """Names of the columns of source, target and, where there is one, weight."""
-    return [schema.names[place] for place in arc_columns(path, schema.names)]
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return types.is_string(kind) or types.is_large_string(kind)  # type: ignore[no-any-return]
 
 
 class _Table:
-    """A file of pyarrow's, whichever of the two it is."""
+    """A file of pyarrow's, whichever of the two it is.
 
-    def __init__(self, path: Path) -> None:
+    It is read, not mapped: a page of a mapped file that is cut short ends the process.
+    """
+
+    def __init__(self, path: Path, columns: list[str] | None = None, text: Sequence[str] = ()) -> None:
+        """Of all columns, or of some; of text as dictionaries, since a long name may be that of many rows."""
+        self._path = path
+        self._parquet: Any = None
+        self._reader: Any = None
+        self.rows = None
         if path.suffix.lower() == ".parquet":
             import pyarrow.parquet
 
-            self._parquet = pyarrow.parquet.ParquetFile(path)
-            self.schema = self._parquet.schema_arrow
-            self.rows = self._parquet.metadata.num_rows
+            self._parquet = pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER, read_dictionary=list(text))
+            self.schema, self.rows = self._parquet.schema_arrow, self._parquet.metadata.num_rows
             return
         import pyarrow.ipc
 
-        self._parquet = None
-        self._mapped = pyarrow.memory_map(str(path))
-        self._reader = pyarrow.ipc.open_file(self._mapped)
-        self.schema = self._reader.schema
-        self.rows = None
+        self._file = pyarrow.OSFile(str(path))
+        try:
+            self._reader = pyarrow.ipc.open_file(self._file)
+            self.schema = self._reader.schema
+            if columns is not None:
+                places = [self.schema.names.index(name) for name in columns]
+                options = pyarrow.ipc.IpcReadOptions(included_fields=places)
+                self._reader = pyarrow.ipc.open_file(self._file, options=options)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def largest(self, columns: list[str]) -> int:
+        """Bytes of the largest piece that a batch of rows is made of, as the file says."""
+        if self._parquet is None:
+            with self._path.open("rb") as file:
+                return largest_batch(file)
+        found = 0
+        for group in map(self._parquet.metadata.row_group, range(self._parquet.metadata.num_row_groups)):
+            chunks = map(group.column, range(group.num_columns))
+            sizes = [chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns]
+            found = max(found, sum(sizes))
+        return found
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
-        """Some rows of some columns at a time."""
+        """Some rows of some columns at a time, each checked: offsets in a file may lead anywhere."""
         if self._parquet is not None:
-            yield from self._parquet.iter_batches(batch_size=_ROWS, columns=columns)
-            return
-        for number in range(self._reader.num_record_batches):
-            yield self._reader.get_batch(number).select(columns)
+            found = self._parquet.iter_batches(batch_size=ROWS, columns=columns, use_threads=False)
+        else:
+            found = (self._reader.get_batch(number) for number in range(self._reader.num_record_batches))
+        for batch in found:
+            batch.validate(full=True)
+            yield batch
 
     def close(self) -> None:
-        (self._mapped if self._parquet is None else self._parquet).close()
+        (self._file if self._parquet is None else self._parquet).close()
 
 
 def _blocks(
@@ -163,22 +202,24 @@ def _blocks(
 ) -> Iterator[Block]:  # fmt: skip
     import pyarrow
 
-    rows = known = letters = 0
+    rows = letters = 0
     show = config.show_progress() if progress is None else bool(progress)
-    with closing(_Table(path)) as table, progress_bar(
+    text = () if number_of is None else columns[:2]
+    with closing(_Table(path, columns, text)) as table, progress_bar(
         total=table.rows, desc=f"reading {path.name}", unit="rows", unit_scale=True, disable=not show, delay=1.0
     ) as bar:  # fmt: skip
         try:
             for batch in table.batches(columns):
-                arrays = [_array(path, batch.column(name), name, number_of is None) for name in columns]
-                if number_of is not None:
-                    # In the order in which they come, row by row.
-                    numbers = [number_of[name] for ends in zip(*arrays[:2], strict=True) for name in ends]
-                    letters += sum(map(len, itertools.islice(number_of, known, None)))
-                    known = len(number_of)
-                    budget.check(known * NAME_BYTES + letters, f"the names of {known} vertices and more of {path}")
-                    arrays[0], arrays[1] = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
-                yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
+                found = [batch.column(name) for name in columns]
+                for name, column in zip(columns, found, strict=True):
+                    if column.null_count:
+                        raise FileFormatError(path, f"column {name} has rows without a value")
+                values = _numbers(path, found[2], columns[2]) if len(found) > 2 else None
+                if number_of is None:
+                    ends = [_ids(path, column, name) for column, name in zip(found[:2], columns, strict=False)]
+                else:
+                    ends, letters = _numbered(path, found[:2], number_of, letters, budget)
+                yield ends[0], ends[1], values
                 rows += len(batch)
                 bar.update(len(batch))
         except (pyarrow.ArrowException, OSError) as error:
@@ -189,10 +230,54 @@ def _blocks(
         yield none, none, np.empty(0, weight)
 
 
-def _array(path: Path, column: Any, name: str, numbers: bool) -> Array:
-    if column.null_count:
-        raise FileFormatError(path, f"column {name} has rows without a value")
+def _numbers(path: Path, column: Any, name: str) -> Array:
     array: Array = column.to_numpy(zero_copy_only=False)
-    if numbers and array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf":
         raise FileFormatError(path, f"column {name} holds {column.type}, not numbers")
     return array
+
+
+def _ids(path: Path, column: Any, name: str) -> Array:
+    array = _numbers(path, column, name)
+    if array.dtype.kind not in "iu":
+        raise FileFormatError(
+            path, f"vertices are whole numbers or text, and a column of them, {name}, holds {column.type}"
+        )
+    if array.dtype == np.uint64:
+        largest = int(array.max(initial=0))
+        if largest > _INT64_MAX:
+            raise FileFormatError(path, f"vertex {largest} of column {name} does not fit 64 bits with a sign")
+        return array.astype(np.int64)
+    return array
+
+
+def _numbered(
+    path: Path, columns: list[Any], number_of: dict[str, int], letters: int, budget: Budget
+) -> tuple[list[Array], int]:
+    """The numbers of names, in the order in which they come, row by row; and the letters of all names so far."""
+    import pyarrow
+
+    coded = [c if pyarrow.types.is_dictionary(c.type) else c.dictionary_encode() for c in columns]
+    # Codes of the second dictionary follow those of the first.
+    first = len(coded[0].dictionary)
+    places = [one.indices.to_numpy(zero_copy_only=False).astype(np.int64) for one in coded]
+    rows = np.column_stack([places[0], places[1] + first]).ravel()
+    codes, begins, inverse = np.unique(rows, return_index=True, return_inverse=True)
+    texts: list[str] = []
+    for one, some in zip(coded, (codes[codes < first], codes[codes >= first] - first), strict=True):
+        held = one.dictionary.take(pyarrow.array(some))
+        if held.null_count:
+            raise FileFormatError(path, "a column of names has rows without a value")
+        # Most of them may be known.
+        on_their_way = len(some) * _TEXT_BYTES + 2 * held.nbytes
+        budget.check(len(number_of) * NAME_BYTES + 2 * letters + on_their_way, f"names in a batch of rows of {path}")
+        texts += held.to_pylist()
+    numbers = np.empty(len(codes), np.int64)
+    for code in np.argsort(begins).tolist():
+        known = len(number_of)
+        numbers[code] = number = number_of[texts[code]]
+        if number == known:
+            letters += sys.getsizeof(texts[code])
+    known = len(number_of)
+    budget.check(known * NAME_BYTES + 2 * letters, f"the names of {known} vertices and more of {path}")
+    return list(numbers[inverse].reshape(-1, 2).T), letters

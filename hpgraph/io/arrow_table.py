@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.arrow_stream import OWN, arrow_stream
+from hpgraph.io.arrow_stream import OWN, ROWS, arrow_stream
 from hpgraph.io.ids import in_order, is_sparse
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing
@@ -38,9 +38,6 @@ def read_arrow(
     if rows.names is not None:
         called = rows.names()
         return Arcs(source, target, weight, len(called), directed, called)
-    for ends in (source, target):
-        if ends.size and ends.dtype.kind not in "iu":
-            raise FileFormatError(path, f"vertices are whole numbers or text, and a column of them holds {ends.dtype}")
     n = rows.n_vertices
     largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
     least = min(int(source.min(initial=0)), int(target.min(initial=0)))
@@ -87,4 +84,4 @@ def write_arrow(graph: Graph, path: Path) -> None:
             pyarrow.parquet.write_table(table, file, compression="zstd")
         else:
             with pyarrow.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table)
+                writer.write_table(table, max_chunksize=ROWS)

@@ -32,6 +32,7 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader` of ``.gr`` and ``.col``: weights are int64, float64 where one is no whole number."""
     head: list[str] | None = None
     directed, edges, numbers = True, [], []
+    taken = due = 0
     with open_text(path, progress) as text:
         for at, line in enumerate(text, start=1):
             kind = line[:1]
@@ -45,8 +46,9 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
             elif head is not None and kind == _KINDS[head[1]][0] and line[1:2].isspace():
                 edges.append(line[2:])
                 numbers.append(at)
-                if len(edges) % _BLOCK == 0:
-                    budget.check(len(edges) * _EDGE_BYTES, f"{len(edges)} edges and more of {path}")
+                taken += _EDGE_BYTES + len(line)
+                if taken > due:
+                    due = budget.so_far(taken, path)
             else:
                 raise FileFormatError(path, f"no line of a DIMACS file: {shortened(line)!r}", at)
     if head is None:

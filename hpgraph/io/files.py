@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.devices import Devices
-from hpgraph.io.arc_stream import ArcStream, hpg_stream, of_arcs
+from hpgraph.core.errors import FileFormatError, HpgraphError
+from hpgraph.io.arc_stream import ArcStream, Block, hpg_stream, of_arcs
 from hpgraph.io.hpg_reader import read_hpg
 from hpgraph.io.hpg_writer import check_compression, write_hpg
 from hpgraph.io.kinds import EDGE_LISTS, READERS, STREAMS, WRITERS, kind_of
 from hpgraph.io.memory import Budget
 from hpgraph.io.remote import here, to_be_written
+from hpgraph.io.stream import shortened
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
+
+# Characters of a parser's message that ours repeats.
+_LONGEST_REASON = 300
 
 
 def read(
@@ -117,7 +126,8 @@ def read(
         if kind == "hpg":
             return _of_hpg(place, directed, weight_dtype, budget).to(device)
         more = _more(kind, place, comments, delimiter, n_vertices, names)
-        arcs = READERS[kind](place, progress, budget, **more)
+        with _errors_named(place, kind):
+            arcs = READERS[kind](place, progress, budget, **more)
         budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
         weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
     graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
@@ -146,11 +156,36 @@ def stream(
     """
     kind = kind_of(place)
     more = _more(kind, place, comments, delimiter, n_vertices, names)
-    if kind == "hpg":
-        return hpg_stream(place)
-    if kind in STREAMS:
-        return STREAMS[kind](place, progress, budget, **more)
-    return of_arcs(READERS[kind](place, progress, budget))
+    with _errors_named(place, kind):
+        if kind == "hpg":
+            arcs = hpg_stream(place)
+        elif kind in STREAMS:
+            arcs = STREAMS[kind](place, progress, budget, **more)
+        else:
+            arcs = of_arcs(READERS[kind](place, progress, budget))
+
+    def blocks() -> Iterator[Block]:
+        with _errors_named(place, kind):
+            yield from arcs.blocks()
+
+    return replace(arcs, blocks=blocks)
+
+
+@contextlib.contextmanager
+def _errors_named(place: Path, kind: str) -> Iterator[None]:
+    """Turn what a parser raises for a damaged file into an error that names the file, with its cause.
+
+    Errors that the library raises itself pass, as do those of arguments, which name the file already.
+    """
+    try:
+        yield
+    except HpgraphError:
+        raise
+    except (ValueError, LookupError, ArithmeticError, EOFError, RecursionError, struct.error, zlib.error) as error:
+        if type(error) is ValueError and str(place) in str(error):
+            raise
+        reason = f"it cannot be read as {kind} ({type(error).__name__}: {shortened(str(error), _LONGEST_REASON)})"
+        raise FileFormatError(place, reason) from error
 
 
 def _more(
@@ -173,7 +208,8 @@ def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | Non
     """The graph of an ``.hpg`` file, taken for directed or not, and with weights of a type, as asked."""
     from hpgraph.containers.graph import Graph
 
-    graph = read_hpg(path, budget)
+    with _errors_named(path, "hpg"):
+        graph = read_hpg(path, budget)
     csr, names = graph.out_csr, graph._names
     if weight_dtype is not None and csr.data is not None and csr.dtype != weight_dtype:
         csr = csr.with_data(_cast(csr.data, weight_dtype, path), copy=False)

@@ -24,7 +24,7 @@ from hpgraph.io.text_numbers import columns_of, edge_columns
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-_DIRECTED = re.compile(r"^\s*graph\.[^=]*\bdirected\s*[=:]\s*(true|false)\s*$", re.MULTILINE | re.IGNORECASE)
+_DIRECTED = re.compile(r"^\s*graph\.[^=]*\bdirected\s*[=:]\s*(true|false)\s*$", re.IGNORECASE)
 _LINE_BYTES = 250
 _BLOCK = 1 << 16
 
@@ -36,7 +36,10 @@ def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs
     unless these are their indices.
     """
     properties = path.with_suffix(".properties")
-    said = _DIRECTED.search(properties.read_text("utf-8", "replace")) if properties.is_file() else None
+    said = None
+    if properties.is_file():
+        with open_text(properties) as text:
+            said = next(filter(None, map(_DIRECTED.match, text)), None)
     vertices, at = _lines(path.with_suffix(".v"), progress, budget)
     (ids,) = columns_of(path.with_suffix(".v"), vertices, at, "i8,")
     edges, at = _lines(path.with_suffix(".e"), progress, budget)
@@ -55,13 +58,15 @@ def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs
 
 def _lines(path: Path, progress: bool | None, budget: Budget) -> tuple[list[str], list[int]]:
     lines, numbers = [], []
+    taken = due = 0
     with open_text(path, progress) as text:
         for at, line in enumerate(text, start=1):
             if line.strip():
                 lines.append(line)
                 numbers.append(at)
-            if at % _BLOCK == 0:
-                budget.check(len(lines) * _LINE_BYTES, f"{len(lines)} lines and more of {path}")
+                taken += _LINE_BYTES + len(line)
+                if taken > due:
+                    due = budget.so_far(taken, path)
     return lines, numbers
 
 

@@ -6,8 +6,13 @@ of edges whose ``attr.name`` is "weight".
 
 from __future__ import annotations
 
+import sys
+from array import array
+from collections import defaultdict
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+from xml.parsers import expat
 
 import numpy as np
 
@@ -16,108 +21,164 @@ from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing_text
-from hpgraph.io.stream import open_bytes
+from hpgraph.io.stream import LONGEST_LINE, open_bytes
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"int": "int64", "long": "int64", "float": "float64", "double": "float64", "boolean": "bool"}
-_BYTES = 200  # of a node or an edge in lists
-_EVERY = 1 << 14
+# Bytes of a node, beside its id, and of an edge, weight included.
+_NODE_BYTES, _EDGE_BYTES = 200, 150
+_PIECE = 1 << 16
+# Elements inside each other, and characters of a weight, that there may be: no program writes more.
+_DEEPEST, _LONGEST_WEIGHT = 1000, 5000
 
 
 def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader`, of one graph without hyperedges whose edges are directed, or none of them.
 
     Vertices are named by the ids of their nodes, unless these are 0, 1, 2, ... in order; an edge without a weight in a
-    file with weights has the key's default, else 1.
+    file with weights has the key's default, else 1. No tree is built, and nothing is kept but ids and weights.
     """
-    found = _Found(path, budget)
-    from xml.etree import ElementTree
-
     with open_bytes(path, progress) as file:
-        try:
-            for event, element in ElementTree.iterparse(file, ("start", "end")):
-                found.take(event, element)
-        except ElementTree.ParseError as error:
-            raise FileFormatError(path, f"no whole XML file ({error})") from None
-    return found.arcs()
+        return _Elements(path, budget).read(file)
 
 
-class _Found:
-    """What elements have said so far."""
+class _Elements:
+    """The elements of a file as expat meets them, and what they have said so far."""
 
     def __init__(self, path: Path, budget: Budget) -> None:
         self._path, self._budget = path, budget
-        self._node: dict[str, int] = {}
-        self._ends: list[tuple[str, str]] = []
-        self._weights: list[Any] = []
-        self._key: tuple[str, str, Any] | None = None  # id, type, default
-        self._weight: Any = None
+        self._taken = self._due = self._depth = 0
+        # Ids of nodes and of ends of edges, numbered as they come; the numbers of nodes, and of both ends of each edge.
+        self._number: defaultdict[str, int] = defaultdict(count().__next__)
+        self._nodes, self._ends = array("q"), array("q")
+        self._weights: list[str | None] = []
+        self._key: tuple[str | None, str, str | None] | None = None  # id, type, default
+        self._key_open = self._edge_open = False
+        # Text of the weight or default that is open.
+        self._text: list[str] | None = None
         self._directed: bool | None = None
         self._default = True
-        self._graph: Any = None
 
-    def take(self, event: str, element: Any) -> None:
-        """One event of the parser's."""
-        kind = element.tag.rpartition("}")[2]
-        if event == "start":
-            if kind == "graph":
-                if self._directed is not None:
-                    raise FileFormatError(self._path, "it holds several graphs, or one inside another; one is read")
-                self._directed = self._default = element.get("edgedefault", "directed") == "directed"
-                self._graph = element
-            elif kind == "hyperedge":
-                raise FileFormatError(self._path, "it holds hyperedges; edges of a graph have two ends")
-            return
-        if kind == "key" and element.get("for") in ("edge", "all") and element.get("attr.name") == "weight":
-            default = next((child.text for child in element if child.tag.endswith("default")), None)
-            self._key = element.get("id"), _TYPES.get(element.get("attr.type"), "float64"), default
-        elif kind == "data" and self._key is not None and element.get("key") == self._key[0]:
-            self._weight = element.text
-            return
+    def read(self, file: BinaryIO) -> Arcs:
+        """All of a file."""
+        # Kept by reading alone: the parser's handlers refer to this object, and it to the parser.
+        self._parser = parser = expat.ParserCreate(namespace_separator="}")
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._characters, self._doctype
+        given = 0
+        try:
+            while piece := file.read(_PIECE):
+                parser.Parse(piece)
+                given += len(piece)
+                # The parser keeps what it has not seen the end of; by deferring it keeps up to twice as much.
+                if given - parser.CurrentByteIndex > 2 * LONGEST_LINE:
+                    raise self._fault(f"a tag, or a comment, of more than {LONGEST_LINE} bytes")
+            parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            said = expat.ErrorString(error.code)
+            raise FileFormatError(self._path, f"no whole XML file ({said})", error.lineno) from None
+        finally:
+            parser.StartElementHandler = parser.EndElementHandler = None
+            parser.CharacterDataHandler = parser.StartDoctypeDeclHandler = None
+        return self._arcs()
+
+    def _fault(self, reason: str) -> FileFormatError:
+        return FileFormatError(self._path, reason, self._parser.CurrentLineNumber)
+
+    def _doctype(self, name: str, system: str | None, public: str | None, has_subset: int) -> None:
+        # It could declare entities, which stand for more text than the file has.
+        if has_subset:
+            raise self._fault("it declares a document type of its own; leave the part in brackets out")
+
+    def _start(self, tag: str, given: dict[str, str]) -> None:
+        kind = tag.rpartition("}")[2]
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._fault(f"more than {_DEEPEST} elements inside each other")
+        if kind == "graph":
+            if self._directed is not None:
+                raise self._fault("it holds several graphs, or one inside another; one is read")
+            self._directed = self._default = given.get("edgedefault", "directed") == "directed"
+        elif kind == "hyperedge":
+            raise self._fault("it holds hyperedges; edges of a graph have two ends")
+        elif kind == "key" and given.get("for") in ("edge", "all") and given.get("attr.name") == "weight":
+            self._key, self._key_open = (given.get("id"), _TYPES.get(given.get("attr.type", ""), "float64"), None), True
         elif kind == "node":
-            self._node[self._given(element, "id")] = len(self._node)
-            self._weight = None
+            self._nodes.append(self._numbered(given, "id"))
+            self._take(_NODE_BYTES)
         elif kind == "edge":
-            self._edge(element)
-        elif kind in ("data", "default", "desc", "port", "endpoint"):
-            return
-        # What was taken goes, from the graph too, which would hold the empty elements of all.
-        (element if self._graph is None else self._graph).clear()
-        if (len(self._node) + len(self._ends)) % _EVERY == 0:
-            count = len(self._node) + len(self._ends)
-            self._budget.check(count * _BYTES, f"{count} nodes and edges and more of {self._path}")
+            said = given.get("directed")
+            directed = self._default if said is None else said == "true"
+            if self._ends and directed != self._directed:
+                raise self._fault("some edges are directed and others are not")
+            self._directed = directed
+            self._ends.extend((self._numbered(given, "source"), self._numbered(given, "target")))
+            self._weights.append(None)
+            self._edge_open = True
+            self._take(_EDGE_BYTES)
+        elif (kind == "data" and self._key is not None and given.get("key") == self._key[0]) or (
+            kind == "default" and self._key_open
+        ):
+            self._text = []
 
-    def _edge(self, element: Any) -> None:
-        said = element.get("directed")
-        directed = self._default if said is None else said == "true"
-        if self._ends and directed != self._directed:
-            raise FileFormatError(self._path, "some edges are directed and others are not")
-        self._directed = directed
-        self._ends.append((self._given(element, "source"), self._given(element, "target")))
-        self._weights.append(self._weight)
-        self._weight = None
+    def _end(self, tag: str) -> None:
+        kind = tag.rpartition("}")[2]
+        self._depth -= 1
+        if self._text is not None and kind in ("data", "default"):
+            text = "".join(self._text) or None
+            if kind == "default" and self._key is not None:
+                self._key = (*self._key[:2], text)
+            elif self._edge_open:
+                self._weights[-1] = text
+            self._text = None
+        elif kind == "key":
+            self._key_open = False
+        elif kind == "edge":
+            self._edge_open = False
 
-    def _given(self, element: Any, name: str) -> str:
-        value = element.get(name)
-        if value is None:
-            raise FileFormatError(self._path, f"an element without {name}=")
-        return str(value)
+    def _characters(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+            if sum(map(len, self._text)) > _LONGEST_WEIGHT:
+                raise self._fault(f"a weight of more than {_LONGEST_WEIGHT} characters")
 
-    def arcs(self) -> Arcs:
-        """All edges."""
+    def _numbered(self, given: dict[str, str], attribute: str) -> int:
+        name = given.get(attribute)
+        if name is None:
+            raise self._fault(f"an element without {attribute}=")
+        known = len(self._number)
+        number = self._number[name]
+        if number == known:
+            self._take(2 * sys.getsizeof(name))
+        return number
+
+    def _take(self, nbytes: int) -> None:
+        self._taken += nbytes
+        if self._taken > self._due:
+            self._due = self._budget.so_far(self._taken, self._path)
+
+    def _arcs(self) -> Arcs:
+        """All edges, once the file was read."""
         if self._directed is None:
             raise FileFormatError(self._path, "it holds no <graph>")
-        try:
-            ends = [self._node[name] for pair in self._ends for name in pair]
-        except KeyError as error:
-            raise FileFormatError(self._path, f"an edge at {error.args[0]!r}, which is no node of it") from None
-        source, target = np.array(ends, np.int64).reshape(-1, 2).T
-        names: Any = list(self._node)
-        if names == list(map(str, range(len(names)))):
+        names: Any = list(self._number)
+        n, nodes = len(names), np.frombuffer(self._nodes, np.int64)
+        times = np.bincount(nodes, minlength=n)
+        if (times != 1).any():
+            at = int(np.flatnonzero(times != 1)[0])
+            wrong = "an edge at {!r}, which is no node of it" if times[at] == 0 else "two nodes {!r}"
+            raise FileFormatError(self._path, wrong.format(names[at]))
+        ends = np.frombuffer(self._ends, np.int64).reshape(-1, 2)
+        if (nodes != np.arange(n)).any():
+            # Edges stood before their nodes.
+            names, ends = [names[number] for number in nodes], np.argsort(nodes)[ends]
+        if all(name == str(at) for at, name in enumerate(names)):
             names = None
+        source, target = np.ascontiguousarray(ends.T)
         weight = None
         if self._key is not None:
             _, dtype, default = self._key
@@ -129,7 +190,7 @@ class _Found:
                 weight = np.array(given, dtype=dtype)
             except (ValueError, OverflowError) as error:
                 raise FileFormatError(self._path, f"a weight that is no {dtype} ({error})") from None
-        return Arcs(source, target, weight, len(self._node), self._directed, names)
+        return Arcs(source, target, weight, n, self._directed, names)
 
 
 def write_graphml(graph: Graph, path: Path) -> None:

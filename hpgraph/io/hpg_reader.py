@@ -162,6 +162,8 @@ class GraphFile:
 
 
 _BYTE = np.dtype(np.uint8)
+# Of a name, beside its letters, while names become an array.
+_NAME_BYTES = 100
 
 
 def read_hpg(path: Path, budget: Budget) -> Graph:
@@ -192,6 +194,7 @@ def read_hpg(path: Path, budget: Budget) -> Graph:
     header = file.header
     width = header.id_dtype.itemsize + (0 if header.weight_dtype is None else header.weight_dtype.itemsize)
     names = sum(section.nbytes for name, section in header.sections.items() if name.startswith("names."))
-    budget.check(header.n_arcs * width + 16 * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
+    of_vertex = 16 + (_NAME_BYTES if "names.text" in header.sections else 0)
+    budget.check(header.n_arcs * width + of_vertex * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
     names_of = as_names(file.names() if file.named else None, header.n_vertices)
     return Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)

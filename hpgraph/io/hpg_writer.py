@@ -82,6 +82,10 @@ class GraphWriter:
             self._text(names)
             return
         known = text_or_numbers(names) if names.dtype.hasobject else names
+        if known is None and all(isinstance(name, str) for name in names):
+            # Text that no array of text holds: lone surrogates, NULs at the end.
+            self._text(names.tolist())
+            return
         if known is None:
             raise ValueError(
                 f"{path}: .hpg holds names that are all text or all numbers, and some are neither; pickle holds any"

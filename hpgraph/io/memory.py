@@ -8,12 +8,15 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from hpgraph.core.device import free_memory
 from hpgraph.core.errors import DeviceMemoryError
 
 _UNITS = {"": 1, "b": 1, **{f"{prefix}ib": 1 << 10 * power for power, prefix in enumerate("kmgt", start=1)}}
 _UNITS |= {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", start=1)}
+# A reader that adds up what it keeps asks again after so many bytes, or an eighth of the budget.
+_STEP = 1 << 20
 _AMOUNT = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-z]*)\s*", re.ASCII | re.IGNORECASE)
 
 
@@ -95,3 +98,31 @@ class Budget:
         """
         if nbytes > self.nbytes:
             raise DeviceMemoryError(what, nbytes, self.nbytes, "cpu", allowed="may be taken (memory=... allows more)")
+
+    def so_far(self, nbytes: int, path: Path) -> int:
+        """Refuse a file of which too much was read, whatever it says of its size.
+
+        Parameters
+        ----------
+        nbytes : int
+            Bytes that what was read takes, and will take at the peak.
+        path : pathlib.Path
+            The file.
+
+        Returns
+        -------
+        int
+            At how many bytes to ask again.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it is more than there may be.
+
+        Examples
+        --------
+        >>> Budget(1 << 30).so_far(1 << 20, Path("web.gr")) >> 20
+        2
+        """
+        self.check(nbytes, f"what was read of {path}, and more is to come,")
+        return nbytes + min(_STEP, self.nbytes // 8)

@@ -6,6 +6,7 @@ says how many vertices and edges there are and, in FMT, which weights. Weights o
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,24 +23,25 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 _ARC_BYTES = 48
+_ROW_BYTES = 40
 
 
 def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader`: the edges, in both directions."""
-    rows: list[Array] = []
-    numbers: list[int] = []
+    # Neighbours and weights of all rows, one after the other; the length of each row, and its line.
+    flat, lengths, numbers = array("q"), array("q"), array("q")
     head: list[int] = []
-    stride = skipped = 0
+    stride = skipped = taken = due = 0
     with open_text(path, progress) as text:
         for at, line in enumerate(text, start=1):
             if line.startswith("%"):
                 continue
             try:
-                row = np.array(line.split(), dtype=np.int64)
+                row = array("q", map(int, line.split()))
             except (ValueError, OverflowError):
                 raise FileFormatError(path, f"no whole numbers: {shortened(line)!r}", at) from None
             if not head:
-                head = row.tolist()
+                head = row.tolist()[:5]
                 flags = f"{head[2] if len(head) > 2 else 0:03d}"
                 if not 2 <= len(head) <= 4 or min(head) < 0 or len(flags) > 3 or not set(flags) <= {"0", "1"}:
                     raise FileFormatError(path, f"'N M [FMT [NCON]]' expected: {shortened(line)!r}", at)
@@ -47,24 +49,28 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
                 skipped = int(flags[-3] == "1") + int(flags[-2] == "1") * (head[3] if len(head) > 3 else 1)
                 budget.check(2 * head[1] * _ARC_BYTES, f"the {head[1]} edges that {path} says it has")
                 continue
-            if len(rows) == head[0] and not row.size:
+            if len(lengths) == head[0] and not row:
                 continue
-            if (row.size - skipped) % stride or row.size < skipped:
+            if (len(row) - skipped) % stride or len(row) < skipped:
                 raise FileFormatError(path, f"neighbours and weights must come in pairs: {shortened(line)!r}", at)
-            rows.append(row[skipped:])
+            flat += row[skipped:]
+            lengths.append(len(row) - skipped)
             numbers.append(at)
+            taken += _ROW_BYTES + len(row) * _ARC_BYTES // stride
+            if taken > due:
+                due = budget.so_far(taken, path)
     if not head:
         raise FileFormatError(path, "the file is empty; its first line says how many vertices and edges there are")
     n, m = head[:2]
-    if len(rows) != n:
-        raise FileFormatError(path, f"{n} vertices expected, as its first line says, {len(rows)} lines found")
-    sizes = np.fromiter((row.size // stride for row in rows), np.int64, n)
+    if len(lengths) != n:
+        raise FileFormatError(path, f"{n} vertices expected, as its first line says, {len(lengths)} lines found")
+    sizes: Array = np.frombuffer(lengths, np.int64) // stride
     if sizes.sum() != 2 * m:
         raise FileFormatError(path, f"{m} edges expected, each at both ends, {sizes.sum()} ends found")
-    flat = np.concatenate([*rows, np.empty(0, np.int64)]).reshape(-1, stride)
+    table = np.frombuffer(flat, np.int64).reshape(-1, stride)
     source = np.repeat(np.arange(n), sizes)
-    target = indices_of(path, flat[:, 0], n, np.repeat(np.array(numbers, np.int64), sizes))
-    return Arcs(source, target, flat[:, 1].copy() if stride == 2 else None, n, directed=False)
+    target = indices_of(path, table[:, 0], n, np.repeat(np.frombuffer(numbers, np.int64), sizes))
+    return Arcs(source, target, table[:, 1].copy() if stride == 2 else None, n, directed=False)
 
 
 def write_metis(graph: Graph, path: Path) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 import signal
 import socket
+import struct
+import subprocess
+import sys
+import zlib
 
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
-from hpgraph.cluster.checkpoints import pack, unpack
+from hpgraph.cluster.checkpoints import Folder, pack, read_table, unpack, write_table
 from hpgraph.cluster.errors import PeerLostError
 from hpgraph.cluster.messages import ALL, BITS, FOLD, LISTED, MessageError, check, packed, parsed
 from hpgraph.cluster.people import Workers
-from hpgraph.cluster.station import Station
+from hpgraph.cluster.station import Station, host_of
 from tests.cluster.conftest import matrix_of, sparse_graph
 from tests.fuzz.cluster_faults import arm
 
@@ -83,18 +87,115 @@ def test_resume_elsewhere(client, graph, distance, tmp_path) -> None:
         C.run(hpg.algorithms.distances.SingleDistances, active=hpg.id(7), max_iteration=2, checkpoint=path, every=0.0,
               call={"name": "sssp", "arguments": {"source": 7}})  # fmt: skip
     # As if the client had gone after two supersteps.
-    table = path / "checkpoint.json"
-    assert '"step": 2' in table.read_text()
-    table.write_text(table.read_text().replace('"limit": 2', '"limit": 1000'))
+    folder = Folder(str(path))
+    table = read_table(folder)
+    assert table["step"] == 2
+    write_table(folder, {**table, "limit": 1000})
     found = hpg.cluster.resume(client, path)
     assert (found.distance == distance.astype(np.float32)).all()
-    with pytest.raises(hpg.cluster.ClusterError, match="holds no checkpoint"):
+    with pytest.raises(hpg.cluster.CheckpointError, match="holds no checkpoint"):
         hpg.cluster.resume(client, tmp_path)
-    part = next(file for file in path.glob("*-*/0") if "graph" not in file.parent.name)
-    part.write_bytes(part.read_bytes()[:-1] + b"?")
-    with pytest.raises(hpg.cluster.ClusterError, match="checksum"):
-        hpg.cluster.resume(client, path)
-    shutil.rmtree(path)
+    for pattern in ("[0-9a-f]*-*/0", "graph-*/1"):
+        part = next(path.glob(pattern))
+        whole = part.read_bytes()
+        part.write_bytes(whole[:-1] + b"?")
+        with pytest.raises(hpg.cluster.CheckpointError, match="checksum"):
+            hpg.cluster.resume(client, path)
+        part.unlink()
+        with pytest.raises(hpg.cluster.CheckpointError, match=rf"{part.parent.name}/{part.name}.* is not there"):
+            hpg.cluster.resume(client, path)
+        part.write_bytes(whole)
+    assert (hpg.cluster.resume(client, path).distance == found.distance).all()
+
+
+def test_a_checkpoint_names_nothing_but_its_own(client, graph, tmp_path) -> None:
+    """A table that another program wrote, or that is damaged: one error, and no file outside is touched."""
+    path, victim = tmp_path / "run", tmp_path / "victim"
+    for folder in (path, victim):
+        folder.mkdir()
+        (folder / "precious").write_text("x")
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        for planted in ({"place": "../victim"}, {"place": "."}, {"place": str(victim)}, ["place"], {"table": {}}):
+            (path / "checkpoint.json").write_text(json.dumps(planted))
+            with pytest.raises(hpg.cluster.CheckpointError, match=r"checkpoint\.json is damaged or no file of a che"):
+                hpg.cluster.resume(client, path)
+            C.bfs(7, checkpoint=path, every=0.0)
+        found = C.bfs(7, checkpoint=path, every=0.0)
+        folder = Folder(str(path))
+        table = read_table(folder)
+        # With a checksum that fits.
+        for name, forged in (
+            ("place", "../victim"), ("place", "."), ("place", 7), ("limit", "2"), ("dtypes", ["O"]),
+            ("graph", {**table["graph"], "device": "abacus"}), ("source", {"kind": "saved", "name": "../victim"}),
+            ("graph", {**table["graph"], "grid": {**table["graph"]["grid"], "rows": 10**9}}),
+            ("call", {"name": "close", "arguments": {}}), ("call", {"name": "run", "arguments": {"program": "x"}}),
+            ("call", {"name": "bfs", "arguments": {"source": 7, "prepare": "pagerank"}}),
+        ):  # fmt: skip
+            write_table(folder, {**table, name: forged})
+            with pytest.raises(hpg.cluster.CheckpointError, match=r"run/checkpoint\.json "):
+                hpg.cluster.resume(client, path)
+            if name == "place":
+                C.bfs(7, checkpoint=path, every=0.0)
+        write_table(folder, {**table, "place": "0" * 32 + "-3"})
+        with pytest.raises(hpg.cluster.CheckpointError, match=r"000-3/[0-3], which the checkpoint needs, is not"):
+            hpg.cluster.resume(client, path)
+    assert (path / "precious").exists() and (victim / "precious").exists() and found.level[7] == 0
+
+
+def test_functions_of_one_machine_name_the_methods_of_a_cluster(client, graph) -> None:
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        for function, method in ((hpg.pagerank, "pagerank"), (hpg.bfs, "bfs"), (hpg.louvain, "run")):
+            with pytest.raises(TypeError, match=rf"C\.{method}\("):
+                function(C, *[0] * (function is hpg.bfs))
+            assert hasattr(C, method)
+
+
+def test_the_dashboard_is_for_this_machine() -> None:
+    import psutil
+
+    with hpg.cluster.local(n_workers=1, threads=1):
+        here = psutil.Process()
+        for process in (here, *here.children(recursive=True)):
+            for one in process.net_connections("tcp"):
+                assert one.status != "LISTEN" or one.laddr.ip in ("127.0.0.1", "::1"), one
+
+
+def test_a_station_listens_where_its_worker_does() -> None:
+    assert [host_of(f"tcp://{where}:40123") for where in ("10.0.0.7", "[fd00::7]")] == ["10.0.0.7", "fd00::7"]
+    assert host_of("inproc://10.0.0.7/123/4") == "127.0.0.1"
+    for address in ("tls://10.0.0.7:40123", "ucx://10.0.0.7:40123"):
+        with pytest.raises(hpg.cluster.ClusterError, match=f'worker {address}: .*protocol="tcp"'):
+            host_of(address)
+    station = Station("::1")
+    with socket.create_connection(station.address, timeout=20) as caller:
+        caller.sendall(struct.pack("<4s16sII", b"hpgS", b"v" * 16, 1, 0))
+        station.take(b"v" * 16, 0, 1, 20).close()
+
+
+def test_a_station_goes_on_after_descriptors_ran_out() -> None:
+    script = """
+import os, resource, socket, struct, time
+from hpgraph.cluster.station import Station, host_of
+station = Station("127.0.0.1")
+time.sleep(0.3)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+caller = socket.socket()
+held = []
+try:
+    while True:
+        held.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+caller.connect(station.address)
+caller.sendall(struct.pack("<4s16sII", b"hpgS", b"t" * 16, 1, 0))
+time.sleep(0.5)
+for one in held:
+    os.close(one)
+station.take(b"t" * 16, 0, 1, 20)
+print("taken")
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.stdout == "taken\n", run.stderr
 
 
 def test_a_program_that_raises_on_one_worker(client, graph) -> None:
@@ -179,5 +280,11 @@ def test_files_of_checkpoints() -> None:
     arrays, table = unpack(data, "it")
     assert arrays["a"].tolist() == [0, 1, 2, 3, 4] and arrays["b"].shape == (2, 3) and table == {"step": 7}
     for damaged in (data[:-1], data[:30] + b"x" + data[31:], b"", b"no checkpoint"):
-        with pytest.raises(hpg.cluster.ClusterError):
+        with pytest.raises(hpg.cluster.CheckpointError):
             unpack(damaged, "it")
+    # Forged, with a checksum that fits.
+    for listed in ([["a", "<i8", [-1]]], [["a", "|O", [1]]], [["a", "<i8", [2**40]]], [["a"]], 5, [["a", "<i8", "x"]]):
+        head = json.dumps({"arrays": listed, "table": {}}).encode()
+        forged = data[:21] + struct.pack("<QI", len(head), zlib.crc32(head)) + head
+        with pytest.raises(hpg.cluster.CheckpointError, match="it is damaged or no file"):
+            unpack(forged, "it")

@@ -19,6 +19,7 @@ import numpy as np
 from distributed import Client
 
 import hpgraph as hpg
+from hpgraph.cluster.checkpoints import Folder, read_table, write_table
 
 LIMITS = hpg.cluster.Limits(silence=6, leave=15, workers=60)
 
@@ -144,8 +145,8 @@ def scheduler_restarted(graph: hpg.Graph) -> int:
     print(f"scheduler killed: after {time.perf_counter() - began:.1f} s: {said}", flush=True)
     client.close(timeout=5)
     goodbye(first)
-    table = pathlib.Path(folder) / "run" / "checkpoint.json"
-    table.write_text(table.read_text().replace('"limit": 1000000', '"limit": 2000'))
+    saved = Folder(f"{folder}/run")
+    write_table(saved, {**read_table(saved), "limit": 2000})
     second = cluster()
     with Client(f"tcp://127.0.0.1:{port}", timeout=60) as other:
         other.wait_for_workers(2, timeout=60)

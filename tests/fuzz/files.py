@@ -5,15 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import struct
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
+import pyarrow.feather
+import pyarrow.parquet
 import scipy.io
 import scipy.sparse
+
+import hpgraph as hpg
 
 NUMBERS = [
     b"0", b"1", b"-1", b"2", b"7", b"1.5", b"-0.0", b"1e309", b"nan", b"-inf", b"0x10", b"1_0", b"", b"+3",
@@ -39,7 +45,7 @@ Files = list[tuple[str, bytes]]
 
 def whole_files(random: Random) -> Files:
     """Suffix and content of files without a fault: each text format in each of its forms, and archives."""
-    files = [*_edge_lists(random), *_matrix_market(random)]
+    files = [*_edge_lists(random), *_matrix_market(random), *_others(random)]
     return files + [(suffix, archive(arrays)) for suffix, arrays in whole_archives(random)]
 
 
@@ -84,6 +90,40 @@ def _matrix_market(random: Random) -> Files:
             files.append((".mtx", _market(scipy.sparse.coo_array(full), field, symmetry)))
     entries = "".join(f"{1 + k % 90} {1 + k % 80} {k}.5\n" for k in range(9_000))
     files.append((".mtx", f"%%MatrixMarket matrix coordinate real general\n% said\n90 90 9000\n{entries}".encode()))
+    return files
+
+
+def _others(random: Random) -> Files:
+    """What the library writes in the formats of other programs; tables of other programs besides."""
+    files: Files = []
+    draw = np.random.default_rng(random.randrange(2**32))
+    source, target = draw.integers(0, 9, (2, 30))
+    weight = draw.integers(1, 9, 30).astype(np.int32)
+    named = [f"v{k}" * random.choice([1, 20]) for k in range(9)]
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in (".graphml", ".graph", ".gr", ".col", ".sg", ".wsg", ".parquet", ".arrow", ".feather"):
+            for names in (None, named):
+                some = source != target
+                weights = None if suffix in (".col", ".sg") else weight[some]
+                directed = suffix not in (".graph", ".col") and random.random() < 0.5
+                graph = hpg.Graph.from_edges(
+                    source[some], target[some], weights, n_vertices=9, directed=directed, names=names
+                )
+                path = Path(folder) / f"graph{suffix}"
+                hpg.write(graph, path)
+                files.append((suffix, path.read_bytes()))
+        columns = {"source": source.astype(random.choice(["i4", "u8", "i8"])), "target": target, "weight": weight / 2}
+        columns = {**columns, "said": np.array(named)[target]}
+        if random.random() < 0.5:
+            columns |= {"source": np.array(named)[source], "target": columns["said"]}
+        table = pyarrow.table(columns)
+        for codec in ("uncompressed", "lz4", "zstd"):
+            pyarrow.feather.write_feather(table, path, compression=codec, chunksize=random.choice([7, 100]))
+            files.append((".feather", path.read_bytes()))
+        for codec in ("none", "zstd", "snappy"):
+            pyarrow.parquet.write_table(table, path, compression=codec, row_group_size=random.choice([7, 100]),
+                                        use_dictionary=random.random() < 0.5)  # fmt: skip
+            files.append((".parquet", path.read_bytes()))
     return files
 
 

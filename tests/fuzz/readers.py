@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
+from hpgraph.io.arrow_stream import ARROW
+from hpgraph.io.kinds import EDGE_LISTS
 from tests.fuzz.files import damaged, whole_files
 from tests.fuzz.supervised import check, is_ours, keep, run
 
@@ -70,8 +72,10 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
 def _arguments(random: Random, suffix: str) -> dict[str, Any]:
     """What else a call of `hpgraph.read` says, now and then."""
     choices: dict[str, list[Any]] = {"directed": [True, False], "dtype": ["int64", "float32", "uint8", "bool"]}
-    if not suffix.startswith((".mtx", ".npz")):
-        choices |= {"names": [True, False], "n_vertices": [0, 12, 2**40], "delimiter": [",", " ", "\t"]}
+    if suffix.startswith((*EDGE_LISTS, *ARROW)):
+        choices |= {"names": [True, False], "n_vertices": [0, 12, 2**40]}
+    if suffix.startswith(EDGE_LISTS):
+        choices |= {"delimiter": [",", " ", "\t"]}
         choices |= {"comments": [None, "//", ("#", "%", "c")]}
     return {name: random.choice(values) for name, values in choices.items() if random.random() < 0.15}
 

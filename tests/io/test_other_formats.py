@@ -276,3 +276,42 @@ def test_memory(name: str, tmp_path: Path) -> None:
     hpg.write(graph, tmp_path / name)
     with pytest.raises(hpg.DeviceMemoryError, match="may be taken"):
         hpg.read(tmp_path / name, memory="100 KiB")
+
+
+def test_graphml_in_another_order(tmp_path: Path) -> None:
+    """Edges before their nodes, defaults, data of nodes, comments and other encodings: as NetworkX reads it."""
+    path = tmp_path / "g.graphml"
+    text = (
+        "<?xml version='1.0' encoding='{}'?><!DOCTYPE graphml SYSTEM 'graphml.dtd'>"
+        "<graphml xmlns='http://graphml.graphdrawing.org/xmlns'><key id='k' for='all' attr.name='weight' "
+        "attr.type='double'><desc>9</desc><default>4.5</default></key><graph edgedefault='undirected'>"
+        "<data key='k'>99</data><node id='ü'><data key='k'>8</data></node><edge source='b' target='a'>"
+        "<data key='x'>7</data><data key='k'> 2.<!-- and a half -->5 </data></edge><node id='a'/><node id='b'/>"
+        "<edge source='ü' target='a'/></graph></graphml>"
+    )
+    for encoding in ("utf-8", "utf-16", "iso-8859-1"):
+        path.write_bytes(text.format(encoding).encode(encoding))
+        found = hpg.read(path)
+        assert found.names.tolist() == ["ü", "a", "b"] and not found.directed
+        assert arcs(found) == [("a", "b", 2.5), ("a", "ü", 4.5), ("b", "a", 2.5), ("ü", "a", 4.5)]
+    for content, says in (
+        ("<graphml><graph><node id='a'/>\n<node id='a'/></graph></graphml>", "two nodes 'a'"),
+        ("<!DOCTYPE graphml [<!ENTITY a 'b'>]><graphml><graph/></graphml>", "line 1: it declares a document type"),
+        ("<graphml><graph>\n<hyperedge/></graph></graphml>", "line 2: it holds hyperedges"),
+        ("", "no whole XML file"),
+    ):
+        path.write_text(content)
+        with pytest.raises(hpg.FileFormatError, match=says):
+            hpg.read(path)
+
+
+def test_names_in_dictionaries(tmp_path: Path) -> None:
+    """Columns of categories; names are numbered in the order in which they come, row by row."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"source": list("bdbc") * 3, "target": list("adaa") * 3}, dtype="category")
+    for path in (tmp_path / "g.parquet", tmp_path / "g.feather"):
+        getattr(table, f"to_{path.suffix[1:]}")(path)
+        found = hpg.read(path)
+        assert found.names.tolist() == list("badc") and arcs(found) == [("b", "a"), ("c", "a"), ("d", "d")]
+        hpg.convert(path, tmp_path / "g.hpg")
+        assert same(hpg.read(tmp_path / "g.hpg"), found)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import resource
+import struct
 import subprocess
 import sys
 import zipfile
@@ -223,3 +225,175 @@ def test_scipys_arrays_longer_than_their_last_offset(tmp_path: Path) -> None:
     path = tmp_path / "g.npz"
     path.write_bytes(packed(**csr(indices=np.array([1, 2, 0, 1]), data=np.ones(4))))
     assert hpg.read(path).n_edges == scipy.sparse.load_npz(path).nnz == 3
+
+
+WITHIN = """
+import os, resource, sys
+import hpgraph as hpg
+small, *paths = sys.argv[1:]
+for name in sorted(os.listdir(small)):
+    hpg.read(os.path.join(small, name))
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (128 << 20),) * 2)
+for path in paths:
+    try:
+        graph = hpg.read(path, memory="64MiB")
+        print(graph.n_vertices, graph.n_edges, flush=True)
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", flush=True)
+"""
+
+
+def bomb(path: Path, *parts: bytes | tuple[bytes, int]) -> None:
+    """A compressed file of some pieces, or of one so many times."""
+    with gzip.open(path, "wb", 1) as target:
+        for part in parts:
+            piece, times = (part, 1) if isinstance(part, bytes) else part
+            for _ in range(times):
+                target.write(piece)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is of the address space, whose size Linux says")
+def test_memory_holds_for_every_reader(tmp_path: Path) -> None:
+    """Under a limit of the system, 128 MiB above what the process has."""
+    feather, parquet = pytest.importorskip("pyarrow.feather"), pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    small = tmp_path / "small"
+    small.mkdir()
+    graph = hpg.Graph.from_edges([0, 1], [1, 2], names=["a", "b", "c"], directed=False)
+    for suffix in (".graph", ".graphml", ".gr", ".hpg", ".parquet", ".feather", ".csv"):
+        hpg.write(graph, small / f"g{suffix}")
+    mega = 1 << 20
+    top = b"<graphml><key id='w' for='edge' attr.name='weight' attr.type='double'/><graph><node id='a'>"
+    edge = b"</node><edge source='a' target='a'><data key='w'>"
+    tag, line = "a tag, or a comment, of more than", "what was read of"
+    bombs: dict[str, tuple[str, tuple[Any, ...]]] = {
+        "blank.graph.gz": (line, (b"4000000 0\n", (b"\n" * mega, 4))),
+        "empty.graphml.gz": ("2 0", (top, (b"<data/>" * mega, 1), b"</node><node id='b'/></graph></graphml>")),
+        "deep.graphml.gz": ("more than 1000 elements", (top, (b"<data>" * mega, 2))),
+        "text.graphml.gz": ("a weight of more than 5000", (top, edge, (b"1" * mega, 100))),
+        "tag.graphml.gz": (tag, (top, b"<data key='", (b"x" * mega, 100))),
+        "comment.graphml.gz": (tag, (top, b"<!--", (b"x" * mega, 100))),
+        "ids.graphml.gz": (line, (top, *(b"<data/></node><node id='%d" % k + b"x" * mega + b"'>" for k in range(60)))),
+        "long.gr.gz": (line, (b"p sp 9 100\n", (b"a 1 2 3" + b" " * (mega - 9) + b"\n", 100))),
+        "long.csv.gz": ("edges and more of", tuple(b"%d" % k + b"x" * (mega >> 1) + b",b\n" for k in range(200))),
+    }  # fmt: skip
+    expected = {}
+    for name, (says, parts) in bombs.items():
+        bomb(tmp_path / name, *parts)
+        expected[name] = says
+    for suffix, content in ((".v", b"0\n1\n"), (".e", b"0 1\n")):
+        (tmp_path / f"g{suffix}").write_bytes(content)
+    with (tmp_path / "g.properties").open("wb") as file:
+        file.truncate(1 << 30)
+    expected["g.e"] = "g.properties, line 1: a line of more than"
+    zeros, names = np.zeros(1 << 23, np.int64), [f"{k}{'x' * mega}" for k in range(200)]
+    for name, column in (("zeros", zeros), ("names", names)):
+        table = pyarrow.table({"source": column, "target": column})
+        parquet.write_table(table, tmp_path / f"{name}.parquet", compression="zstd", use_dictionary=False)
+        feather.write_feather(table, tmp_path / f"{name}.feather", compression="zstd", chunksize=1 << 23)
+        expected |= {f"{name}{suffix}": "64.0 MiB may be taken" for suffix in (".parquet", ".feather")}
+    listed = [*map(str, range(699)), "\ud800" + "x" * mega]
+    hpg.write(hpg.Graph.from_edges(range(700), range(700), names=listed), tmp_path / "names.hpg")
+    expected["names.hpg"] = "700 700"
+    assert hpg.read(tmp_path / "names.hpg").names.tolist() == listed
+    run = subprocess.run(
+        [sys.executable, "-c", WITHIN, small, *(tmp_path / name for name in expected)], capture_output=True, text=True,
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    for (name, says), said in zip(expected.items(), run.stdout.splitlines(), strict=True):
+        assert says in said and not said.startswith("MemoryError"), (name, said)
+
+
+def test_offsets_of_an_arrow_file_that_lead_out_of_it(tmp_path: Path) -> None:
+    pyarrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    names = ["a", "bb", "ccc", "dddd"]
+    path = tmp_path / "g.feather"
+    feather.write_feather(pyarrow.table({"source": names, "target": names[::-1]}), path, compression="uncompressed")
+    whole, offsets = path.read_bytes(), np.array([0, 1, 3, 6, 10], "<i4")
+    paths = []
+    for at, forged in enumerate(([0, 1, 3, 6, 2**31 - 1], [2**30] * 5, [0, -(2**31), 3, 6, 10], [0, 6, 3, 1, 10])):
+        paths.append(tmp_path / f"{at}.feather")
+        paths[-1].write_bytes(whole.replace(offsets.tobytes(), np.array(forged, "<i4").tobytes()))
+        assert paths[-1].read_bytes() != whole
+    for _, said in read_apart(*paths):
+        assert "FileFormatError" in said and "no whole .feather file" in said
+
+
+def test_an_arrow_file_cut_short_while_it_is_read(tmp_path: Path) -> None:
+    pyarrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    path = tmp_path / "g.feather"
+    ids = np.arange(200_000)
+    feather.write_feather(
+        pyarrow.table({"source": ids, "target": ids}), path, compression="uncompressed", chunksize=50_000
+    )
+    script = """
+import sys
+from pathlib import Path
+from hpgraph import FileFormatError
+from hpgraph.io.arrow_stream import arrow_stream
+from hpgraph.io.memory import Budget
+path = Path(sys.argv[1])
+blocks = arrow_stream(path, False, Budget(1 << 30), n_vertices=None, names=None).blocks()
+assert len(next(blocks)[0]) == 50_000
+with path.open("r+b") as file:
+    file.truncate(1_000_000)
+try:
+    print(sum(len(block[0]) for block in blocks))
+except FileFormatError as error:
+    print("refused:", error)
+"""
+    run = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
+    assert run.returncode == 0 and "refused:" in run.stdout and "no whole .feather" in run.stdout, run
+
+
+def test_ids_of_64_bits_without_a_sign(tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    for largest in (7, 2**63):
+        ids = np.array([1, largest], np.uint64)
+        parquet.write_table(pyarrow.table({"source": ids, "target": ids[::-1]}), tmp_path / "g.parquet")
+        if largest == 7:
+            assert hpg.read(tmp_path / "g.parquet", names=False).n_vertices == 8
+        else:
+            for act in (lambda: hpg.read(tmp_path / "g.parquet"),
+                        lambda: hpg.convert(tmp_path / "g.parquet", tmp_path / "g.hpg")):  # fmt: skip
+                with pytest.raises(FileFormatError, match=r"vertex 9223372036854775808 of column source does not fit"):
+                    act()
+
+
+@pytest.mark.parametrize(
+    ("error", "becomes"),
+    [(KeyError("x"), True), (OverflowError("x"), True), (struct.error("x"), True), (ValueError("x"), True),
+     (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "x"), True), (AttributeError("x"), False), (TypeError("x"), False),
+     (AssertionError("x"), False)],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_what_a_parser_raises_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, becomes: bool
+) -> None:
+    """An error that a damaged file can cause becomes one of ours, with its cause; a fault of the reader's does not."""
+    from hpgraph.io.kinds import READERS
+
+    def reads(*given: Any, **more: Any) -> Any:
+        raise error
+
+    monkeypatch.setitem(READERS, "METIS", reads)
+    path = tmp_path / "g.graph"
+    for act in (lambda: hpg.read(path), lambda: hpg.convert(path, tmp_path / "g.hpg")):
+        with pytest.raises(Exception, match="x") as raised:
+            act()
+        if becomes:
+            assert type(raised.value) is FileFormatError and str(path) in str(raised.value)
+            assert raised.value.__cause__ is error and type(error).__name__ in str(raised.value)
+        else:
+            assert raised.value is error
+
+
+def test_an_encoding_that_nobody_knows(tmp_path: Path) -> None:
+    path = tmp_path / "g.graphml"
+    path.write_text("<?xml version='1.0' encoding='klingon'?><graphml/>")
+    with pytest.raises(FileFormatError, match="klingon") as raised:
+        hpg.read(path)
+    assert isinstance(raised.value.__cause__, LookupError)
