@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.lengths import with_weights
-from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
+from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, refuse_unfit_weights, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import named
@@ -128,6 +128,7 @@ def eigenvector_centrality(
     found = run(program, graph, max_iteration=limit, value=value, last=dtype.type(0), enough=enough)
     squares = float(found.world["squares"])
     if not 0 < squares < math.inf:
+        refuse_unfit_weights(graph, weighted)
         raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
     # Both arrays are the run's own.
     centrality = found.value

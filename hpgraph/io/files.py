@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.devices import Devices
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.io.arc_stream import ArcStream, hpg_stream, of_arcs
 from hpgraph.io.hpg_reader import read_hpg
 from hpgraph.io.hpg_writer import check_compression, write_hpg
@@ -33,6 +34,7 @@ def read(
     progress: bool | None = None,
     memory: int | str | None = None,
     device: Any = "cpu",
+    duplicates: Duplicates | None = None,
 ) -> Graph:
     r"""Read a graph from a file; the suffix of its name says the format.
 
@@ -82,11 +84,12 @@ def read(
         default.
     device : str or list of str, optional
         Where the graph is to lie, as for `Graph.to`.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        Which weight an edge has that is given more than once, as for `Graph`. By default the least.
 
     Returns
     -------
     Graph
-        Of two arcs with the same ends the lighter is kept.
 
     Raises
     ------
@@ -100,6 +103,11 @@ def read(
     FileNotFoundError
         There is no such file.
 
+    Warns
+    -----
+    DuplicateEdgesWarning
+        When an edge is given with unlike weights, and `duplicates` is left out.
+
     Examples
     --------
     >>> import pathlib, tempfile, hpgraph as hpg
@@ -109,18 +117,18 @@ def read(
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['Bonn', 'Mainz', 'Trier'])
     """
-    device = Devices.of(device)
+    device, duplicates = Devices.of(device), checked_duplicates(duplicates)
     weight_dtype = _weight_dtype(dtype)
     budget = Budget.of(memory)
     with here(path) as place:
         kind = kind_of(place)
         if kind == "hpg":
-            return _of_hpg(place, directed, weight_dtype, budget).to(device)
+            return _of_hpg(place, directed, weight_dtype, budget, duplicates).to(device)
         more = _more(kind, place, comments, delimiter, n_vertices, names)
         arcs = READERS[kind](place, progress, budget, **more)
         budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
         weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
-    graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
+    graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed), duplicates)
     return graph.to(device)
 
 
@@ -169,7 +177,9 @@ def _more(
     return {}
 
 
-def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget) -> Graph:
+def _of_hpg(
+    path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget, duplicates: Duplicates | None
+) -> Graph:
     """The graph of an ``.hpg`` file, taken for directed or not, and with weights of a type, as asked."""
     from hpgraph.containers.graph import Graph
 
@@ -180,7 +190,7 @@ def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | Non
         graph = Graph(csr, directed=graph.directed, names=names)
     if directed is None or bool(directed) == graph.directed:
         return graph
-    return Graph(csr, directed=True, names=names) if directed else graph.undirected
+    return Graph(graph, directed=bool(directed), duplicates=duplicates)
 
 
 def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None = None) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.name_arrays import text_or_numbers
+from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"int": "int64", "long": "int64", "float": "float64", "double": "float64", "boolean": "bool"}
+# What ids are, "number" or "text": data of the graph, which others pass over or keep as an attribute.
+_IDS = "hpgraph-ids"
 _BYTES = 200  # of a node or an edge in lists
 _EVERY = 1 << 14
 
@@ -30,8 +32,9 @@ _EVERY = 1 << 14
 def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader`, of one graph without hyperedges whose edges are directed, or none of them.
 
-    Vertices are named by the ids of their nodes, unless these are 0, 1, 2, ... in order; an edge without a weight in a
-    file with weights has the key's default, else 1.
+    Vertices are named by the ids of their nodes, text unless `write_graphml` said that they are numbers. Without its
+    word 0, 1, 2, ... in order are no names. An edge without a weight in a file with weights has the key's default, else
+    1.
     """
     found = _Found(path, budget)
     from xml.etree import ElementTree
@@ -58,6 +61,7 @@ class _Found:
         self._directed: bool | None = None
         self._default = True
         self._graph: Any = None
+        self._ids: str | None = None
 
     def take(self, event: str, element: Any) -> None:
         """One event of the parser's."""
@@ -76,6 +80,9 @@ class _Found:
             self._key = element.get("id"), _TYPES.get(element.get("attr.type"), "float64"), default
         elif kind == "data" and self._key is not None and element.get("key") == self._key[0]:
             self._weight = element.text
+            return
+        elif kind == "data" and element.get("key") == _IDS:
+            self._ids = element.text
             return
         elif kind == "node":
             self._node[self._given(element, "id")] = len(self._node)
@@ -116,7 +123,12 @@ class _Found:
             raise FileFormatError(self._path, f"an edge at {error.args[0]!r}, which is no node of it") from None
         source, target = np.array(ends, np.int64).reshape(-1, 2).T
         names: Any = list(self._node)
-        if names == list(map(str, range(len(names)))):
+        if self._ids == "number":
+            try:
+                names = as_array(list(map(int, names)))
+            except ValueError:
+                raise FileFormatError(self._path, "its ids are said to be numbers, and some are none") from None
+        elif self._ids != "text" and names == list(map(str, range(len(names)))):
             names = None
         weight = None
         if self._key is not None:
@@ -135,7 +147,7 @@ class _Found:
 def write_graphml(graph: Graph, path: Path) -> None:
     """A `Writer`: an undirected edge once.
 
-    Names must be text or whole numbers; numbers are read back as text.
+    Names must be text or whole numbers; data of the graph say which.
     """
     from xml.sax.saxutils import quoteattr
 
@@ -153,7 +165,11 @@ def write_graphml(graph: Graph, path: Path) -> None:
         if arcs.weight is not None:
             kind = {"b": "boolean", "i": "long", "u": "long"}.get(arcs.weight.dtype.kind, "double")
             text.write(f'<key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
+        if named is not None:
+            text.write(f'<key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>\n')
         text.write(f'<graph edgedefault="{"" if graph.directed else "un"}directed">\n')
+        if named is not None:
+            text.write(f'<data key="{_IDS}">{"number" if named.dtype.kind in "iu" else "text"}</data>\n')
         text.writelines(f"<node id={id}/>\n" for id in ids)
         for at, (u, v) in enumerate(zip(arcs.source.tolist(), arcs.target.tolist(), strict=True)):
             data = "/>" if weight is None else f'><data key="weight">{_as_xml(weight[at])}</data></edge>'

@@ -64,7 +64,7 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     flat = np.concatenate([*rows, np.empty(0, np.int64)]).reshape(-1, stride)
     source = np.repeat(np.arange(n), sizes)
     target = indices_of(path, flat[:, 0], n, np.repeat(np.array(numbers, np.int64), sizes))
-    return Arcs(source, target, flat[:, 1].copy() if stride == 2 else None, n, directed=False)
+    return Arcs(source, target, flat[:, 1].copy() if stride == 2 else None, n, directed=False, mirrored=True)
 
 
 def write_metis(graph: Graph, path: Path) -> None:
