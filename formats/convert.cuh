@@ -176,6 +176,12 @@ struct Least {
   static __device__ T merge(T a, T b) { return a != a || a <= b ? a : b; }
 };
 
+struct Most {
+  // As in NumPy, NaN is the most of all.
+  template <class T>
+  static __device__ T merge(T a, T b) { return a != a || a >= b ? a : b; }
+};
+
 // out[r] = run r of duplicates merged in order; it begins at head[r], and data[position[..]] are its values.
 template <class T, class Merge>
 __global__ void merge_runs(const T* data, const i64* position, i64 entries, const i64* head, i64 runs, T* out) {

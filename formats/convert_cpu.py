@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats.checks import INT32_MAX
+from hpgraph.formats.duplicates import differ, duplicate_error, merge_runs, warn_unlike
 
 Array = np.ndarray[Any, Any]
 Rows = tuple[Array, Array, Array | None]
@@ -22,7 +23,7 @@ def occurrences(ids: Array, n: int) -> Array:
     return np.bincount(ids, minlength=n)
 
 
-def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str) -> Rows:
+def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:
     """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
     rows, columns = shape
     entries = len(row)
@@ -54,24 +55,11 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
         again = int(np.flatnonzero(~first)[0])
         place = (int(np.searchsorted(indptr, again, side="right")) - 1, int(indices[again]))
         raise duplicate_error(place, entries - len(heads))
-    return kept[indptr], indices[heads], None if values is None else _merge(values, heads, duplicates)
-
-
-def _merge(values: Array, heads: Array, duplicates: str) -> Array:
-    """One value for each run of duplicates, the runs starting at `heads`."""
-    if duplicates == "first":
-        return values[heads]
-    if duplicates == "min":
-        return np.minimum.reduceat(values, heads)
-    return np.add.reduceat(values, heads, dtype=values.dtype)
-
-
-def duplicate_error(place: tuple[int, int], repeats: int) -> ValueError:
-    """What `duplicates="error"` raises, on either device."""
-    return ValueError(
-        f"entry {place} is given more than once, and {repeats} entries repeat an earlier place: "
-        'choose duplicates="sum", "min" or "first", or remove them'
-    )
+    if values is not None:
+        if duplicates is None and differ(values, ~first[1:]):
+            warn_unlike()
+        values = merge_runs(values, heads, duplicates)
+    return kept[indptr], indices[heads], values
 
 
 def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:

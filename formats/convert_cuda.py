@@ -18,7 +18,7 @@ from hpgraph.core.c_types import REAL_TYPES
 from hpgraph.core.device import fits, require_cupy
 from hpgraph.core.reductions import anywhere, count
 from hpgraph.formats.checks import bits_type
-from hpgraph.formats.convert_cpu import duplicate_error
+from hpgraph.formats.duplicates import differ, duplicate_error, warn_unlike
 from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
 
 Array = Any
@@ -121,7 +121,7 @@ def _sort(keys: Array, positions: Array | None) -> tuple[Array, Array | None]:
 
 
 @on_its_device
-def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str) -> Rows:
+def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:
     """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
     cupy = require_cupy()
     rows, columns = shape
@@ -132,7 +132,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     bits = max(columns - 1, 1).bit_length()
     indices = cupy.empty(entries, dtype=col.dtype)
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)
-    removed = None
+    removed, unlike = None, False
     end = 0
     for low, high, first, last in _parts(indptr, entries, bits, _scratch(col.itemsize, data)):
         keys, positions = _sort(*_pick(row, col, None, low, high, bits, last - first, data is not None))
@@ -146,6 +146,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
                 raise duplicate_error((low + (key >> bits), key & ((1 << bits) - 1)), repeated)
             removed = cupy.zeros(rows + 1, dtype=np.int64) if removed is None else removed
             removed += _offsets_of((again >> bits) + low, rows)
+            unlike = unlike or (duplicates is None and merged is not None and differ(merged, repeats))
             heads = cupy.flatnonzero(cupy.concatenate((cupy.ones(1, dtype=bool), ~repeats)))
             keys, merged = keys[heads], _merge(data, positions, heads, duplicates)
         indices[end : end + len(keys)] = keys & ((1 << bits) - 1)
@@ -155,10 +156,12 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     if removed is not None:
         indptr -= removed
         indices, values = indices[:end].copy(), None if values is None else values[:end].copy()
+    if unlike:
+        warn_unlike()
     return indptr, indices, values
 
 
-def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates: str) -> Array | None:
+def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates: str | None) -> Array | None:
     """One value for each run of duplicates, the runs starting at `heads` of the positions."""
     if data is None or positions is None:
         return None
@@ -169,7 +172,7 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
         merged.real = _merge(data.real.copy(), positions, heads, duplicates)
         merged.imag = _merge(data.imag.copy(), positions, heads, duplicates)
         return merged
-    how = "Least" if duplicates == "min" else "Sum"
+    how = {"sum": "Sum", "max": "Most"}.get(duplicates or "min", "Least")
     launch(
         "convert.cuh", f"merge_runs<{REAL_TYPES[data.dtype]}, hpgraph::{how}>", strided(len(heads)),
         data, positions, len(positions), heads, len(heads), merged,

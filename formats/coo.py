@@ -10,9 +10,9 @@ import numpy as np
 from hpgraph.core.device import array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.csr import CSR
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.formats.interchange import check_places, cupy_values
 from hpgraph.formats.ownership import hand_out, own
-from hpgraph.formats.rows import Duplicates
 from hpgraph.formats.storage import Storage
 
 
@@ -143,7 +143,7 @@ class COO(Storage):
 
         Parameters
         ----------
-        duplicates : {"sum", "min", "first", "error"}
+        duplicates : {"sum", "min", "max", "first", "error"}
             As in `CSR.from_coo`.
 
         Returns

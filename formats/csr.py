@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import Device, array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_value_dtype, as_values, index_dtype
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.formats.interchange import rows_of_scipy, scipy_of_csr
 from hpgraph.formats.order import RowOrder
 from hpgraph.formats.ownership import own
-from hpgraph.formats.rows import Duplicates, as_rows, compressed
+from hpgraph.formats.rows import as_rows, compressed
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -93,7 +94,7 @@ class CSR(RowOrder):
 
     @classmethod
     def from_scipy(
-        cls, matrix: Any, *, pattern: bool = False, copy: bool = True, duplicates: Literal["sum", "min"] = "sum"
+        cls, matrix: Any, *, pattern: bool = False, copy: bool = True, duplicates: Duplicates | None = "sum"
     ) -> CSR:
         """From any SciPy or CuPy sparse array or matrix, on its device.
 
@@ -106,8 +107,8 @@ class CSR(RowOrder):
         copy : bool, default True
             Whether to copy what could be shared, indices and values of a canonical CSR input. What is shared must not
             be written to.
-        duplicates : {"sum", "min"}
-            What becomes of entries at the same place; only COO and CSR can have any that SciPy does not sum itself.
+        duplicates : {"sum", "min", "max", "first", "error"} or None
+            As for `from_coo`; only COO and CSR can have any that SciPy does not sum itself.
 
         Returns
         -------
@@ -138,8 +139,9 @@ class CSR(RowOrder):
 
     @classmethod
     def from_rows(
-        cls, shape: Any, indptr: Any, indices: Any, data: Any, *, duplicates: Duplicates = "sum", copy: bool = True
-    ) -> CSR:
+        cls, shape: Any, indptr: Any, indices: Any, data: Any, *, duplicates: Duplicates | None = "sum",
+        copy: bool = True,
+    ) -> CSR:  # fmt: skip
         """From the arrays of a CSR whose rows need be neither sorted nor free of duplicates.
 
         Parameters
@@ -147,8 +149,8 @@ class CSR(RowOrder):
         shape : (int, int)
         indptr, indices, data : array, array, array or None
             As `CSR` takes them.
-        duplicates : {"sum", "min"}
-            What becomes of entries at the same place.
+        duplicates : {"sum", "min", "max", "first", "error"} or None
+            As for `from_coo`.
         copy : bool, default True
             Whether to copy what could be shared.
 
@@ -188,7 +190,7 @@ class CSR(RowOrder):
         data: Any = None,
         shape: Any = None,
         *,
-        duplicates: Duplicates = "sum",
+        duplicates: Duplicates | None = "sum",
         copy: bool = True,
     ) -> CSR:
         """From the row, the column and the value of each entry, in any order.
@@ -201,9 +203,10 @@ class CSR(RowOrder):
             Values; None makes a pattern.
         shape : (int, int), optional
             Rows and columns; by default just large enough.
-        duplicates : {"sum", "min", "first", "error"}
-            What becomes of entries at the same place: their sum, the least of them, the one given first, or an error.
-            In a pattern they count once, except with "error".
+        duplicates : {"sum", "min", "max", "first", "error"} or None
+            What becomes of entries at the same place: their sum, the least or the largest of them, the one given first,
+            or an error. None is "min", with a `DuplicateEdgesWarning` where they differ. In a pattern they count once,
+            except with "error".
         copy : bool, default True
             Whether to copy columns and values that are in order already and could be shared. What is shared must not
             be written to.
@@ -297,13 +300,13 @@ class CSR(RowOrder):
         values = as_values(data, "data", self.indices.shape)
         return CSR(self.shape, self.indptr, self.indices, own(values, data) if copy else values, validate=False)
 
-    def canonical(self, duplicates: Literal["sum", "min"] = "sum") -> CSR:
+    def canonical(self, duplicates: Duplicates | None = "sum") -> CSR:
         """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit.
 
         Parameters
         ----------
-        duplicates : {"sum", "min"}
-            What becomes of entries at the same place.
+        duplicates : {"sum", "min", "max", "first", "error"} or None
+            As for `from_coo`.
 
         Returns
         -------

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import backend
-
-Duplicates = Literal["sum", "min", "first", "error"]
 
 
 def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int, int], Any, Any, Any, bool]:
@@ -33,13 +32,10 @@ def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int
 
 
 def compressed(
-    row: Any, col: Any, data: Any, shape: Any, duplicates: Duplicates, copy: bool
+    row: Any, col: Any, data: Any, shape: Any, duplicates: Duplicates | None, copy: bool
 ) -> tuple[tuple[int, int], Any, Any, Any]:
     """`CSR.from_coo`, whose parameters these are: shape, offsets, columns and values."""
-    if duplicates not in ("sum", "min", "first", "error"):
-        raise ValueError(f'duplicates must be "sum", "min", "first" or "error", not {duplicates!r}')
-    if duplicates == "min" and getattr(getattr(data, "dtype", None), "kind", "") == "c":
-        raise TypeError('duplicates="min" needs an order, which complex data have not: give "sum" or "first"')
+    checked_duplicates(duplicates, data)
     rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
     ids = index_dtype(max(rows, columns))
     given = col, data

@@ -154,12 +154,14 @@ if TYPE_CHECKING:
     from hpgraph.core.errors import DamagedPageError as DamagedPageError
     from hpgraph.core.errors import DeviceError as DeviceError
     from hpgraph.core.errors import DeviceMemoryError as DeviceMemoryError
+    from hpgraph.core.errors import DuplicateEdgesWarning as DuplicateEdgesWarning
     from hpgraph.core.errors import FileFormatError as FileFormatError
     from hpgraph.core.errors import HpgraphError as HpgraphError
     from hpgraph.core.errors import MissingExtraError as MissingExtraError
     from hpgraph.core.errors import NegativeCycleError as NegativeCycleError
     from hpgraph.core.errors import NoPathError as NoPathError
     from hpgraph.core.errors import OutOfBoundsError as OutOfBoundsError
+    from hpgraph.core.errors import SparseIdsWarning as SparseIdsWarning
     from hpgraph.core.errors import StreamingError as StreamingError
     from hpgraph.core.versions import show_versions as show_versions
     from hpgraph.engine.definition import Parameter as Parameter
@@ -274,8 +276,8 @@ _NAMES = {
     "core.config": "config",
     "core.errors": (
         "BudgetError CompileError ConvergenceWarning DamagedPageError DeviceError DeviceMemoryError "
-        "FileFormatError HpgraphError MissingExtraError NegativeCycleError NoPathError OutOfBoundsError "
-        "StreamingError"
+        "DuplicateEdgesWarning FileFormatError HpgraphError MissingExtraError NegativeCycleError NoPathError "
+        "OutOfBoundsError SparseIdsWarning StreamingError"
     ),
     "core.versions": "show_versions",
     "engine.definition": "Parameter Property",

@@ -32,7 +32,7 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
     both = debian.undirected
     rng = np.random.default_rng(1)
     source, target = rng.integers(0, 50, (2, 200))
-    web = hpg.Graph.from_edges(source, target, rng.random(200), n_vertices=50)
+    web = hpg.Graph.from_edges(source, target, rng.random(200), n_vertices=50, duplicates="min")
     groups = hpg.datasets.kron(9)
     many = range(SIDE)
     apart: list[tuple[str, Callable[[], Any]]] = [

@@ -27,8 +27,8 @@ def merged(row: Any, col: Any, data: Any, duplicates: str) -> list[tuple[int, in
             values[place] = value
         elif data is not None and duplicates == "sum":
             values[place] = values[place] + value
-        elif data is not None and duplicates == "min":
-            values[place] = np.minimum(values[place], value)
+        elif data is not None and duplicates in ("min", "max"):
+            values[place] = (np.minimum if duplicates == "min" else np.maximum)(values[place], value)
     return [(*place, None if data is None else values[place].item()) for place in sorted(values)]
 
 

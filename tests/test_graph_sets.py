@@ -84,11 +84,14 @@ def test_edges_more_and_fewer(directed: bool, weighted: bool, named: bool, devic
     M.add_nodes_from(range(40, 44) if not named else [])
     M.add_edges_from((u, v, {"weight": weight[i]} if weight else {})
                      for i, (u, v) in enumerate(zip(source, target, strict=True)))  # fmt: skip
-    more = G.add_edges(source, target, weight)
+    more = G.add_edges(source, target, weight, n_vertices=None if named else 44)
     same(more, M)
+    pairs = list(zip(source, target, strict=True))
+    same(G.add_edges(pairs, weight=weight, n_vertices=None if named else 44), M)
     assert list(more)[:40] == nodes, "vertices stay where they are"
     M.remove_edges_from(list(zip(source[:3], target[:3], strict=True)))
     same(more.remove_edges(source[:3], target[:3]), M)
+    same(more.remove_edges(pairs[:3]), M)
     same(more.remove_edges(source[:3] * 2, target[:3] * 2).remove_edges([nodes[1]], [nodes[39]]), M)
     same(G.add_edges([], []), N)
 
@@ -107,7 +110,7 @@ def test_graphs_of_nothing(device: str) -> None:
     assert (nothing | G).n_edges == (G | nothing).n_edges == 1
     assert (nothing & G).n_vertices == (G & nothing).n_vertices == 0
     assert (nothing - G).n_vertices == 0 and (G - nothing).n_edges == 1
-    assert nothing.add_edges([2], [1]).n_vertices == 3
+    assert nothing.add_edges([2], [1], n_vertices=3).n_vertices == 3
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,12 @@ def test_graphs_of_nothing(device: str) -> None:
         (lambda G: G.union([0]), TypeError, "other must be a Graph"),
         (lambda G: G | 3, TypeError, "unsupported operand"),
         (lambda G: G.add_edges([0], [-1]), IndexError, "target holds -1"),
+        (lambda G: G.add_edges([8], [0]), IndexError, "source holds 8: with n_vertices=3 .* raise it to 9"),
+        (lambda G: G.add_edges([1], [0], n_vertices=2), ValueError, "n_vertices must be at least 3"),
+        (lambda G: G.add_edges([(0, 1, 5)]), ValueError, "edges, where no target is given, must be pairs"),
+        (lambda G: hpg.Graph(G, names=list("abc")).add_edges([("b", "d")], n_vertices=9), ValueError,
+         "n_vertices is for graphs without names"),
+        (lambda G: G.add_edges([0, 0], [1, 1], [1, 2], duplicates="error"), ValueError, "given more than once"),
         (lambda G: G.add_edges([0, 1], [1]), ValueError, "2 and 1"),
         (lambda G: G.add_edges([0], [1], [1, 2]), ValueError, "weight must have one value"),
         (lambda G: G.remove_edges([0], [7]), IndexError, "target must lie in 0..2"),

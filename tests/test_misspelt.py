@@ -99,3 +99,17 @@ def test_versions() -> None:
     hpg.show_versions(said)
     lines = dict(line.split(": ", 1) for line in said.getvalue().splitlines())
     assert {"hpgraph", "python", "numpy", "numba", "gpu", "config"} <= set(lines) and lines["numba"][0].isdigit()
+
+
+def test_what_a_graph_does_not_have() -> None:
+    G = hpg.Graph.from_edges([0], [1])
+    for name, says in (("nodes", r"list\(G\)"), ("add_edge", "G.add_edges"), ("number_of_nodes", "G.n_vertices"),
+                       ("degre", "did you mean degree")):  # fmt: skip
+        with pytest.raises(AttributeError, match=f"Graph has no attribute '{name}': .*{says}"):
+            getattr(G, name)
+    with pytest.raises(TypeError, match=r"source=... is needed"):
+        hpg.bfs(hpg.from_edges([("a", "b")]))
+    with pytest.raises(TypeError, match="either source="):
+        hpg.sssp(G)
+    with pytest.raises(ValueError, match="weight='nope': a Graph has weights without a name"):
+        hpg.pagerank(G, weight="nope")

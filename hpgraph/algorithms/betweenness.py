@@ -65,7 +65,7 @@ def betweenness_centrality(
         an undirected graph whichever way round.
     weight : bool or str, optional
         Whether paths are short by weights; by default it is by the number of arcs. A string names the attribute where
-        `G` is a NetworkX graph, and says the same as True elsewhere. A graph without weights has ones.
+        `G` is a NetworkX graph, and "weight" means True elsewhere. A graph without weights has ones.
     endpoints : bool
         Whether a path leads through its ends, too.
     seed : int, optional

@@ -14,13 +14,15 @@ from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums
 
 
-def seed_of(seed: Any) -> int:
+def seed_of(seed: Any, stream: int = 0) -> int:
     """A seed as a number of 64 bits with a sign.
 
     Parameters
     ----------
     seed : int
         Of any size.
+    stream : int, optional
+        Of 64 bits, other ones for each function that draws: the same seed in two of them then gives other draws.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def seed_of(seed: Any) -> int:
     >>> seed_of(7), seed_of(2**64 - 1)
     (7, -1)
     """
-    return (whole(seed, "seed") + 2**63) % 2**64 - 2**63
+    return ((whole(seed, "seed") ^ stream) + 2**63) % 2**64 - 2**63
 
 
 def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:

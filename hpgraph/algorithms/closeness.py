@@ -40,7 +40,7 @@ def closeness_centrality(
         not seem central (S. Wasserman, K. Faust, p. 201).
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere.
+        NetworkX graph, and "weight" means True elsewhere.
     seed : int or numpy.random.Generator, optional
         Of the draw.
 
@@ -97,7 +97,7 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
         Whose centrality, as for `closeness_centrality`.
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere. Vertices at distance 0 are left out.
+        NetworkX graph, and "weight" means True elsewhere. Vertices at distance 0 are left out.
     seed : int or numpy.random.Generator, optional
         Of the draw, where `sources` is a number.
 

@@ -155,7 +155,7 @@ def modularity_of(level: Level, label: Any, count: int, resolution: float, betwe
     return float(within - resolution * float(((sent / level.total) * (received / level.total)).sum()))
 
 
-def checked(G: Any, weight: Any, resolution: Any) -> tuple[Graph, Level, float]:
+def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:
     """What searches by modularity and its measure take, checked.
 
     Parameters
@@ -163,6 +163,8 @@ def checked(G: Any, weight: Any, resolution: Any) -> tuple[Graph, Level, float]:
     G : Graph or what `hpgraph.as_graph` takes
     weight : None, bool or str
     resolution : float
+    positive : bool, default True
+        Whether edges whose weights are all 0 are refused.
 
     Returns
     -------
@@ -177,7 +179,10 @@ def checked(G: Any, weight: Any, resolution: Any) -> tuple[Graph, Level, float]:
     if not 0 <= resolution < np.inf:
         raise ValueError(f"resolution must be finite and not negative, not {resolution!r}")
     graph, weighted = with_weights(G, weight)
-    return graph, level_of(graph.out_csr, graph.directed, weighted), resolution
+    level = level_of(graph.out_csr, graph.directed, weighted)
+    if positive and level.total == 0 and graph.n_edges:
+        raise ValueError("weight: all weights are 0, and communities need some that are positive; see weight=None")
+    return graph, level, resolution
 
 
 def least_gain(threshold: Any) -> float:

@@ -36,7 +36,7 @@ def distance_histogram(
         from k of n vertices, times n / k, are an unbiased estimate of those from all.
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere.
+        NetworkX graph, and "weight" means True elsewhere.
     width : float, optional
         Of a bin, for weights: bin i counts distances of ``i * width`` up to, and without, ``(i + 1) * width``.
     seed : int or numpy.random.Generator, optional

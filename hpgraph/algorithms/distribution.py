@@ -68,7 +68,7 @@ def _by_index(values: Any, name: str, graph: Graph) -> Any:
         if not _all_numbers(shares):
             raise TypeError(f"{name} must hold numbers, not {next(s for s in shares if not _all_numbers([s]))!r}")
     elif isinstance(values, list | tuple):
-        if graph.names is None or (len(values) == graph.n_vertices and _all_numbers(values)):
+        if graph.names is None or _all_numbers(values):
             return values
     elif not isinstance(values, id | set | frozenset):
         return values

@@ -43,7 +43,7 @@ def eccentricity(
         Whose eccentricity: None is all vertices, a number that many different ones, drawn with `seed`.
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere.
+        NetworkX graph, and "weight" means True elsewhere.
     largest_component : bool
         Whether to look at the largest (strongly) connected component alone, rather than to refuse a graph that is not
         connected.

@@ -41,7 +41,7 @@ def ego_graph(
         Whether to look for them along arcs both ways; those among them are as they were.
     distance : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere.
+        NetworkX graph, and "weight" means True elsewhere.
 
     Returns
     -------

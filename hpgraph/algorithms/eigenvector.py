@@ -15,7 +15,7 @@ import numpy as np
 
 from hpgraph.algorithms.distances import facts_of
 from hpgraph.algorithms.lengths import with_weights
-from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
+from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, refuse_unfit_weights, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
@@ -140,7 +140,8 @@ def eigenvector_centrality(
     found = run(_PROGRAMS[weighted], graph, max_iteration=limit, **given)
     squares = float(found.world["squares"])
     if not 0 < squares < math.inf:
-        raise ValueError("weights must be finite, and not so negative that all numbers vanish")
+        refuse_unfit_weights(graph, weighted)
+        raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
     # Both arrays are the run's own.
     centrality = found.value
     change = kernels(graph.device).rescale(centrality, 1 / math.sqrt(squares), found.last)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.lengths import with_weights
-from hpgraph.algorithms.power_iteration import by_weights, checked, ending, warn_unless
+from hpgraph.algorithms.power_iteration import by_weights, checked, ending, refuse_unfit_weights, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import ResultTable
@@ -189,6 +189,7 @@ def hits(
     iterate = _in_turn if graph.directed else _mutually
     hubs, authorities, iterations, residual = iterate(graph, hubs, weighted, tol, limit)
     if not bool(xp.isfinite(hubs).all() and xp.isfinite(authorities).all()):
+        refuse_unfit_weights(graph, weighted)
         raise ValueError("weights must not be so large that numbers overflow; weight=None does without them")
     converged = residual <= tol
     warn_unless(converged, tol, "HITS", iterations, residual)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.lengths import with_weights
-from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
+from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, refuse_unfit_weights, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
@@ -147,6 +147,7 @@ def katz_centrality(
     centrality = found.value
     largest = float(abs(centrality).max())
     if iterations and not max(largest, residual) < math.inf:
+        refuse_unfit_weights(graph, weighted)
         raise ValueError(
             f"alpha must be smaller: with {alpha:g} numbers grow without end, after {iterations} iterations beyond the "
             "range of floats; it must be below 1 over the largest eigenvalue of the graph"

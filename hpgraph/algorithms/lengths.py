@@ -9,15 +9,18 @@ import numpy as np
 from hpgraph.algorithms.distances import facts_of
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
+from hpgraph.formats.duplicates import Duplicates
 
 
-def with_weights(G: Any, weight: Any) -> tuple[Graph, bool]:
+def with_weights(G: Any, weight: Any, duplicates: Duplicates | None = None) -> tuple[Graph, bool]:
     """The graph that a user gave, and whether its weights are asked for and differ from ones.
 
     Parameters
     ----------
     G, weight
         As for `with_lengths`.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        As for `Graph`, where one is made.
 
     Returns
     -------
@@ -27,6 +30,8 @@ def with_weights(G: Any, weight: Any) -> tuple[Graph, bool]:
     ------
     TypeError
         If `weight` is neither None nor a bool nor a str.
+    ValueError
+        If `weight` is the name of an attribute, and `G` has none of that name.
 
     Examples
     --------
@@ -38,9 +43,14 @@ def with_weights(G: Any, weight: Any) -> tuple[Graph, bool]:
         raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
     if is_networkx(G):
         attribute = weight if isinstance(weight, str) else "weight" if weight else None
-        graph = Graph.from_edges(**edges_of_networkx(G, attribute))
-    else:
+        graph = Graph.from_edges(**edges_of_networkx(G, attribute), duplicates=duplicates)
+    elif isinstance(G, Graph):
+        if isinstance(weight, str) and weight != "weight":
+            raise ValueError(f"weight={weight!r}: a Graph has weights without a name, which weight=True reads")
         graph = as_graph(G)
+    else:
+        graph = Graph(G, weight=weight if isinstance(weight, str) and weight != "weight" else None,
+                      duplicates=duplicates)  # fmt: skip
     return graph, graph.weighted and weight is not None and weight is not False
 
 
@@ -53,7 +63,8 @@ def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
         The graph.
     weight : None, bool or str
         None or False counts arcs, True reads the weights. A string names the attribute where `G` is a NetworkX graph,
-        and says the same as True elsewhere. A graph without weights has arcs of length 1 either way.
+        the column where it is a table; "weight" says the same as True elsewhere. A graph without weights has arcs of
+        length 1 either way.
 
     Returns
     -------
@@ -73,7 +84,8 @@ def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
     >>> with_lengths(G, None)[1], with_lengths(G, True)[1]
     (False, True)
     """
-    graph, weighted = with_weights(G, weight)
+    # Of parallel edges the shortest counts.
+    graph, weighted = with_weights(G, weight, "min")
     if not weighted:
         return graph, False
     facts = facts_of(graph)

@@ -34,7 +34,7 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
     Returns
     -------
     float
-        NaN where no edge has a weight, where NetworkX raises an error.
+        NaN where there is no edge, or all weights are 0, where NetworkX raises an error.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
     >>> round(hpg.modularity(G, [{0, 1, 2}, {3, 4, 5}]), 4), hpg.modularity(G, [0] * 6)
     (0.3571, 0.0)
     """
-    graph, level, resolution = checked(G, weight, resolution)
+    graph, level, resolution = checked(G, weight, resolution, positive=False)
     count, label = as_labels(graph, communities)
     return modularity_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
 

@@ -22,6 +22,8 @@ from hpgraph.kernels.backend import sampling
 # Hops share a counter's bits with draws: more than these would meet.
 _MOST_HOPS, _MOST_DRAWS = 1 << 22, 1 << 39
 
+# Of the draws here: random walks of the same seed would begin alike.
+_STREAM = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True)
 class NeighborSample:
@@ -111,7 +113,7 @@ def sample_neighbors(
     weight : None, bool or str
         None draws each arc of a vertex alike, True by the weight that the graph holds: one after the other, each by its
         share among those that are left. An arc of weight 0 is not drawn. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere.
+        NetworkX graph, and "weight" means True elsewhere.
     incoming : bool
         Whether to draw among arcs that reach a vertex rather than among those that leave it.
     seed : int
@@ -152,7 +154,7 @@ def sample_neighbors(
     arcs = graph.in_csr if incoming else graph.out_csr
     starts = to_device(graph.indices_of(seeds, "seeds"), graph.device).astype(np.int64, copy=False)
     drawn = sampling(graph.device).sample(
-        arcs, chances(graph, arcs, weighted), starts, hops, bool(replace), seed_of(seed)
+        arcs, chances(graph, arcs, weighted), starts, hops, bool(replace), seed_of(seed, _STREAM)
     )
     edge = drawn.place
     if incoming and graph.directed:

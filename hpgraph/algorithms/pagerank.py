@@ -143,10 +143,10 @@ def pagerank(
         Iterations at the most.
     personalization : array of length n, dict, set, hpgraph.id or list of names, optional
         Where jumps go, and the rank of vertices without out-arcs; not negative, scaled to sum to 1. Default: everywhere
-        alike. An array, or a list of n numbers, has one value for each vertex, by index. A dict gives values by vertex,
-        0 to the others; a set, `hpgraph.id` and, where the graph has names, any other list are vertices that share
-        alike. Of shape (k, n), dense or sparse, or a list of k lists of vertices that share alike, it is one a lane: k
-        ranks are found at once, each as by itself.
+        alike. An array, or a list of numbers, has one value for each vertex, by index, also where numbers are names. A
+        dict gives values by vertex, 0 to the others; a set, `hpgraph.id` and a list of names that are no numbers are
+        vertices that share alike. Of shape (k, n), dense or sparse, or a list of k lists of vertices that share alike,
+        it is one a lane: k ranks are found at once, each as by itself.
     start : array of length n, or one of the others, optional
         Ranks to start from, for instance those of a graph that differs little. Default: the personalization.
     normalization : {"standard", "hpgraph"}

@@ -9,11 +9,21 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
+from hpgraph.algorithms.distances import weight_facts
+from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.trace import Trace
+
+
+def refuse_unfit_weights(graph: Graph, weighted: bool) -> None:
+    """Raise ValueError where weights are NaN or infinite: to be asked first where numbers came out so."""
+    facts = weight_facts(graph.out_csr) if weighted else None
+    if facts is not None and not np.isfinite(facts.mean):
+        held = "NaN" if facts.has_nan else "infinity"
+        raise ValueError(f"weights must be finite, and there is {held}; weight=None does without them")
 
 
 @dataclass(frozen=True, eq=False)

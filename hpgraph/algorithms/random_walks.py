@@ -34,7 +34,7 @@ def random_walk(
         Steps of each.
     weight : None, bool or str
         None draws each arc of a vertex alike, True by the weight that the graph holds; an arc of weight 0 is not taken.
-        A string names the attribute where `G` is a NetworkX graph, and says the same as True elsewhere.
+        A string names the attribute where `G` is a NetworkX graph, and "weight" means True elsewhere.
     incoming : bool
         Whether to follow arcs backwards.
     seed : int

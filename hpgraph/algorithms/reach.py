@@ -45,7 +45,7 @@ def reach(
         Whether to follow arcs backwards, and so to ask who reaches the source.
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere.
+        NetworkX graph, and "weight" means True elsewhere.
     form : {"counts", "bool", "bits"}
         What to return.
     seed : int or numpy.random.Generator, optional
@@ -184,6 +184,8 @@ def _limit(value: Any, weighted: bool, argument: str) -> float | None:
     """How far to search, or None for as far as arcs lead."""
     if value is None:
         return None
+    if not weighted and isinstance(value, float | np.floating) and value.is_integer():
+        value = int(value)
     limit = real(value, argument, "a number or None") if weighted else whole(value, argument)
     if not limit >= 0:
         raise ValueError(f"{argument} must not be negative, not {value!r}")

@@ -31,7 +31,7 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
         Its ends: vertex ids, or names where the graph has names; there ``hpgraph.id(5)`` says an index.
     weight : None, bool or str
         What is least: None the number of arcs, True the sum of the weights that the graph holds. A string names the
-        attribute where `G` is a NetworkX graph, and says the same as True elsewhere.
+        attribute where `G` is a NetworkX graph, and "weight" means True elsewhere.
 
     Returns
     -------

@@ -46,8 +46,8 @@ def jaccard(
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one neighbours are those to whom arcs lead, where NetworkX refuses.
     pairs : (source, target), sequence of pairs, or array of shape (k, 2), optional
-        Which pairs, by name or by index: two arrays, or pairs ``(u, v)``. Without it all pairs that have a neighbour in
-        common; NetworkX gives all others too, whose coefficient is 0.
+        Which pairs, by name or by index: a tuple of two arrays or lists, or a list of pairs ``(u, v)``. Without it all
+        pairs that have a neighbour in common; NetworkX gives all others too, whose coefficient is 0.
     top : int, optional
         Instead of all pairs, the so many best of each vertex.
     vertices : sequence or array of vertices, names or hpgraph.id, optional
@@ -56,7 +56,7 @@ def jaccard(
         Whether pairs count that an edge joins already, which NetworkX leaves out. It makes no difference to `pairs`.
     weight : None, bool or str
         What an arc counts: None 1, True its weight, so that common neighbours count the lesser of two weights and the
-        size of a row is their sum. A string names the attribute where `G` is a NetworkX graph, and says the same as
+        size of a row is their sum. A string names the attribute where `G` is a NetworkX graph, and "weight" means
         True elsewhere.
     incoming : bool
         Whether to compare who has arcs to the two vertices, rather than to whom they have arcs.

@@ -196,7 +196,7 @@ def sssp(
     """
     graph = as_graph(G)
     if (source is None) == (sources is None):
-        raise TypeError("sssp takes either source, one vertex, or sources, several")
+        raise TypeError("sssp takes either source=, one vertex, or sources=, several")
     starts = _starts_of(graph, sources) if source is None else None
     start = graph.index_of(source, "source") if starts is None else 0
     facts = facts_of(graph)

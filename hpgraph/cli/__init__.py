@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from hpgraph.cli.output import check_output, results_apart
+from hpgraph.cli.output import any_letter, check_output, complain, results_apart, warnings_in_a_line
 from hpgraph.cli.parser import parser
 from hpgraph.core.config import config
 from hpgraph.core.errors import HpgraphError
@@ -49,10 +49,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         **({"threads": arguments.threads} if arguments.threads is not None else {}),
     }
     try:
-        with config(**settings), results_apart(arguments):
+        with config(**settings), any_letter(), warnings_in_a_line(), results_apart(arguments):
             check_output(getattr(arguments, "output", None))
             arguments.run(arguments)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
@@ -62,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (HpgraphError, ValueError, TypeError, IndexError, KeyError, MemoryError, OSError) as error:
         if arguments.debug:
             raise
-        print(f"hpgraph: {_one_line(error)}", file=sys.stderr)
+        complain(_one_line(error))
         return BAD_INPUT
     return 0
 

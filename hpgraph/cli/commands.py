@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from hpgraph.cli.graph_input import load, source_of, vertex_of
-from hpgraph.cli.output import called, explain, plural, print_levels, print_top, save, timed
+from hpgraph.cli.output import called, explain, plural, print_levels, print_top, printable, save, timed
 
 
 def info(arguments: Any) -> None:
@@ -89,7 +89,7 @@ def path(arguments: Any) -> None:
     length = hpg.shortest_path_length(graph, *ends, weight=weight)
     steps = plural(len(found) - 1, "step")
     print(f"{steps}{f' of length {length:.6g}' if weight else ''}; {seconds:.3g} s with loading the kernels")
-    print(f"  {' -> '.join(map(str, found))}")
+    print(f"  {' -> '.join(map(printable, found))}")
 
 
 def bfs(arguments: Any) -> None:

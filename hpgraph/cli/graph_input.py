@@ -15,7 +15,10 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
 def load(arguments: Any, device: str) -> Graph:
     """Read the graph, say how large it is, and take it to the device."""
     import hpgraph as hpg
+    from hpgraph.io.memory import Budget
 
+    if arguments.memory is not None:
+        Budget.of(arguments.memory, "--memory")  # of the bundled graph it is not asked
     start = time.perf_counter()
     if arguments.file == "debian":
         graph = hpg.datasets.debian(weighted=arguments.weighted)
@@ -27,6 +30,7 @@ def load(arguments: Any, device: str) -> Graph:
             directed=arguments.directed,
             delimiter=arguments.delimiter,
             memory=arguments.memory,
+            duplicates=arguments.duplicates,
         )
     if arguments.reverse:
         graph = graph.reverse()

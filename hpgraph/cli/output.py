@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import csv
 import importlib.util
+import io
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
@@ -40,8 +42,16 @@ def explain(arguments: Any, result: Any) -> None:
 
 
 def called(graph: Graph, vertex: int) -> str:
-    """What a user calls a vertex."""
-    return str(vertex) if graph.names is None else str(graph.names[vertex])
+    """What a user calls a vertex, fit to be printed."""
+    return printable(vertex if graph.names is None else graph.names[vertex])
+
+
+def printable(text: Any) -> str:
+    """A text without what a terminal would act on: control characters, in names too, as Python writes them."""
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in shown)
 
 
 def plural(count: int, noun: str) -> str:
@@ -81,12 +91,45 @@ def print_top(graph: Graph, values: Any, top: int, title: str, form: str) -> Non
 
 
 @contextlib.contextmanager
+def any_letter() -> Iterator[None]:
+    """Context manager: letters that the encoding of standard output lacks are printed as Python writes them."""
+    stream = sys.stdout
+    if not isinstance(stream, io.TextIOWrapper):
+        yield
+        return
+    before = stream.errors
+    stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        stream.reconfigure(errors=before)
+
+
+def complain(text: str) -> None:
+    """A line on standard error, if there is one."""
+    if sys.stderr is not None:
+        print(f"hpgraph: {printable(text)}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Context manager: a warning is a line on standard error, without a line of code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+        yield
+
+
+@contextlib.contextmanager
 def results_apart(arguments: Any) -> Iterator[None]:
     """Context manager: where results go to standard output, by ``-o -``, what is said goes to standard error."""
     if getattr(arguments, "output", None) != "-":
         yield
         return
+    if sys.stdout is None:
+        raise ValueError("--output -: standard output is closed")
     arguments.output = sys.stdout
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as files are
     with contextlib.redirect_stdout(sys.stderr):
         yield
     arguments.output.flush()
@@ -106,7 +149,11 @@ def check_output(path: str | IO[str] | None) -> None:
 
 
 def save(path: str | IO[str] | None, graph: Graph, **columns: Any) -> None:
-    """Write one row a vertex; by name where there are names, and an empty field where there is no parent or mate."""
+    """Write one row a vertex; by name where there are names, and an empty field where there is no parent or mate.
+
+    Names stand in a CSV file as they are, ``=1+1`` too: any reader of CSV gets them back, as from pandas' `to_csv`. A
+    spreadsheet takes such a field for a formula unless it imports the column as text.
+    """
     if path is None:
         return
     import numpy as np
@@ -123,7 +170,9 @@ def save(path: str | IO[str] | None, graph: Graph, **columns: Any) -> None:
     elif isinstance(path, str) and path.lower().endswith(_ARROW):
         _save_arrow(path, graph, columns)
     else:
-        labels = [called(graph, vertex) for vertex in range(graph.n_vertices)]
+        labels = list(map(str, range(graph.n_vertices) if graph.names is None else graph.names.tolist()))
+        if not isinstance(path, str) and path.isatty():
+            labels = list(map(printable, labels))
         lists = [values.tolist() for values in columns.values()]
         for at, title in enumerate(columns):
             if title in _VERTICES:

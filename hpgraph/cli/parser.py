@@ -24,6 +24,13 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
 
+def _count(text: str) -> int:
+    """How many: a whole number that is not negative."""
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
+    return int(text)
+
+
 def parser() -> argparse.ArgumentParser:
     """What reads the command line."""
     top = _Parser(
@@ -49,6 +56,10 @@ def parser() -> argparse.ArgumentParser:
     direction.add_argument("--undirected", dest="directed", action="store_false", help="take arcs in both directions")
     graph.add_argument("--reverse", "--transpose", action="store_true", help="turn all arcs round")
     graph.add_argument("--memory", metavar="M", help="what reading may take, 4GiB say (default: 3/4 of what is free)")
+    graph.add_argument(
+        "--duplicates", choices=["min", "max", "sum", "first", "error"],
+        help="weight of edges given twice (default: min)",
+    )  # fmt: skip
     graph.add_argument("--delimiter", metavar="C", help="what separates the fields of an edge list (default: found)")
 
     placed = argparse.ArgumentParser(add_help=False, parents=[graph])
@@ -68,7 +79,6 @@ def parser() -> argparse.ArgumentParser:
     convert = command("convert", "write a graph in another format; as .hpg it need not fit into memory",
                       commands.convert, graph)  # fmt: skip
     convert.add_argument("target", metavar="OUT", help="the file, whose suffix says the format")
-    convert.add_argument("--duplicates", choices=["min", "sum"], default="min", help="weight of arcs given twice")
     convert.add_argument("--compression", choices=["gaps", "none"], help="how ids are stored (default: gaps)")
 
     bfs = command("bfs", "steps from a source to every vertex", commands.bfs, compute)
@@ -79,11 +89,11 @@ def parser() -> argparse.ArgumentParser:
     path.add_argument("--target", required=True, metavar="V", help="where it ends")
     path.add_argument("--weighted", action="store_true", help="an arc counts its weight, not 1")
     degree = command("degree", "degree centrality of every vertex", structures.degree, compute)
-    degree.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+    degree.add_argument("--top", type=_count, default=10, metavar="N", help="print the N first vertices (default: 10)")
     heat = command("heat", "heat that spreads from a vertex along arcs", propagation.heat, compute)
     heat.add_argument("--time", type=float, default=1.0, metavar="T", help="for how long (default: 1)")
     heat.add_argument("--laplacian", choices=["combinatorial", "normalized", "random-walk"], default="combinatorial")
-    heat.add_argument("--top", type=int, default=10, metavar="N", help="print the N hottest vertices (default: 10)")
+    heat.add_argument("--top", type=_count, default=10, metavar="N", help="print the N hottest vertices (default: 10)")
     heat.add_argument("--weighted", action="store_true", help="weights multiply what goes along an arc")
     similar = command("similar", "who is most like a vertex, by common neighbours", chances.similar, compute)
     similar.add_argument(
@@ -105,7 +115,7 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("--seed", type=int, default=0, metavar="S", help="of chance (default: 0)")
         one.add_argument("--weighted", action="store_true", help="arcs are drawn by their weights")
     for one in (similar, walks):
-        one.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+        one.add_argument("--top", type=_count, default=10, metavar="N", help="print the N first vertices (default: 10)")
     for one in (bfs, sssp, heat, similar, walks, sample):
         start = one.add_mutually_exclusive_group(required=True)
         start.add_argument("--source", metavar="V", help="where to start: a name, or a number if there are no names")
@@ -125,14 +135,14 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("--weighted", action="store_true", help="weights count, where there are any")
 
     pagerank = command("pagerank", "PageRank of every vertex", commands.pagerank, compute)
-    pagerank.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+    pagerank.add_argument("--top", type=_count, default=10, metavar="N", help="print the N first (default: 10)")
     pagerank.add_argument("--damping", type=float, default=0.85, metavar="D", help="damping factor (default: 0.85)")
     pagerank.add_argument("--tol", type=float, default=1e-6, metavar="T", help="L1 change to stop at (default: 1e-6)")
     pagerank.add_argument("--max-iteration", type=int, default=100, metavar="N", help="give up after N (default: 100)")
     pagerank.add_argument("--explain", action="store_true", help="print what each iteration did")
 
     triangles = command("triangles", "the number of triangles", commands.triangles, compute)
-    triangles.add_argument("--top", type=int, default=0, metavar="N", help="print the N vertices in most triangles")
+    triangles.add_argument("--top", type=_count, default=0, metavar="N", help="print the N vertices in most triangles")
 
     closeness = command("closeness", "closeness of vertices: how near they are to all", centralities.closeness, compute)
     closeness.add_argument("--harmonic", action="store_true", help="harmonic centrality: the sum of 1 / distance")
@@ -142,7 +152,7 @@ def parser() -> argparse.ArgumentParser:
     for one, what in ((closeness, "only N vertices, drawn"), (betweenness, "paths from N vertices only, drawn")):
         one.add_argument("--sources", type=int, metavar="N", help=what)
         one.add_argument("--seed", type=int, default=7, metavar="S", help="of the draw (default: 7)")
-        one.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+        one.add_argument("--top", type=_count, default=10, metavar="N", help="print the N first vertices (default: 10)")
 
     diameter = command("diameter", "the largest distance, the least eccentricity", centralities.diameter, graph)
     diameter.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
@@ -157,15 +167,15 @@ def parser() -> argparse.ArgumentParser:
     for one, tol, limit in ((eigenvector, 1e-6, 100), (katz, 1e-6, 1000), (hits, 1e-8, 100)):
         one.add_argument("--tol", type=float, default=tol, metavar="T", help=f"change to stop at (default: {tol:g})")
         one.add_argument("--max-iteration", type=int, default=limit, metavar="N", help=f"give up after N ({limit})")
-        one.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+        one.add_argument("--top", type=_count, default=10, metavar="N", help="print the N first vertices (default: 10)")
         one.add_argument("--weighted", action="store_true", help="weights multiply what goes along an arc")
     clustering = command("clustering", "clustering coefficients: are neighbours joined", rankings.clustering, compute)
     clustering.add_argument("--form", choices=["networkx", "ldbc"], default="networkx", help="of directed graphs")
     clustering.add_argument("--weighted", action="store_true", help="triangles count by their weights")
-    clustering.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
+    clustering.add_argument("--top", type=_count, default=0, metavar="N", help="print the N first vertices")
 
     cores = command("cores", "core numbers: who is among many who have many neighbours", structures.cores, compute)
-    cores.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
+    cores.add_argument("--top", type=_count, default=0, metavar="N", help="print the N first vertices")
     colors = command("colors", "a colour for each vertex, other than its neighbours'", structures.colors, compute)
     colors.add_argument(
         "--strategy", choices=["largest_first", "smallest_last", "random_sequential"], default="largest_first",
@@ -180,9 +190,9 @@ def parser() -> argparse.ArgumentParser:
     communities.add_argument("--resolution", type=float, default=1.0, metavar="R", help="above 1, smaller ones")
     communities.add_argument("--seed", type=int, default=0, metavar="S", help="another seed, others (default: 0)")
     communities.add_argument("--weighted", action="store_true", help="edges count their weights")
-    communities.add_argument("--top", type=int, default=10, metavar="N", help="print the sizes of the N largest")
+    communities.add_argument("--top", type=_count, default=10, metavar="N", help="print the sizes of the N largest")
     truss = command("truss", "truss numbers: edges that lie in many triangles", structures.truss, compute)
-    truss.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
+    truss.add_argument("--top", type=_count, default=0, metavar="N", help="print the N first vertices")
     independent = command("independent", "a set without neighbours that cannot grow", structures.independent, compute)
     matching = command("matching", "pairs of neighbours, until no two are left", structures.matching, compute)
     for one in (independent, matching):
@@ -194,7 +204,7 @@ def parser() -> argparse.ArgumentParser:
 
     components = command("components", "what hangs together", connectivity.components, compute)
     components.add_argument("--strong", action="store_true", help="by arcs as they point, there and back")
-    components.add_argument("--top", type=int, default=5, metavar="N", help="print the N largest sizes (default: 5)")
+    components.add_argument("--top", type=_count, default=5, metavar="N", help="print the N largest sizes (default: 5)")
     command("cuts", "bridges and articulation points: where a graph falls apart", connectivity.cuts, compute)
     command("bipartite", "whether the graph has two sides", connectivity.bipartite, compute)
     order = command("order", "a topological order of a graph without cycles", connectivity.order, compute)

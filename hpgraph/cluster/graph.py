@@ -157,7 +157,10 @@ class Graph(Placement, Algorithms):
             As `from_graph`.
         """
         if not hasattr(source, "to_delayed"):
-            G = LocalGraph.from_edges(source, target, weight, n_vertices=n_vertices, directed=directed)
+            # As the workers do it, which is the only way here.
+            G = LocalGraph.from_edges(
+                source, target, weight, n_vertices=n_vertices, directed=directed, duplicates="min"
+            )  # fmt: skip
             return cls.from_graph(client, G, blocks=blocks, shape=shape, limits=limits, device=device)
         if target is None:
             pieces = list(client.compute(source.to_delayed()))

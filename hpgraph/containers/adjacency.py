@@ -11,15 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.caller import warn_caller
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
+from hpgraph.core.errors import SparseIdsWarning
+from hpgraph.core.reductions import anywhere
 from hpgraph.formats import COO, CSR, ELL, HYB, SELL, index_dtype
 from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.backend import kernels
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
+# Ids are hardly meant for indices where there are more vertices than this, and so many times as many as ends of edges.
+_FEW, _SPARSE = 10_000, 50
 
 
-def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
+def of(
+    source: Any, *, both_ways: bool, copy: bool = True, duplicates: Duplicates | None = "min", sparse: bool = False
+) -> CSR:
     """The adjacency matrix of whatever holds arcs: a sparse matrix, a container or a tuple of arrays.
 
     Parameters
@@ -30,6 +38,10 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
         Whether each arc stands for its reverse as well.
     copy : bool, default True
         Whether to copy arrays that could be shared with the caller.
+    duplicates : {"min", "max", "sum", "first", "error"} or None
+        As for `hpgraph.Graph`.
+    sparse : bool, default False
+        As for `from_arcs`.
 
     Returns
     -------
@@ -43,16 +55,18 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     """
     if isinstance(source, tuple) and len(source) in (2, 3):
         weight = source[2] if len(source) == 3 else None
-        return from_arcs(source[0], source[1], weight, None, both_ways=both_ways, copy=copy)
+        return from_arcs(
+            source[0], source[1], weight, None, both_ways=both_ways, copy=copy, duplicates=duplicates, sparse=sparse
+        )
     if isinstance(source, CSR | COO | ELL | HYB | SELL):
-        csr = from_container(source)
+        csr = from_container(source, duplicates)
     elif isinstance(getattr(source, "csr", None), CSR):
         csr = from_container(source.csr)  # Matrix
     elif hasattr(source, "tocsr") and len(getattr(source, "shape", ())) == 2:
-        csr = from_sparse(source, copy=copy)
+        csr = from_sparse(source, copy=copy, duplicates=duplicates)
     else:
         raise TypeError(_no_graph(source))
-    return add_reverses(csr) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
+    return add_reverses(csr, duplicates) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
 
 
 def is_known(source: Any) -> bool:
@@ -72,8 +86,8 @@ def _could_be_dense(source: Any) -> bool:
     return (isinstance(source, np.ndarray) or is_cuda(source)) and source.ndim == 2
 
 
-def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
-    """The adjacency matrix that a SciPy or CuPy sparse array holds; of arcs given twice the lightest is kept.
+def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None = "min") -> CSR:
+    """The adjacency matrix that a SciPy or CuPy sparse array holds.
 
     Parameters
     ----------
@@ -81,6 +95,8 @@ def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
         Entry (i, j) is the arc i -> j, a stored zero too. Boolean values say only that, and are left out.
     copy : bool, default True
         Whether to copy indices and values of a canonical CSR input, which could be shared.
+    duplicates : {"min", "max", "sum", "first", "error"} or None
+        As for `hpgraph.Graph`.
 
     Returns
     -------
@@ -107,18 +123,20 @@ def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
     if matrix.format == "coo":
         # SciPy's own conversion would sum duplicates.
         return CSR.from_coo(
-            matrix.row, matrix.col, None if pattern else matrix.data, matrix.shape, duplicates="min", copy=copy
+            matrix.row, matrix.col, None if pattern else matrix.data, matrix.shape, duplicates=duplicates, copy=copy
         )
-    return CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates="min")
+    return CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates=duplicates)
 
 
-def from_container(container: CSR | COO | ELL | HYB | SELL) -> CSR:
+def from_container(container: CSR | COO | ELL | HYB | SELL, duplicates: Duplicates | None = "min") -> CSR:
     """The adjacency matrix that one of hpgraph's own containers holds.
 
     Parameters
     ----------
     container : CSR, COO, ELL, HYB or SELL, shape (n, n)
         A CSR is taken as it is when its rows are sorted and free of duplicates, and its ids no wider than they must.
+    duplicates : {"min", "max", "sum", "first", "error"} or None
+        As for `hpgraph.Graph`.
 
     Returns
     -------
@@ -136,13 +154,14 @@ def from_container(container: CSR | COO | ELL | HYB | SELL) -> CSR:
         as_value_dtype(container.dtype, "the adjacency matrix", real=True)
     if isinstance(container, COO):
         row, col, data = container.row, container.col, container.data
-        return CSR.from_coo(row, col, data, container.shape, duplicates="min", copy=False)
-    return (container if isinstance(container, CSR) else container.to_csr()).canonical("min")
+        return CSR.from_coo(row, col, data, container.shape, duplicates=duplicates, copy=False)
+    return (container if isinstance(container, CSR) else container.to_csr()).canonical(duplicates)
 
 
 def from_arcs(
-    source: Any, target: Any, weight: Any, n_vertices: int | None, *, both_ways: bool, copy: bool = True
-) -> CSR:
+    source: Any, target: Any, weight: Any, n_vertices: int | None, *, both_ways: bool, copy: bool = True,
+    duplicates: Duplicates | None = "min", sparse: bool = False,
+) -> CSR:  # fmt: skip
     """The adjacency matrix of a list of arcs, built where the arrays lie.
 
     Parameters
@@ -157,6 +176,10 @@ def from_arcs(
         Whether each arc stands for its reverse as well.
     copy : bool, default True
         Whether to copy arrays that could be shared with the caller, which those of arcs in order could.
+    duplicates : {"min", "max", "sum", "first", "error"} or None
+        As for `hpgraph.Graph`.
+    sparse : bool, default False
+        Whether it is known that ids are indices, however few of them are used.
 
     Returns
     -------
@@ -168,6 +191,8 @@ def from_arcs(
         As `Graph.from_edges`.
     """
     source, target = _as_array(source, "source"), _as_array(target, "target")
+    if weight is None and duplicates == "sum":
+        weight = array_module(source).ones(source.shape, np.int64)
     weight = None if weight is None else _as_array(weight, "weight")
     device = device_of(source, target, weight)
     for name, ids in (("source", source), ("target", target)):
@@ -194,22 +219,36 @@ def from_arcs(
         f"a graph of {n} vertices (where few ids occur, number them with numpy.unique(ids, return_inverse=True))",
         device,
     )
+    if n_vertices is None and not sparse and n > max(_FEW, _SPARSE * 2 * len(source)):
+        warn_caller(
+            f"ids are indices here, so that at most {2 * len(source)} of {n:,} vertices have an edge: "
+            "hpgraph.from_edges(..., names=True) makes vertices of the ids that occur; names=False, or "
+            f"n_vertices={n}, says that indices are meant",
+            SparseIdsWarning,
+        )
     source, target = source.astype(ids, copy=False), target.astype(ids, copy=False)
     if both_ways:
-        xp = array_module(device)
-        source, target = xp.concatenate((source, target)), xp.concatenate((target, source))
-        weight = None if weight is None else xp.concatenate((weight, weight))
-    return CSR.from_coo(source, target, weight, (n, n), duplicates="min", copy=copy)
+        source, target, weight = with_reverses(source, target, weight)
+    return CSR.from_coo(source, target, weight, (n, n), duplicates=duplicates, copy=copy)
 
 
-def add_reverses(csr: CSR) -> CSR:
-    """The arcs and their reverses, each once; of two weights the lighter."""
-    xp = array_module(csr.indices)
-    row, col = csr.expand_rows(), csr.indices
-    data = None if csr.data is None else xp.concatenate((csr.data, csr.data))
-    return CSR.from_coo(
-        xp.concatenate((row, col)), xp.concatenate((col, row)), data, csr.shape, duplicates="min", copy=False
-    )
+def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:
+    """The arcs and their reverses, each once; `duplicates` says what becomes of two weights."""
+    arcs = with_reverses(csr.expand_rows(), csr.indices, csr.data)
+    return CSR.from_coo(*arcs, csr.shape, duplicates=duplicates, copy=False)
+
+
+def with_reverses(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Arcs, each followed by its reverse, so that "first" keeps the same weight both ways; a loop comes once."""
+    xp = array_module(source)
+    both = [xp.stack(ends, axis=1).ravel() for ends in ((source, target), (target, source))]
+    weight = None if weight is None else xp.repeat(weight, 2)
+    loops = source == target
+    if not anywhere(loops):
+        return both[0], both[1], weight
+    kept = xp.ones(2 * len(loops), np.bool_)
+    kept[1::2] = ~loops
+    return both[0][kept], both[1][kept], None if weight is None else weight[kept]
 
 
 def require_square(shape: Sequence[int], what: str) -> None:

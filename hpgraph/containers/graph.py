@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph_sets import GraphSets
+from hpgraph.core.misspelt import no_attribute
 
 
 class Graph(GraphSets):
@@ -13,18 +14,17 @@ class Graph(GraphSets):
     Parameters
     ----------
     data : SciPy or CuPy sparse array or matrix, Matrix, tuple of arrays, table, rows, CSR, COO, ELL, HYB or Graph
-        A square matrix has the arc i -> j, of that weight, for each stored entry (i, j); a stored zero is an arc too,
-        and of entries stored twice the lightest counts. Boolean matrices and patterns make graphs without weights. A
-        tuple is ``(source, target)`` or ``(source, target, weight)``, as for `from_edges`. Tables, lists of tuples, and
-        graphs of NetworkX, igraph, networkit, python-graphblas and PyTorch Geometric are taken as by
-        `hpgraph.from_edges`. Arrays of two dimensions are not: they could be dense matrices, which
-        `scipy.sparse.csr_array` takes, or rows of edges, which `hpgraph.from_edges` takes.
+        A square matrix has the arc i -> j, of that weight, for each stored entry (i, j); a stored zero is an arc too.
+        Boolean matrices and patterns make graphs without weights. A tuple is ``(source, target)`` or ``(source, target,
+        weight)``, as for `from_edges`. Tables, lists of tuples, and graphs of NetworkX, igraph, networkit,
+        python-graphblas and PyTorch Geometric are taken as by `hpgraph.from_edges`. Arrays of two dimensions are not:
+        they could be dense matrices, which `scipy.sparse.csr_array` takes, or rows of edges, which `hpgraph.from_edges`
+        takes.
     source, target, weight : hashable, optional
         Titles of a table's columns; ``weight=False`` leaves weights out.
     directed : bool, optional
         None finds out, when first asked: undirected where every arc has its reverse, of the same weight. False says
-        that an edge goes both ways: reverses that are missing are added, and of two weights the lighter is kept. True
-        leaves the arcs as they are.
+        that an edge goes both ways: reverses that are missing are added. True leaves the arcs as they are.
     names : sequence of hashable values, or bool, optional
         A name for each vertex, by which it then goes everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` where names
         are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices. Of a
@@ -33,17 +33,30 @@ class Graph(GraphSets):
         Whether to copy arrays that the graph could share with `data`: indices and values of a canonical CSR, columns
         and weights of arcs in order. Copying takes some hundredths of the time in which a graph is built; False saves
         the memory, and such arrays must not be written to any more, or push and pull will see different graphs.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        Which weight an edge has that is given more than once: the least, the largest, the sum, the one given first;
+        "error" refuses such edges. By default the least, with a `DuplicateEdgesWarning` where weights differ. With
+        ``directed=False`` (u, v) and (v, u) are one edge, except in a matrix that is symmetric. Of edges given one by
+        one without weights, "sum" makes the weight how often each is given.
     device : str or list of str, optional
         Where the graph is to lie, as for `Graph.to`; by default where `data` does.
 
     Raises
     ------
     ValueError
-        When a matrix is not square, or there are not as many names as vertices.
+        When a matrix is not square, there are not as many names as vertices, or an edge is given twice and `duplicates`
+        is "error".
     IndexError
         When an entry is beyond the shape of its matrix.
     TypeError
         When no graph can be made of `data`.
+
+    Warns
+    -----
+    DuplicateEdgesWarning
+        When an edge is given with unlike weights, and `duplicates` is left out.
+    SparseIdsWarning
+        When ids in arrays leave nearly all indices unused, as for `from_edges`.
 
     Notes
     -----
@@ -56,6 +69,11 @@ class Graph(GraphSets):
     >>> hpg.Graph(scipy.sparse.csr_array([[0, 1.5, 0], [0, 0, 2.0], [0, 0, 0]]))
     Graph: 3 vertices, 2 arcs, directed, float64 weights, cpu
     """
+
+    if not TYPE_CHECKING:  # to type checkers an attribute that is not there stays an error
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(type(self), name)
 
 
 def as_graph(obj: Any) -> Graph:

@@ -269,11 +269,18 @@ def ends_of_edges(edges: Any, name: str = "edges") -> tuple[Any, Any]:
             raise ValueError(f"{name} must be of shape (k, 2), not {edges.shape}; or two arrays (source, target)")
         return edges[:, 0], edges[:, 1]
     if isinstance(edges, tuple) and len(edges) == 2:
+        if all(isinstance(given, tuple) and len(given) == 2 for given in edges):
+            raise ValueError(
+                f"{name}: {edges!r} could be two pairs, or two sources and their targets: give pairs in a list, "
+                "[(u, v), ...], sources and targets as lists or arrays"
+            )
         return edges
     try:
-        pairs = [tuple(edge)[:2] for edge in edges]
+        pairs = [() if isinstance(edge, str | bytes) else tuple(edge) for edge in edges]
     except TypeError:
         pairs = [()]
-    if any(len(pair) != 2 for pair in pairs):
-        raise ValueError(f"{name} must be pairs (source, target), or two arrays")
+    wrong = next((pair for pair in pairs if len(pair) != 2), None)
+    if wrong is not None:
+        held = f"; one holds {len(wrong)} values: {wrong!r}" if wrong else ""
+        raise ValueError(f"{name} must be pairs (source, target), or two arrays{held}")
     return [u for u, _ in pairs], [v for _, v in pairs]

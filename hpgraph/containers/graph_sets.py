@@ -7,13 +7,15 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.containers import adjacency
-from hpgraph.containers.graph_parts import GraphParts
+from hpgraph.containers.graph_parts import GraphParts, ends_of_edges
 from hpgraph.containers.graph_storage import GraphStorage
 from hpgraph.containers.name_arrays import as_array, python_values
 from hpgraph.containers.names import Names
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, device_of, native, to_device, unmasked
+from hpgraph.core.number import whole
 from hpgraph.formats import CSR, Bitmask, index_dtype
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.origin import without_values
 from hpgraph.semiring import get_binary
@@ -23,17 +25,25 @@ from hpgraph.semiring.entry import entry_function
 class GraphSets(GraphParts):
     """A graph does not change: each of these gives another."""
 
-    def add_edges(self, source: Any, target: Any, weight: Any = None) -> Self:
+    def add_edges(
+        self, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
+        duplicates: Duplicates | None = None,
+    ) -> Self:  # fmt: skip
         """The graph with more edges.
 
         Parameters
         ----------
         source, target : array or sequence of vertices, shape (k,)
-            Ends: names, or indices where the graph has no names. Those that are new become vertices: names after those
-            that are there, in the order in which they are first met, sources before targets; indices up to the largest.
+            Ends: names, or indices where the graph has no names. Names that are new become vertices after those that
+            are there, in the order in which they are first met, sources before targets. Instead of both, pairs
+            ``(u, v)`` in a list or an array of shape (k, 2).
         weight : array or sequence of real numbers, shape (k,), optional
-            An edge that is there takes the new weight; of an edge given twice the lighter counts. Where either has
-            weights and the other none, the others weigh 1.
+            An edge that is there takes the new weight. Where either has weights and the other none, the others weigh 1.
+        n_vertices : int, optional
+            Number of vertices of the new graph, where there are no names: indices are below it. As many as there are by
+            default.
+        duplicates : {"min", "max", "sum", "first", "error"}, optional
+            As for `Graph`, of the edges given here.
 
         Returns
         -------
@@ -43,7 +53,7 @@ class GraphSets(GraphParts):
         Raises
         ------
         ValueError, TypeError, IndexError
-            As `Graph.from_edges`.
+            As `Graph.from_edges`; when an index is not below `n_vertices`.
 
         Examples
         --------
@@ -52,17 +62,20 @@ class GraphSets(GraphParts):
         >>> G.add_edges(["cyd"], ["dan"])
         Graph: 4 vertices, 3 arcs, directed, no weights, cpu, named 'ann', 'bob', 'cyd', ...
         """
-        ends = as_collection(source), as_collection(target)
+        ends = tuple(map(as_collection, _both_ends(source, target)))
         if self._names is None:
             u, v = (to_device(native(end.index if isinstance(end, id) else end), self.device) for end in ends)
-            highest = max((int(end.max()) for end in (u, v) if end.size and end.dtype.kind in "iu"), default=-1)
-            names, n = None, max(self.n_vertices, highest + 1)
+            names, n = None, self.n_vertices if n_vertices is None else whole(n_vertices, "n_vertices")
+            if n < self.n_vertices:
+                raise ValueError(f"n_vertices must be at least {self.n_vertices}, as many as there are, not {n}")
+        elif n_vertices is not None:
+            raise ValueError("n_vertices is for graphs without names; here names that are new become vertices")
         else:
             (u, v), names = self._with_new_names(ends)
             n = len(names.array)
         if weight is not None:
             weight = to_device(native(unmasked(weight, "weight")), self.device)
-        csr = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed)
+        csr = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=duplicates)
         return self._made(_joined(_widened(self.out_csr, n), csr, "second"), self.directed, names)
 
     def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
@@ -81,14 +94,14 @@ class GraphSets(GraphParts):
             places.append(place)
         return [to_device(place, self.device) for place in places], names
 
-    def remove_edges(self, source: Any, target: Any) -> Self:
+    def remove_edges(self, source: Any, target: Any = None) -> Self:
         """The graph without some edges; its vertices stay.
 
         Parameters
         ----------
         source, target : array or sequence of vertices, shape (k,)
             Ends: names, or indices where the graph has no names. Edges that are not there are passed over, as in
-            NetworkX.
+            NetworkX. Instead of both, pairs ``(u, v)`` in a list or an array of shape (k, 2).
 
         Returns
         -------
@@ -106,7 +119,7 @@ class GraphSets(GraphParts):
         >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).remove_edges([1], [0])
         Graph: 3 vertices, 2 arcs, undirected, no weights, cpu
         """
-        u, v = self._pairs(source, target)
+        u, v = self._pairs(*_both_ends(source, target))
         csr = adjacency.from_arcs(u, v, None, self.n_vertices, both_ways=not self.directed)
         return self._made(_without(self.out_csr, csr), self._kind_of_parts(), self._names)
 
@@ -245,6 +258,11 @@ class GraphSets(GraphParts):
 
     def __sub__(self, other: Any) -> Self:
         return self.difference(other) if isinstance(other, GraphStorage) else NotImplemented
+
+
+def _both_ends(source: Any, target: Any) -> tuple[Any, Any]:
+    """Sources and targets, which may have come as pairs."""
+    return (source, target) if target is not None else ends_of_edges(source, "edges, where no target is given,")
 
 
 def _indices(graph: GraphStorage) -> Names:

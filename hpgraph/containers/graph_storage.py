@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from hpgraph.containers.html_table import html_table
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.public import divide_graph, edges_given, save_graph
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
+from hpgraph.core.caller import each_warning_once
 from hpgraph.core.devices import Devices, device_index
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 
 # Printing a graph finds out whether it is directed only up to this many arcs: beyond, that takes noticeable time.
 _QUICKLY_CHECKED = 1 << 22
@@ -22,23 +24,32 @@ _QUICKLY_CHECKED = 1 << 22
 class GraphStorage(GraphLayouts):
     """The arcs of a graph, with the names of its vertices; `hpgraph.Graph` describes the arguments."""
 
+    @each_warning_once()
     def __init__(
         self, data: Any, /, *, source: Any = None, target: Any = None, weight: Any = None, directed: bool | None = None,
         names: bool | Iterable[Any] | None = None, copy: bool = True, device: Any = None,
+        duplicates: Duplicates | None = None,
     ) -> None:  # fmt: skip
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise TypeError(f"directed must be True, False or None (find out), not {directed!r}")
         directed = None if directed is None else bool(directed)
-        edges = _edges_of(data, source, target, weight, names if isinstance(names, bool) else None)
-        names = None if isinstance(names, bool) else names
+        checked_duplicates(duplicates)
+        edges = _edges_of(data, source, target, weight, names)
+        sparse, names = names is not None, None if isinstance(names, bool) else names
         if isinstance(data, GraphStorage) or edges is not None:
-            given = data if edges is None else self.from_edges(**{"directed": None, **edges})
-            own = given._names
-            if directed is False:
-                given = given.undirected
-            csr, directed = given.out_csr, given._layouts.get("directed") if directed is None else directed
+            said: dict[str, Any] = {"directed": False} if directed is False else {}
+            if sparse and edges is not None and edges.get("names") is None:
+                said["names"] = False
+            given = data if edges is None else self.from_edges(
+                **{"directed": None, **edges, **said}, duplicates=duplicates
+            )  # fmt: skip
+            csr, own = given.out_csr, given._names
+            if directed is False and given.directed:
+                csr = adjacency.add_reverses(csr, duplicates)
+            directed = given._layouts.get("directed") if directed is None else directed
         else:
-            csr, own = adjacency.of(data, both_ways=directed is False, copy=copy), None
+            both = directed is False
+            csr, own = adjacency.of(data, both_ways=both, copy=copy, duplicates=duplicates, sparse=sparse), None
         self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]))
         if device is not None:
             # On several devices it is of another class.
@@ -53,7 +64,9 @@ class GraphStorage(GraphLayouts):
         weight: Any = None,
         n_vertices: int | None = None,
         directed: bool | None = True,
-        names: Iterable[Any] | None = None,
+        names: Iterable[Any] | Literal[False] | None = None,
+        *,
+        duplicates: Duplicates | None = None,
     ) -> Self:
         """A graph of the arcs ``source[k] -> target[k]``, on the device of the arrays.
 
@@ -67,13 +80,15 @@ class GraphStorage(GraphLayouts):
             Number of vertices; by default one more than the largest id, or as many as there are names.
         directed : bool or None, default True
             False adds the reverse of each arc; None finds out whether they are all there.
-        names : sequence, optional
-            A name for each vertex.
+        names : sequence or False, optional
+            A name for each vertex. False says that ids are indices, however few of them are used.
+        duplicates : {"min", "max", "sum", "first", "error"}, optional
+            As for `Graph`.
 
         Returns
         -------
         Graph
-            An arc given more than once is kept once, with the least of its weights. Loops are kept.
+            An arc given more than once is kept once. Loops are kept.
 
         Raises
         ------
@@ -92,10 +107,14 @@ class GraphStorage(GraphLayouts):
         >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
         Graph: 3 vertices, 4 arcs, undirected, no weights, cpu
         """
+        checked_duplicates(duplicates)
+        sparse, names = names is not None, None if names is False else names
         if names is not None and n_vertices is None:
             names = list(names) if not hasattr(names, "__len__") else names
             n_vertices = len(names)  # type: ignore[arg-type]
-        csr = adjacency.from_arcs(source, target, weight, n_vertices, both_ways=directed is False)
+        csr = adjacency.from_arcs(
+            source, target, weight, n_vertices, both_ways=directed is False, duplicates=duplicates, sparse=sparse
+        )
         return cls._made(csr, directed, as_names(names, csr.shape[0]))
 
     @property
@@ -130,6 +149,8 @@ class GraphStorage(GraphLayouts):
         >>> hpg.Graph.from_edges([0], [1], names=["ann", "bob"]).index_of("bob")
         1
         """
+        if vertex is None and argument != "vertex" and (self._names is None or None not in self._names):
+            raise TypeError(f"{argument}=... is needed: which vertex of the graph")
         if self._names is not None and not isinstance(vertex, id):
             return self._names.index_of(vertex)
         n = self.n_vertices
@@ -278,7 +299,7 @@ class GraphStorage(GraphLayouts):
         return html_table("Graph", rows)
 
 
-def _edges_of(data: Any, source: Any, target: Any, weight: Any, names: bool | None) -> dict[str, Any] | None:
+def _edges_of(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
     """The edges in a table, in rows or in a graph of another library; None where there are arrays to be had at once."""
     if adjacency.is_known(data) or isinstance(data, GraphStorage):
         edges = None
@@ -288,6 +309,6 @@ def _edges_of(data: Any, source: Any, target: Any, weight: Any, names: bool | No
         for what, given in (("source", source), ("target", target), ("weight", weight)):
             if given is not None:
                 raise TypeError(f"{what} is a column of a table, and {type(data).__name__} is none")
-        if names is not None:
+        if names is True or (names is False and not isinstance(data, tuple)):
             raise TypeError("names must be a sequence with one name for each vertex; True and False are for tables")
     return edges

@@ -127,4 +127,6 @@ def _as_integer(name: Any) -> int | None:
 
 
 def _twice(first: int, second: int, name: Any) -> ValueError:
-    return ValueError(f"vertices {first} and {second} are both named {name!r}: names must differ to be looked up")
+    return ValueError(
+        f"vertices {first} and {second} are both named {name!r}: names must differ, as vertices go by them"
+    )

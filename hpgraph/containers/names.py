@@ -56,6 +56,15 @@ class Names:
         # What can be built again is left out.
         return {"array": self.array}
 
+    def check(self) -> None:
+        """Refuse names of which two are the same; what they are looked up by is kept.
+
+        Raises
+        ------
+        ValueError
+        """
+        self._table  # noqa: B018
+
     def take(self, vertices: Any) -> Names:
         """The names of some vertices, put together when they are first asked for.
 
@@ -204,7 +213,7 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
     Raises
     ------
     ValueError
-        When there are more or fewer names than vertices.
+        When there are more or fewer names than vertices, or two vertices have the same.
     TypeError
         When it is not a sequence, or a name is not hashable.
 
@@ -239,4 +248,6 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
                 raise TypeError(f"names must be hashable, and {name!r} is not") from None
     array = own(array, names)
     array.flags.writeable = False
-    return Names(array)
+    made = Names(array)
+    made.check()
+    return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from itertools import chain
 from numbers import Integral, Real
 from operator import itemgetter
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.node_numbers import neighbors_of
+from hpgraph.formats.duplicates import merge_runs
 
 
 def is_networkx(source: Any) -> bool:
@@ -45,8 +46,11 @@ def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, An
     nodes = list(graph)
     rows = rows_of(graph, nodes)
     indptr, target = neighbors_of(nodes, rows)
-    weights = None if weight is None else values_of(graph, rows, weight)
+    weights = None if weight is None else _every_value(graph, rows, weight)
     source = np.repeat(np.arange(len(nodes)), np.diff(indptr))
+    if graph.is_multigraph():
+        parallel = _parallel(rows)
+        source, target = np.repeat(source, parallel), np.repeat(target, parallel)
     if not graph.is_directed():
         once = source <= target
         source, target = source[once], target[once]
@@ -96,14 +100,25 @@ def values_of(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dt
     TypeError
         When a value is not a real number.
     """
+    values = _every_value(graph, rows, weight)
+    if values is None or not graph.is_multigraph() or not values.size:
+        return values
+    parallel = _parallel(rows)
+    return merge_runs(values, np.cumsum(parallel) - parallel, "min")
+
+
+def _parallel(rows: list[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+    """How many edges of a multigraph lead to each neighbour."""
+    return np.array([len(edges) for row in rows for edges in row.values()], dtype=np.int64)
+
+
+def _every_value(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dtype[Any]] | None:
+    """An attribute of all edges, parallel ones one by one."""
     if not any(chain.from_iterable(row.values() for row in rows)):
         return None
     edges = list(chain.from_iterable(row.values() for row in rows))
-    parallel: list[int] = []
     if graph.is_multigraph():
-        several = [list(edge.values()) for edge in edges]
-        parallel = [len(found) for found in several]
-        edges = list(chain.from_iterable(several))
+        edges = list(chain.from_iterable(edge.values() for edge in edges))
     try:
         values = list(map(itemgetter(weight), edges))
     except KeyError:
@@ -113,9 +128,6 @@ def values_of(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dt
     kinds = set(map(type, values))
     if not all(issubclass(kind, Real) for kind in kinds):
         raise TypeError(_unfit(graph, weight))
-    if graph.is_multigraph():
-        left = iter(values)
-        values = [min(islice(left, count)) for count in parallel]
     if all(issubclass(kind, Integral) for kind in kinds):
         try:
             return np.array(values, dtype=np.int64)

@@ -195,6 +195,14 @@ class ConvergenceWarning(UserWarning):
     """An iteration stopped at its limit before it reached its tolerance."""
 
 
+class DuplicateEdgesWarning(UserWarning):
+    """Edges given more than once had unlike weights: the least was kept, though `duplicates` did not say so."""
+
+
+class SparseIdsWarning(UserWarning):
+    """Ids were taken for indices and leave nearly all indices up to the largest without an edge."""
+
+
 def readable(nbytes: int) -> str:
     """Bytes as people write them.
 

@@ -106,6 +106,30 @@ _OTHERWISE = {
         "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
     ),
 }
+# What NetworkX and igraph ask of a graph: how that is said here.
+_OF_GRAPHS = {
+    "add_edge": "graphs do not change: G.add_edges([u], [v]) gives another, G.add_edges([(u, v), ...]) too",
+    "add_edges_from": "graphs do not change: G.add_edges([(u, v), ...]) gives another",
+    "add_node": "graphs do not change: G.add_edges(...) gives another, with the vertices of its edges",
+    "add_weighted_edges_from": "graphs do not change: G.add_edges(sources, targets, weights) gives another",
+    "adj": "G.neighbors(v) are the neighbours of v, G.out_csr all",
+    "edge_list": "G.edges()",
+    "ecount": "G.n_edges counts arcs",
+    "get_edge_data": "G.has_edge(u, v), and G.weights in the order of G.edges(both_ways=True)",
+    "is_directed": "G.directed",
+    "is_weighted": "G.weighted",
+    "nodes": "list(G) are the vertices, G.names an array of their names, len(G) how many there are",
+    "number_of_edges": "G.n_edges counts arcs, an undirected edge twice",
+    "number_of_nodes": "G.n_vertices, or len(G)",
+    "order": "G.n_vertices, or len(G)",
+    "remove_edge": "graphs do not change: G.remove_edges([u], [v]) gives another",
+    "remove_edges_from": "graphs do not change: G.remove_edges([(u, v), ...]) gives another",
+    "size": "G.n_edges counts arcs, an undirected edge twice",
+    "to_directed": "Graph(G, directed=True)",
+    "to_undirected": "G.undirected",
+    "vcount": "G.n_vertices, or len(G)",
+    "vertices": "list(G) are the vertices, G.names an array of their names, len(G) how many there are",
+}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -134,6 +158,22 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     plain = {_plain(other): other for other in known}
     near = difflib.get_close_matches(_plain(name), plain, n=2, cutoff=0.75)
     return f": did you mean {' or '.join(plain[other] for other in near)}?" if near else ""
+
+
+def no_attribute(kind: type, name: str) -> AttributeError:
+    """What a graph raises that has no such attribute: with what says the same, or comes near.
+
+    Examples
+    --------
+    >>> print(no_attribute(dict, "number_of_nodes"))
+    dict has no attribute 'number_of_nodes': G.n_vertices, or len(G)
+    >>> print(no_attribute(dict, "valeus"))
+    dict has no attribute 'valeus': did you mean values?
+    """
+    if (said := _OF_GRAPHS.get(name)) is not None:
+        return AttributeError(f"{kind.__name__} has no attribute {name!r}: {said}")
+    near = "" if name.startswith("_") else did_you_mean(name, (known for known in dir(kind) if known[0] != "_"))
+    return AttributeError(f"{kind.__name__} has no attribute {name!r}{near}")
 
 
 def naming_arguments(function: Function) -> Function:

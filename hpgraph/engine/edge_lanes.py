@@ -47,6 +47,8 @@ def run_edges_in_lanes(
         When the results of all lanes will not fit.
     """
     declared, k = edge_declarations_of(program), len(active)
+    if k == 0:
+        raise ValueError("active must hold at least one lane, a list of the vertices that it starts from")
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     given = _by_lanes(declared, initial, k)
     found: LanesResult | None = None

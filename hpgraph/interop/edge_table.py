@@ -26,8 +26,9 @@ def is_table(data: Any) -> bool:
 
 
 def edges_of_table(
-    table: Any, source: Any = None, target: Any = None, weight: Any = None, names: bool | None = None
-) -> dict[str, Any]:
+    table: Any, source: Any = None, target: Any = None, weight: Any = None, names: bool | None = None,
+    indices: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """What `Graph.from_edges` is to be given for a table with a row for each arc.
 
     Parameters
@@ -39,6 +40,8 @@ def edges_of_table(
         holds numbers, a third of three. ``weight=False`` leaves weights out.
     names : bool, optional
         As for `hpgraph.from_edges`.
+    indices : bool, default False
+        Whether whole numbers are indices, however few of them are used.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def edges_of_table(
     columns, titles = _columns(table)
     chosen = _chosen(titles, source, target, weight)
     called = f"column {chosen[0]!r}", f"column {chosen[1]!r}"
-    ends = numbered_ends(columns[chosen[0]], columns[chosen[1]], called, names, indices=False)
+    ends = numbered_ends(columns[chosen[0]], columns[chosen[1]], called, names, indices)
     weights = None if chosen[2] is None else _weights(columns[chosen[2]], f"column {chosen[2]!r}")
     return {"source": ends[0], "target": ends[1], "weight": weights, "names": ends[2]}
 
@@ -131,7 +134,7 @@ def is_rows(data: Any) -> bool:
     )
 
 
-def edges_of_rows(rows: Any, names: bool | None = None) -> dict[str, Any]:
+def edges_of_rows(rows: Any, names: bool | None = None, indices: bool = False) -> dict[str, Any]:
     """What `Graph.from_edges` is to be given for edges one by one.
 
     Parameters
@@ -139,6 +142,8 @@ def edges_of_rows(rows: Any, names: bool | None = None) -> dict[str, Any]:
     rows : list of tuples of two ends and perhaps a weight, or array of shape (m, 2) or (m, 3)
     names : bool, optional
         As for `hpgraph.from_edges`.
+    indices : bool, default False
+        Whether whole numbers are indices, however few of them are used.
 
     Returns
     -------
@@ -160,7 +165,7 @@ def edges_of_rows(rows: Any, names: bool | None = None) -> dict[str, Any]:
         if lengths - {2} and lengths != {3}:
             raise ValueError("each row must be a tuple (source, target), or each (source, target, weight)")
         columns = list(zip(*rows, strict=True)) if rows else [np.empty(0, np.int64)] * 2
-    source, target, called = numbered_ends(columns[0], columns[1], names=names)
+    source, target, called = numbered_ends(columns[0], columns[1], names=names, indices=indices)
     weight = _weights(columns[2], "weight") if len(columns) == 3 else None
     return {"source": source, "target": target, "weight": weight, "names": called}
 

@@ -8,6 +8,7 @@ from typing import Any
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 from hpgraph.core.misspelt import naming_arguments
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.interop.edge_table import edges_of_rows, edges_of_table, is_rows, is_table
 from hpgraph.interop.foreign_graphs import edges_of_foreign, library_of
 from hpgraph.interop.vertex_ids import numbered_ends
@@ -23,6 +24,7 @@ def from_edges(
     directed: bool | None = None,
     n_vertices: int | None = None,
     names: bool | Iterable[Any] | None = None,
+    duplicates: Duplicates | None = None,
 ) -> Graph:
     """A graph of edges in whatever form they come.
 
@@ -42,17 +44,19 @@ def from_edges(
     directed : bool, optional
         False adds the reverse of each arc. By default as the graph of another library is, else True.
     n_vertices : int, optional
-        Number of vertices, where ids are indices; by default one more than the largest.
+        Number of vertices; ids are then indices. By default one more than the largest.
     names : bool or sequence, optional
         Ids that are text, or no numbers, are always names of vertices. True takes whole numbers for names too, False
-        for indices. By default they are indices, but in a table where they leave more than half of the indices up to
-        the largest unused, as `hpgraph.read` has it. A sequence has a name for each index.
+        for indices. By default they are indices in m sources and targets; in tables and rows they are names where they
+        leave more than half of the indices up to the largest unused, or are negative, as `hpgraph.read` has it.
+        A sequence has a name for each index.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        As for `Graph`: by default an edge given more than once has the least of its weights.
 
     Returns
     -------
     Graph
-        On the CPU, or on the device of arrays of indices. An edge given more than once is kept once, with the least of
-        its weights.
+        On the CPU, or on the device of arrays of indices. Its `repr` says the first names, where ids became names.
 
     Raises
     ------
@@ -65,6 +69,14 @@ def from_edges(
     MissingExtraError
         When a table needs pyarrow, and it is not installed.
 
+    Warns
+    -----
+    DuplicateEdgesWarning
+        When an edge is given with unlike weights, and `duplicates` is left out.
+    SparseIdsWarning
+        When ids in arrays are taken for indices and fewer than one in fifty of the vertices, of more than 10,000, can
+        have an edge.
+
     Examples
     --------
     >>> import hpgraph as hpg
@@ -74,7 +86,8 @@ def from_edges(
     ...                weight="km", directed=False)
     Graph: 3 vertices, 4 arcs, undirected, float64 weights, cpu, named 'a', 'b', 'c'
     """
-    given = edges_given(edges, source, target, weight, names if isinstance(names, bool) else None)
+    checked_duplicates(duplicates)
+    given = edges_given(edges, source, target, weight, names if names is not None else n_vertices)
     if given is None:
         if target is None or source is not None:
             raise TypeError(
@@ -91,24 +104,27 @@ def from_edges(
         if given.get("names") is not None and names is None:
             raise ValueError("n_vertices is for ids that are indices, and these are names: leave it out")
         given["n_vertices"] = n_vertices
+    if names is False:
+        given["names"] = False
     if directed is not None:
         given["directed"] = directed
-    return Graph.from_edges(**given)
+    return Graph.from_edges(**given, duplicates=duplicates)
 
 
-def edges_given(data: Any, source: Any, target: Any, weight: Any, names: bool | None) -> dict[str, Any] | None:
+def edges_given(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
     """What `Graph.from_edges` is to be given for a table, rows, or a graph of another library; None for others.
 
     Parameters
     ----------
     data : object
     source, target, weight, names
-        As for `from_edges`.
+        As for `from_edges`; anything else for `names` says that whole numbers are indices, as False does.
 
     Returns
     -------
     dict or None
     """
+    indices, names = names is not None, names if isinstance(names, bool) else None
     if library := library_of(data):
         return edges_of_foreign(data, library, weight)
     if is_networkx(data):
@@ -116,5 +132,5 @@ def edges_given(data: Any, source: Any, target: Any, weight: Any, names: bool | 
     if target is not None and source is None and not isinstance(target, str):
         return None
     if is_table(data):
-        return edges_of_table(data, source, target, weight, names)
-    return edges_of_rows(data, names) if target is None and is_rows(data) else None
+        return edges_of_table(data, source, target, weight, names, indices)
+    return edges_of_rows(data, names, indices) if target is None and is_rows(data) else None

@@ -10,20 +10,26 @@ from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.misspelt import naming_arguments
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.io.arcs import Arcs
 
 
 @naming_arguments
-def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
+def from_networkx(
+    graph: Any, weight: str | None = "weight", *, duplicates: Duplicates | None = None
+) -> Graph:
     """A NetworkX graph as a `Graph`.
 
     Parameters
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-        The graph. Vertices are numbered in its order of nodes; of parallel edges the lightest is kept.
+        The graph. Vertices are numbered in its order of nodes.
     weight : str or None, optional
         Edge attribute to take as weight. Edges without it weigh 1, as in NetworkX; when no edge has it, or with None,
         the graph has no weights.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        As for `Graph`, of parallel edges: by default the lightest is kept, with a `DuplicateEdgesWarning` where weights
+        differ. NetworkX's algorithms of centrality add parallel edges up, those of shortest paths take the least.
 
     Returns
     -------
@@ -49,7 +55,7 @@ def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
         raise TypeError(f"graph must be a NetworkX graph, not {type(graph).__name__}; hpgraph.as_graph takes others")
     if weight is not None and not isinstance(weight, str):
         raise TypeError(f"weight must be the name of an edge attribute or None, not {weight!r}")
-    return Graph.from_edges(**edges_of_networkx(graph, weight))
+    return Graph.from_edges(**edges_of_networkx(graph, weight), duplicates=duplicates)
 
 
 def to_networkx(graph: Any) -> Any:

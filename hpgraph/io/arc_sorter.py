@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
+from hpgraph.formats.duplicates import Duplicates, differ, duplicate_error, merge_runs
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.io.arcs import Array
 
@@ -50,8 +51,15 @@ class ArcSorter:
         Where runs are spilled, into a file that goes away with the process, however it ends.
     nbytes : int
         What may be taken of the memory while arcs are added, and again while they are read back.
-    duplicates : {"min", "sum"}
-        The weight of arcs with the same ends.
+    duplicates : {"min", "max", "sum", "first", "error"} or None
+        The weight of arcs with the same ends, as for `hpgraph.formats.CSR.from_coo`; but None does not warn.
+
+    Attributes
+    ----------
+    count : int
+        Arcs that were added.
+    unlike : bool
+        Whether arcs with the same ends had unlike weights, as far as they were brought together.
 
     Examples
     --------
@@ -61,7 +69,7 @@ class ArcSorter:
     [([0, 2], [3, 1], [7, 4])]
     """
 
-    def __init__(self, folder: Path, nbytes: int, duplicates: str) -> None:
+    def __init__(self, folder: Path, nbytes: int, duplicates: Duplicates | None) -> None:
         self._folder = folder
         self._duplicates = duplicates
         self._nbytes = nbytes
@@ -71,6 +79,7 @@ class ArcSorter:
         self._runs: list[_Run] = []
         self._file: BinaryIO | None = None
         self.count = 0
+        self.unlike = False
 
     def limit(self, nbytes: int) -> None:
         """Take other than so many bytes of the memory while arcs are read back."""
@@ -106,7 +115,28 @@ class ArcSorter:
         parts = [weights for _, weights in self._waiting if weights is not None]
         weights = join_weights(parts) if parts else None
         self._waiting, self._held = [], 0
-        return _in_order(keys, weights, self._duplicates)
+        return self._in_order(keys, weights)
+
+    def _in_order(self, keys: Array, weights: Array | None) -> tuple[Array, Array | None]:
+        """Keys sorted, equal ones as one; what was added first comes first among them."""
+        if weights is None:
+            keys.sort()
+        else:
+            order = np.argsort(keys, kind="stable" if self._duplicates == "first" else None)
+            keys, weights = keys[order], weights[order]
+        first = np.empty(len(keys), dtype=bool)
+        first[:1] = True
+        np.not_equal(keys[1:], keys[:-1], out=first[1:])
+        if first.all():
+            return keys, weights
+        heads = np.flatnonzero(first)
+        if self._duplicates == "error":
+            again = int(keys[np.argmin(first)])
+            raise duplicate_error((again >> int(SHIFT), again & int(LOW)), len(keys) - len(heads))
+        if weights is not None:
+            self.unlike = self.unlike or differ(weights, ~first[1:])
+            weights = merge_runs(weights, heads, self._duplicates)
+        return keys[heads], weights
 
     def _spill(self) -> None:
         keys, weights = self._take()
@@ -165,7 +195,7 @@ class ArcSorter:
             held = [weights for _, weights in parts if weights is not None]
             weights = np.concatenate(held) if held else None
             if len(parts) > 1:
-                keys, weights = _in_order(keys, weights, self._duplicates)
+                keys, weights = self._in_order(keys, weights)
             yield (keys >> SHIFT).astype(np.int64), (keys & LOW).astype(np.int64), weights
 
     def _ranges(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -192,25 +222,6 @@ def _place(run: _Run, key: Any) -> int:
         return 0
     begin = (block - 1) * run.step
     return begin + int(np.searchsorted(run.keys[begin : begin + run.step], key, side="left"))
-
-
-def _in_order(keys: Array, weights: Array | None, duplicates: str) -> tuple[Array, Array | None]:
-    if weights is None:
-        keys.sort()
-    else:
-        order = np.argsort(keys)
-        keys, weights = keys[order], weights[order]
-    first = np.empty(len(keys), dtype=bool)
-    first[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    if first.all():
-        return keys, weights
-    heads = np.flatnonzero(first)
-    if weights is not None and duplicates == "min":
-        weights = np.minimum.reduceat(weights, heads)
-    elif weights is not None:
-        weights = np.add.reduceat(weights, heads, dtype=weights.dtype)
-    return keys[heads], weights
 
 
 def join_weights(parts: list[Array]) -> Array:

@@ -49,6 +49,8 @@ class ArcStream:
         Whether ids are names: numbers that become indices in ascending order. None is if half of them go unused.
     names : function or None
         Gives the names of vertices, once the blocks were gone through.
+    mirrored : bool
+        As of `Arcs`.
     fault : function or None
         What to raise for an id that is out of range, with its line.
     """
@@ -59,6 +61,7 @@ class ArcStream:
     relabel: bool | None = False
     names: Callable[[], Any] | None = None
     fault: Callable[[], FileFormatError] | None = None
+    mirrored: bool = False
 
 
 def edge_list_stream(
@@ -147,7 +150,7 @@ def matrix_market_stream(path: Path, progress: bool | None, budget: Budget) -> A
     ArcStream
     """
     header, blocks = matrix_market_blocks(path, progress, budget)
-    return ArcStream(blocks, header.symmetry != "symmetric", header.n)
+    return ArcStream(blocks, header.symmetry != "symmetric", header.n, mirrored=True)
 
 
 def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
@@ -161,7 +164,8 @@ def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
     if entries is None:
         return of_arcs(read_npz(path, progress, budget))
     names = entries.names
-    return ArcStream(entries.blocks, entries.directed, entries.n, names=None if names is None else lambda: names)
+    known = None if names is None else lambda: names
+    return ArcStream(entries.blocks, entries.directed, entries.n, names=known, mirrored=True)
 
 
 def of_arcs(arcs: Arcs) -> ArcStream:
@@ -171,6 +175,7 @@ def of_arcs(arcs: Arcs) -> ArcStream:
         arcs.directed,
         arcs.n_vertices,
         names=None if arcs.names is None else lambda: arcs.names,
+        mirrored=arcs.mirrored,
     )
 
 
@@ -199,4 +204,4 @@ def hpg_stream(path: Path) -> ArcStream:
             yield np.repeat(np.arange(rows.start, rows.stop), np.diff(inside)), ids, values
 
     names = file.names if file.named else None
-    return ArcStream(blocks, file.header.directed, file.header.n_vertices, names=names)
+    return ArcStream(blocks, file.header.directed, file.header.n_vertices, names=names, mirrored=True)

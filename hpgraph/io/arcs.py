@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from hpgraph.core.caller import each_warning_once
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.io.memory import Budget
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ class Arcs:
         Whether (u, v) says nothing of (v, u). An undirected edge may be there once or in both directions.
     names : sequence or None
         Name of each vertex.
+    mirrored : bool
+        Whether the arcs of an undirected graph are the entries of a matrix, each edge in both directions.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Arcs:
     n_vertices: int
     directed: bool
     names: Any = None
+    mirrored: bool = False
 
     @classmethod
     def of(cls, graph: Graph) -> Arcs:
@@ -62,9 +67,10 @@ class Arcs:
         """
         csr = graph.out_csr
         source = np.repeat(np.arange(csr.shape[0], dtype=csr.indices.dtype), np.diff(csr.indptr))
-        return cls(source, csr.indices, csr.data, graph.n_vertices, graph.directed, graph.names)
+        return cls(source, csr.indices, csr.data, graph.n_vertices, graph.directed, graph.names, True)
 
-    def graph(self, weight: Array | None, directed: bool) -> Graph:
+    @each_warning_once()
+    def graph(self, weight: Array | None, directed: bool, duplicates: Duplicates | None = None) -> Graph:
         """The graph of these arcs.
 
         Parameters
@@ -73,17 +79,21 @@ class Arcs:
             Weights in place of these.
         directed : bool
             What to take the arcs for.
+        duplicates : {"min", "max", "sum", "first", "error"}, optional
+            As for `hpgraph.Graph`.
 
         Returns
         -------
         Graph
-            On the CPU; of two arcs with the same ends the lighter is kept.
+            On the CPU.
         """
         from hpgraph.containers.graph import Graph
 
-        return Graph.from_edges(
-            self.source, self.target, weight, n_vertices=self.n_vertices, directed=directed, names=self.names
-        )
+        graph = Graph.from_edges(
+            self.source, self.target, weight, n_vertices=self.n_vertices,
+            directed=None if self.mirrored and not directed else directed, names=self.names, duplicates=duplicates,
+        )  # fmt: skip
+        return graph if directed or not graph.directed else Graph(graph, directed=False, duplicates=duplicates)
 
     def each_edge_once(self) -> Arcs:
         """Without the arcs v -> u, u < v, of an undirected graph.

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.adjacency import with_reverses
 from hpgraph.core.config import config
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates, warn_unlike
 from hpgraph.io.arc_sorter import ArcSorter
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
@@ -38,7 +40,7 @@ def convert(
     memory: int | str | None = None,
     directed: bool | None = None,
     transpose: bool = False,
-    duplicates: str = "min",
+    duplicates: Duplicates | None = None,
     compression: str | None = None,
     arcs_per_page: int = ARCS_PER_PAGE,
     comments: str | Sequence[str] | None = ("#", "%"),
@@ -70,8 +72,8 @@ def convert(
         array is symmetric, hashes are compared, which err once in 2¹²⁸ random graphs.
     transpose : bool, default False
         Whether to turn all arcs round.
-    duplicates : {"min", "sum"}
-        The weight of arcs with the same ends.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        The weight of arcs with the same ends, as for `Graph`. By default the least.
     compression : {"gaps", "none"}, optional
         How ids are stored; gaps by default, if there are fewer than 2³¹ vertices.
     arcs_per_page : int, optional
@@ -90,7 +92,13 @@ def convert(
     OSError
         Where a file cannot be read or written, or the disk is full; the target is what it was.
     ValueError, TypeError
-        For an unknown suffix, or an argument that does not fit.
+        For an unknown suffix, or an argument that does not fit; where an edge is given twice and `duplicates` is
+        "error"; or for "sum" of a matrix that is not symmetric and yet to be undirected, which `hpgraph.read` adds up.
+
+    Warns
+    -----
+    DuplicateEdgesWarning
+        When an edge is given with unlike weights, and `duplicates` is left out.
 
     Examples
     --------
@@ -104,8 +112,7 @@ def convert(
     place = given_path(target)
     if place.suffix.lower() != ".hpg":
         raise ValueError(f"{place}: graphs are converted to .hpg; hpgraph.write(hpgraph.read(...)) writes others")
-    if duplicates not in ("min", "sum"):
-        raise ValueError(f'duplicates must be "min" or "sum", not {duplicates!r}')
+    checked_duplicates(duplicates)
     if arcs_per_page < 1:
         raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")
     check_compression(compression)
@@ -120,16 +127,18 @@ def convert(
         writer = GraphWriter(file, header)
         work.write(writer, arcs_per_page, progress)
         writer.finish()
+    if duplicates is None and work.unlike:
+        warn_unlike()
 
 
 class _Conversion:
     """The arcs of a stream, sorted, and what they say of their graph."""
 
-    def __init__(self, target: Path, arcs: ArcStream, budget: Budget, duplicates: str) -> None:
+    def __init__(self, target: Path, arcs: ArcStream, budget: Budget, duplicates: Duplicates | None) -> None:
         self._target, self._arcs, self._budget, self._duplicates = target, arcs, budget, duplicates
         self.n = 0
         self._ids: Array | None = None
-        self._placed = self._unsaid = False
+        self._placed = self._unsaid = self._to_agree = self.unlike = False
         self._weight_dtype: np.dtype[Any] | None = None
         self._sorter = self._new_sorter()
         self.reversed: ArcSorter | None = None
@@ -146,7 +155,9 @@ class _Conversion:
         """Go through the arcs and sort them; find out how many vertices there are, and whether ids are names."""
         arcs, used = self._arcs, _Used(self._budget.nbytes // 16)
         directed = arcs.directed if directed is None else directed
-        both, self._unsaid = directed is False, directed is None
+        # A matrix holds both directions already: where adding them again would count, that it is symmetric is checked.
+        self._to_agree = directed is False and arcs.mirrored and self._duplicates in ("sum", "error")
+        both, self._unsaid = directed is False and not self._to_agree, directed is None or self._to_agree
         if not self._add_all(arcs.blocks(), used, both, transpose):
             # Ids beyond 32 bits: first which there are, then the arcs anew by their places among them.
             self._ids, self._placed = self._all_ids(), True
@@ -170,6 +181,8 @@ class _Conversion:
         """Sort the arcs of some blocks; False where ids turn out to be names that take more than 32 bits."""
         arcs = self._arcs
         for first, second, weight in blocks:
+            if weight is None and self._duplicates == "sum":
+                weight = np.ones(len(first), np.int64)
             if weight is not None:
                 self._weight_dtype = as_value_dtype(weight.dtype, "weights", real=True)
             if not len(first):
@@ -186,11 +199,7 @@ class _Conversion:
             used.add(first, second, most)
             if transpose:
                 first, second = second, first
-            self._sorter.add(first, second, weight)
-            if both:
-                # A loop is its own reverse.
-                apart = first != second
-                self._sorter.add(second[apart], first[apart], None if weight is None else weight[apart])
+            self._sorter.add(*(with_reverses(first, second, weight) if both else (first, second, weight)))
         return True
 
     def _fault(self, vertex: int) -> ValueError:
@@ -232,8 +241,15 @@ class _Conversion:
                     mirror.add(row, col, weight)
                 bar.update(len(row))
             dtype, arcs = out.finish(), out.count
+            self.unlike = self._sorter.unlike
             self._sorter = self._new_sorter()
             directed = reverse is not None and (mirror is None or not mirror.agrees)
+            if directed and self._to_agree:
+                raise ValueError(
+                    f"{self._target}: arcs lack their reverse, or have another weight, and with directed=False and "
+                    f'duplicates="{self._duplicates}" what becomes of them is not known before all are read: '
+                    "hpgraph.write(hpgraph.read(...), ...) does that in memory"
+                )
             if reverse is not None and directed:
                 bar.reset(arcs)
                 reverse.limit(self._room // 2)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _KINDS = {"sp": ("a", 3, True), "edge": ("e", 2, False), "edges": ("e", 2, False), "col": ("e", 2, False)}
 # A comment of ours: the arcs of an undirected graph, in both directions.
 _UNDIRECTED = "c hpgraph: undirected"
+# The same of a graph without weights, whose arcs all have the weight 1 there.
+_UNWEIGHTED = "c hpgraph: no weights"
 _BLOCK = 1 << 16
 _EDGE_BYTES = 200
 
@@ -31,13 +33,14 @@ _EDGE_BYTES = 200
 def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader` of ``.gr`` and ``.col``: weights are int64, float64 where one is no whole number."""
     head: list[str] | None = None
-    directed, edges, numbers = True, [], []
+    directed, weighted, edges, numbers = True, True, [], []
     taken = due = 0
     with open_text(path, progress) as text:
         for at, line in enumerate(text, start=1):
             kind = line[:1]
             if kind in ("c", "\n", "n"):
                 directed &= line.rstrip() != _UNDIRECTED
+                weighted &= line.rstrip() != _UNWEIGHTED
             elif kind == "p" and head is None:
                 head = line.split()
                 if len(head) != 4 or head[1] not in _KINDS or not all(field.isdecimal() for field in head[2:]):
@@ -59,11 +62,11 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         raise FileFormatError(path, f"{head[3]} edges expected, as its line p says, {len(edges)} found")
     *ends, weight = edge_columns(path, edges, numbers, columns)
     source, target = (indices_of(path, ids, n, numbers) for ids in ends)
-    return Arcs(source, target, weight, n, arcs and directed)
+    return Arcs(source, target, weight if weighted else None, n, arcs and directed, mirrored=arcs)
 
 
 def write_dimacs(graph: Graph, path: Path) -> None:
-    """A `Writer`: ``.gr`` with weights, all of them 1 where there are none, ``.col`` of an undirected graph without.
+    """A `Writer`: ``.gr`` with weights, 1 and a comment for `read_dimacs` where there are none; ``.col`` undirected.
 
     Names are not written.
     """
@@ -83,6 +86,8 @@ def write_dimacs(graph: Graph, path: Path) -> None:
     with replacing_text(path) as text:
         if not graph.directed and not coloured:
             text.write(f"{_UNDIRECTED}\n")
+        if not graph.weighted and not coloured:
+            text.write(f"{_UNWEIGHTED}\n")
         text.write(f"p {'edge' if coloured else 'sp'} {arcs.n_vertices} {arcs.source.size}\n")
         while block := "".join(islice(lines, _BLOCK)):
             text.write(block)

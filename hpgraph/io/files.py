@@ -15,6 +15,7 @@ import numpy as np
 
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import FileFormatError, HpgraphError
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.io.arc_stream import ArcStream, Block, hpg_stream, of_arcs
 from hpgraph.io.hpg_reader import read_hpg
 from hpgraph.io.hpg_writer import check_compression, write_hpg
@@ -42,6 +43,7 @@ def read(
     progress: bool | None = None,
     memory: int | str | None = None,
     device: Any = "cpu",
+    duplicates: Duplicates | None = None,
 ) -> Graph:
     r"""Read a graph from a file; the suffix of its name says the format.
 
@@ -91,11 +93,12 @@ def read(
         default.
     device : str or list of str, optional
         Where the graph is to lie, as for `Graph.to`.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        Which weight an edge has that is given more than once, as for `Graph`. By default the least.
 
     Returns
     -------
     Graph
-        Of two arcs with the same ends the lighter is kept.
 
     Raises
     ------
@@ -109,6 +112,11 @@ def read(
     FileNotFoundError
         There is no such file.
 
+    Warns
+    -----
+    DuplicateEdgesWarning
+        When an edge is given with unlike weights, and `duplicates` is left out.
+
     Examples
     --------
     >>> import pathlib, tempfile, hpgraph as hpg
@@ -118,19 +126,19 @@ def read(
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['Bonn', 'Mainz', 'Trier'])
     """
-    device = Devices.of(device)
+    device, duplicates = Devices.of(device), checked_duplicates(duplicates)
     weight_dtype = _weight_dtype(dtype)
     budget = Budget.of(memory)
     with here(path) as place:
         kind = kind_of(place)
         if kind == "hpg":
-            return _of_hpg(place, directed, weight_dtype, budget).to(device)
+            return _of_hpg(place, directed, weight_dtype, budget, duplicates).to(device)
         more = _more(kind, place, comments, delimiter, n_vertices, names)
         with _errors_named(place, kind):
             arcs = READERS[kind](place, progress, budget, **more)
         budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
         weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
-    graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
+    graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed), duplicates)
     return graph.to(device)
 
 
@@ -204,7 +212,9 @@ def _more(
     return {}
 
 
-def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget) -> Graph:
+def _of_hpg(
+    path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget, duplicates: Duplicates | None
+) -> Graph:
     """The graph of an ``.hpg`` file, taken for directed or not, and with weights of a type, as asked."""
     from hpgraph.containers.graph import Graph
 
@@ -216,7 +226,7 @@ def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | Non
         graph = Graph._made(csr, graph.directed, names)
     if directed is None or bool(directed) == graph.directed:
         return graph
-    return Graph._made(csr, True, names) if directed else graph.undirected
+    return Graph(graph, directed=bool(directed), duplicates=duplicates)
 
 
 def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None = None) -> None:

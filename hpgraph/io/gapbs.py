@@ -44,7 +44,7 @@ def read_gapbs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     if m and not 0 <= target.min() <= target.max() < n:
         raise FileFormatError(path, f"there are targets beyond 0..{n - 1}")
     source = np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr))
-    return Arcs(source, target, weight, n, bool(directed))
+    return Arcs(source, target, weight, n, bool(directed), mirrored=True)
 
 
 def _array(path: Path, file: BinaryIO, dtype: Any, count: int) -> Array:

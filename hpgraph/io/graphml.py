@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from hpgraph.containers.name_arrays import text_or_numbers
+from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget
@@ -33,13 +33,16 @@ _NODE_BYTES, _EDGE_BYTES = 200, 150
 _PIECE = 1 << 16
 # Elements inside each other, and characters of a weight, that there may be: no program writes more.
 _DEEPEST, _LONGEST_WEIGHT = 1000, 5000
+# What ids are, "number" or "text": data of the graph, which others pass over or keep as an attribute.
+_IDS = "hpgraph-ids"
 
 
 def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader`, of one graph without hyperedges whose edges are directed, or none of them.
 
-    Vertices are named by the ids of their nodes, unless these are 0, 1, 2, ... in order; an edge without a weight in a
-    file with weights has the key's default, else 1. No tree is built, and nothing is kept but ids and weights.
+    Vertices are named by the ids of their nodes, text unless `write_graphml` noted that they are numbers; without that
+    note, 0, 1, 2, ... in order are no names. An edge without a weight in a file with weights has the key's default,
+    else 1. No tree is built, and nothing is kept but ids and weights.
     """
     with open_bytes(path, progress) as file:
         return _Elements(path, budget).read(file)
@@ -56,7 +59,8 @@ class _Elements:
         self._nodes, self._ends = array("q"), array("q")
         self._weights: list[str | None] = []
         self._key: tuple[str | None, str, str | None] | None = None  # id, type, default
-        self._key_open = self._edge_open = False
+        self._key_open = self._edge_open = self._ids_open = False
+        self._ids: str | None = None
         # Text of the weight or default that is open.
         self._text: list[str] | None = None
         self._directed: bool | None = None
@@ -120,6 +124,8 @@ class _Elements:
             self._weights.append(None)
             self._edge_open = True
             self._take(_EDGE_BYTES)
+        elif kind == "data" and given.get("key") == _IDS:
+            self._text, self._ids_open = [], True
         elif (kind == "data" and self._key is not None and given.get("key") == self._key[0]) or (
             kind == "default" and self._key_open
         ):
@@ -130,7 +136,9 @@ class _Elements:
         self._depth -= 1
         if self._text is not None and kind in ("data", "default"):
             text = "".join(self._text) or None
-            if kind == "default" and self._key is not None:
+            if self._ids_open:
+                self._ids, self._ids_open = text, False
+            elif kind == "default" and self._key is not None:
                 self._key = (*self._key[:2], text)
             elif self._edge_open:
                 self._weights[-1] = text
@@ -176,7 +184,12 @@ class _Elements:
         if (nodes != np.arange(n)).any():
             # Edges stood before their nodes.
             names, ends = [names[number] for number in nodes], np.argsort(nodes)[ends]
-        if all(name == str(at) for at, name in enumerate(names)):
+        if self._ids == "number":
+            try:
+                names = as_array(list(map(int, names)))
+            except ValueError:
+                raise FileFormatError(self._path, "its ids are said to be numbers, and some are none") from None
+        elif self._ids != "text" and all(name == str(at) for at, name in enumerate(names)):
             names = None
         source, target = np.ascontiguousarray(ends.T)
         weight = None
@@ -196,7 +209,7 @@ class _Elements:
 def write_graphml(graph: Graph, path: Path) -> None:
     """A `Writer`: an undirected edge once.
 
-    Names must be text or whole numbers; numbers are read back as text.
+    Names must be text or whole numbers; data of the graph say which.
     """
     from xml.sax.saxutils import quoteattr
 
@@ -214,7 +227,11 @@ def write_graphml(graph: Graph, path: Path) -> None:
         if arcs.weight is not None:
             kind = {"b": "boolean", "i": "long", "u": "long"}.get(arcs.weight.dtype.kind, "double")
             text.write(f'<key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
+        if named is not None:
+            text.write(f'<key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>\n')
         text.write(f'<graph edgedefault="{"" if graph.directed else "un"}directed">\n')
+        if named is not None:
+            text.write(f'<data key="{_IDS}">{"number" if named.dtype.kind in "iu" else "text"}</data>\n')
         text.writelines(f"<node id={id}/>\n" for id in ids)
         for at, (u, v) in enumerate(zip(arcs.source.tolist(), arcs.target.tolist(), strict=True)):
             data = "/>" if weight is None else f'><data key="weight">{_as_xml(weight[at])}</data></edge>'

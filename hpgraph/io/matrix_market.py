@@ -82,7 +82,7 @@ def read_matrix_market(path: Path, progress: bool | None, budget: Budget) -> Arc
             raise _located(path, str(error), header.lines - _HEADER_LINES) from None
     row, col, data = (matrix.row, matrix.col, matrix.data) if header.layout == "coordinate" else _places(matrix, header)
     weight = None if header.field == "pattern" else data
-    return Arcs(row, col, weight, n_vertices=header.n, directed=header.symmetry != "symmetric")
+    return Arcs(row, col, weight, header.n, header.symmetry != "symmetric", mirrored=True)
 
 
 def _announced(header: Header) -> bytes:

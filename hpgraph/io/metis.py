@@ -70,7 +70,8 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     table = np.frombuffer(flat, np.int64).reshape(-1, stride)
     source = np.repeat(np.arange(n), sizes)
     target = indices_of(path, table[:, 0], n, np.repeat(np.frombuffer(numbers, np.int64), sizes))
-    return Arcs(source, target, table[:, 1].copy() if stride == 2 else None, n, directed=False)
+    weight = table[:, 1].copy() if stride == 2 else None
+    return Arcs(source, target, weight, n, directed=False, mirrored=True)
 
 
 def write_metis(graph: Graph, path: Path) -> None:

@@ -143,7 +143,7 @@ def _arcs(path: Path, archive: Archive, budget: Budget) -> Arcs:
     row, col, data = _entries(layout, n, {name: archive.read(name) for name in members})
     weight = None if PATTERN in own and archive.read(PATTERN) else data
     directed = bool(archive.read(DIRECTED)) if DIRECTED in own else not _is_symmetric(n, row, col, data)
-    return Arcs(row, col, weight, n, directed, archive.read(NAMES) if NAMES in own else None)
+    return Arcs(row, col, weight, n, directed, archive.read(NAMES) if NAMES in own else None, mirrored=True)
 
 
 def _check_members(path: Path, layout: str, n: int, members: dict[str, Member], dimensions: dict[str, int]) -> None:

@@ -27,8 +27,8 @@ def here(path: Any) -> Iterator[Path]:
     Parameters
     ----------
     path : str or os.PathLike
-        A file; "-", standard input, an edge list, or what its suffix says ("-.mtx"); or a URL: ``https://`` and what
-        else fsspec knows, ``s3://``, ``gs://``, ``zip://``.
+        A file, or a named pipe; "-", standard input, an edge list, or what its suffix says ("-.mtx"); or a URL:
+        ``https://`` and what else fsspec knows, ``s3://``, ``gs://``, ``zip://``.
 
     Yields
     ------
@@ -44,13 +44,19 @@ def here(path: Any) -> Iterator[Path]:
         Where it cannot be had.
     """
     if isinstance(path, str) and (path == "-" or path.startswith("-.")):
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: give a file")
         with _copied(sys.stdin.buffer, "standard-input" + (path[1:] or ".txt")) as copy:
             yield copy
     elif _is_url(path):
         with _opened(path) as content, _copied(content, _name(path)) as copy:
             yield copy
+    elif (place := given_path(path)).is_fifo():
+        # What comes out of a pipe comes once, and readers open a file more than once.
+        with place.open("rb") as content, _copied(content, place.name if place.suffix else f"{place.name}.txt") as copy:
+            yield copy
     else:
-        yield given_path(path)
+        yield place
 
 
 @contextlib.contextmanager

@@ -70,7 +70,7 @@ def force_atlas2(
         By default one more than the degree.
     weight : None, bool or str
         None lets all edges pull alike, True by the weight that the graph holds. A string names the attribute where `G`
-        is a NetworkX graph, and says the same as True elsewhere.
+        is a NetworkX graph, and "weight" means True elsewhere.
     linlog : bool
         Whether an edge pulls with the logarithm of its length, which draws communities together (A. Noack).
     theta : float

@@ -24,7 +24,7 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
         The graph. In a directed one an arc and its reverse are added up, as NetworkX does.
     weight : None, bool or str
         What an edge counts: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
-        NetworkX graph, and says the same as True elsewhere.
+        NetworkX graph, and "weight" means True elsewhere.
     scale : number
         The farthest coordinate from the middle.
     center : `dim` numbers, optional

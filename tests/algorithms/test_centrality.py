@@ -193,3 +193,11 @@ def test_what_does_not_converge(device: str) -> None:
 def test_unfit_input(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_are_blamed(bad: float) -> None:
+    G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, bad, 1.0], directed=False)
+    for measure in (hpg.katz_centrality, hpg.eigenvector_centrality, hpg.hits):
+        with pytest.raises(ValueError, match="weights must be finite, and there is"):
+            measure(G, weight=True)

@@ -312,3 +312,10 @@ def test_spectral_clustering_of_a_larger_graph(device):
     assert found.count == 4 and hpg.normalized_mutual_information(found, np.arange(240) // 60) > 0.95
     assert np.array_equal(np.asarray(found), np.asarray(hpg.spectral_clustering(G, 4, seed=3)))
     assert hpg.spectral_clustering(G, 1).count == 1
+
+
+def test_modularity_where_nothing_weighs_anything() -> None:
+    G = hpg.Graph.from_edges([0, 1], [1, 2], [0.0, 0.0], directed=False)
+    assert np.isnan(hpg.modularity(G, [{0, 1}, {2}]))
+    with pytest.raises(ValueError, match="all weights are 0"):
+        hpg.louvain(G)

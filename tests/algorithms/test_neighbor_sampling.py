@@ -272,3 +272,10 @@ def test_surroundings(graph: hpg.Graph, each: bool, device: str) -> None:
     assert (batch[source] == batch[target]).all()
     with pytest.raises(ValueError, match="vertices is empty"):
         hpg.k_hop_subgraph(G, [], 2)
+
+
+def test_a_walk_of_the_same_seed_draws_something_else(device: str) -> None:
+    G = hpg.Graph.from_edges(np.repeat(np.arange(200), 200), np.tile(np.arange(200), 200)).to(device)
+    walked = host(hpg.random_walk(G, np.arange(200), 1, seed=3))[:, 1]
+    drawn = [host(hpg.sample_neighbors(G, [v], 1, seed=3).vertex)[-1] for v in range(200)]
+    assert np.count_nonzero(walked == drawn) < 20

@@ -124,3 +124,10 @@ def test_what_will_not_fit():
     G = hpg.Graph.from_edges([], [], n_vertices=2_000_000)
     with pytest.raises(MemoryError, match=r"as bool, needs 3,?\d+"):
         hpg.reach(G, form="bool")
+
+
+def test_a_whole_float_is_a_number_of_arcs() -> None:
+    G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    assert hpg.reach(G, [0], within=2.0).tolist() == hpg.reach(G, [0], within=2).tolist() == [3]
+    with pytest.raises(TypeError, match=r"within must be a whole number, not 2\.5"):
+        hpg.reach(G, [0], within=2.5)

@@ -190,3 +190,15 @@ def np_sparse(dense: Any) -> Any:
     import scipy.sparse
 
     return scipy.sparse.csr_array(dense)
+
+
+def test_pairs_are_two_arrays_or_pairs_and_not_both() -> None:
+    G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    expected = hpg.jaccard(G, [(0, 1), (2, 3)]).tolist()
+    for pairs in (([0, 2], [1, 3]), (np.array([0, 2]), np.array([1, 3])), np.array([[0, 1], [2, 3]])):
+        assert hpg.jaccard(G, pairs).tolist() == expected
+    with pytest.raises(ValueError, match="could be two pairs, or two sources and their targets"):
+        hpg.jaccard(G, ((0, 2), (1, 3)))
+    for surplus in ([(0, 2, 99)], [(0, 1), (1, 2, 0.5)], ["ab"]):
+        with pytest.raises(ValueError, match="pairs must be pairs"):
+            hpg.jaccard(G, surplus)

@@ -291,3 +291,60 @@ def test_a_reader_that_stops_early(roads: str) -> None:
     script = f"{sys.executable} -m hpgraph.cli info {roads} | true; exit ${{PIPESTATUS[0]}}"
     run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_python_m_hpgraph() -> None:
+    asked = [sys.executable, "-m", "hpgraph", "--version"]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == f"hpgraph {__version__}\n"
+
+
+def test_duplicates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("source,target,weight\na,b,3\na,b,1\n")
+    for given, weight in (([], 1), (["--duplicates", "min"], 1), (["--duplicates", "sum"], 4)):
+        assert main(["info", str(path), *given]) == 0
+        said = capsys.readouterr()
+        assert f"{weight} to {weight}" in said.out
+        assert said.err.startswith("hpgraph: warning: edges are given more than once") == (not given)
+        assert len(said.err.splitlines()) == (not given)
+
+
+@pytest.mark.parametrize("given", [["pagerank", "ROADS", "--top", "-1"], ["info", "debian", "--memory", "abc"]])
+def test_numbers_that_are_none(given: list[str], roads: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        assert main([word.replace("ROADS", roads) for word in given]) == 2
+    except SystemExit as end:
+        assert end.code == 2
+    assert re.search("--top: must be a whole number from 0 on|--memory must be bytes", capsys.readouterr().err)
+
+
+def test_names_do_not_act_on_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text("source,target\na\x1b[31m,=1+1\n=1+1,c\n", encoding="utf-8")
+    out = tmp_path / "out.csv"
+    assert main(["degree", str(path), "-o", str(out)]) == 0
+    assert main(["path", str(path), "--source", "a\x1b[31m", "--target", "c"]) == 0
+    assert main(["bfs", str(path), "--source", "\x1b[31m"]) == 2
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err and "a\\x1b[31m -> =1+1 -> c" in said.out
+    assert [row["vertex"] for row in table(out)] == ["a\x1b[31m", "=1+1", "c"], "files hold names as they are"
+
+
+def test_streams_that_are_closed_or_speak_ascii(tmp_path: Path) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text("source,target\n\u00e9ve,b\n", encoding="utf-8")
+    command = f"{sys.executable} -m hpgraph"
+    ascii_only = "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"
+    for line, code, out, err in (
+        (f"{command} info - <&-", 2, b"", b"hpgraph: standard input is closed: give a file\n"),
+        (f"{command} info {path} >&-", 0, b"", b""),
+        (f"{command} degree {path} -o - >&-", 2, b"", b"hpgraph: --output -: standard output is closed\n"),
+        (f"{command} info {tmp_path}/none.csv 2>&-", 2, b"", b""),
+        (f"{ascii_only} {command} degree {path}", 0, b"\\xe9ve", b""),
+        (f"{ascii_only} {command} degree {path} -o - 2>/dev/null", 0, "\u00e9ve,1.0".encode(), b""),
+        (f"mkfifo {tmp_path}/pipe.csv; (cat {path} > {tmp_path}/pipe.csv &); {command} info {tmp_path}/pipe.csv", 0,
+         b"2 vertices, 1 arcs", b""),
+    ):  # fmt: skip
+        done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=60)
+        assert (done.returncode, done.stderr) == (code, err), line
+        assert out in done.stdout and (out or not done.stdout), line

@@ -310,3 +310,9 @@ def test_what_does_not_compile(members, function, says, device):
     with pytest.raises(hpg.CompileError) as error:
         hpg.run(rumour(**members), hpg.Graph.from_edges([0, 1], [1, 2]).to(device))
     assert error.value.function == f"Rumour.{function}" and says in str(error.value)
+
+
+def test_no_lane_at_all() -> None:
+    G = random_graph(SMALL, 40, True, "cpu")
+    with pytest.raises(ValueError, match="active must hold at least one lane"):
+        hpg.run(Ledger, G, active=np.empty((0, 2), int))

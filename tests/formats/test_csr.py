@@ -33,10 +33,10 @@ SHAPES = [(1, 1, 1), (1, 1, 5), (7, 4, 0), (4, 9, 30), (60, 50, 900), (3, 400, 5
 
 
 @pytest.mark.parametrize("dtype", [None, *VALUE_DTYPES], ids=str)
-@pytest.mark.parametrize("duplicates", ["sum", "min", "first"])
+@pytest.mark.parametrize("duplicates", ["sum", "min", "max", "first"])
 def test_from_coo_merges_duplicates(put, sorting, dtype, duplicates):
     row, col, data = triplets(3, 12, 9, 200, dtype)
-    if duplicates == "min" and dtype is not None and dtype.kind == "c":
+    if duplicates in ("min", "max") and dtype is not None and dtype.kind == "c":
         with pytest.raises(TypeError, match="complex data have not"):
             CSR.from_coo(put(row), put(col), put(data), (12, 9), duplicates=duplicates)
         return
@@ -92,7 +92,7 @@ def test_from_coo_reports_the_first_duplicate(put, sorting):
 
 def test_nan_is_least_and_spreads_as_in_numpy(put):
     row, data = put([0, 0, 1, 1]), put([np.nan, 1.0, 2.0, np.nan])
-    for duplicates in ("min", "sum"):
+    for duplicates in ("min", "max", "sum"):
         assert np.isnan(host(CSR.from_coo(row, put([0, 0, 0, 0]), data, duplicates=duplicates).data)).all()
 
 

@@ -50,6 +50,7 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
+                warnings.simplefilter("ignore", hpg.DuplicateEdgesWarning)
                 arguments = _arguments(random, suffix)
                 if random.random() < 0.25:
                     _convert(path, arguments)

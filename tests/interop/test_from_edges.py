@@ -212,3 +212,29 @@ def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(hpg.MissingExtraError, match=r"a graph of a Relation needs pyarrow.*hpgraph\[tables\]"):
         hpg.from_edges(Relation())
     assert edges_of(hpg.from_edges({"u": ["a"], "v": ["b"]})) == {("a", "b")}
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda rows: pandas.DataFrame(rows, columns=["u", "v"])])
+def test_one_rule_for_rows(form: Any) -> None:
+    for make in (hpg.from_edges, *([] if form is np.array else [hpg.Graph])):
+        G = make(form([(1001, 70042), (70042, 5)]))
+        assert "named 5, 1001, 70042" in repr(G) and edges_of(G) == {(1001, 70042), (70042, 5)}
+        assert make(form([(0, 2), (1, 3)])).names is None
+        assert make(form([(0, 9)]), names=False).n_vertices == 10
+    assert hpg.from_edges(form([(0, 9)]), n_vertices=12).n_vertices == 12
+    assert hpg.from_edges(form([(0, 3)]), names=list("abcd")).index_of("d") == 3
+
+
+def test_arrays_of_indices_that_cannot_be_meant(recwarn: pytest.WarningsRecorder) -> None:
+    source, target = np.array([1001, 70042]), np.array([70042, 5])
+    meant = [
+        hpg.from_edges(source, target, names=False), hpg.from_edges(source, target, n_vertices=70043),
+        hpg.Graph((source, target), names=False),
+        hpg.Graph([(1001, 70042), (70042, 5)], names=False), hpg.Graph.from_edges(source, target, names=False),
+    ]  # fmt: skip
+    assert {G.n_vertices for G in meant} == {70043} and hpg.Graph.from_edges([0], [9_999]).n_vertices == 10_000
+    assert hpg.from_edges(source, target, names=True).n_vertices == 3 and not recwarn.list
+    for make in (hpg.from_edges, hpg.Graph.from_edges, lambda u, v: hpg.Graph((u, v))):
+        with pytest.warns(hpg.SparseIdsWarning, match="at most 4 of 70,043 vertices .* names=True") as said:
+            assert make(source, target).n_vertices == 70043
+        assert said[0].filename == __file__

@@ -132,7 +132,8 @@ def test_a_file_takes_its_own_place(tmp_path):
 
 def test_the_sorter_against_a_sort(tmp_path):
     rng = np.random.default_rng(0)
-    for duplicates, ufunc in (("min", np.minimum), ("sum", np.add)):
+    first_of = np.frompyfunc(lambda there, _: there, 2, 1)
+    for duplicates, ufunc in (("min", np.minimum), ("sum", np.add), ("max", np.maximum), ("first", first_of)):
         sorter = ArcSorter(tmp_path, 64 * 1500, duplicates)
         expected: dict[tuple[int, int], int] = {}
         for _ in range(30):
@@ -152,7 +153,8 @@ def test_bad_input(tmp_path):
     path = written(tmp_path / "edges.txt", *edges(100, 900))
     made = tmp_path / "made.hpg"
     for change, kind, message in (
-        ({"duplicates": "first"}, ValueError, 'duplicates must be "min" or "sum"'),
+        ({"duplicates": "last"}, ValueError, 'duplicates must be "sum", "min", "max", "first" or "error"'),
+        ({"duplicates": "error"}, ValueError, r"entry \(\d+, \d+\) is given more than once"),
         ({"compression": "zip"}, ValueError, "compression must be"),
         ({"arcs_per_page": 0}, ValueError, "arcs_per_page must be"),
         ({"memory": "1MiB"}, DeviceMemoryError, r"a conversion needs 25\.0 MiB"),

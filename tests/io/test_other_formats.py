@@ -315,3 +315,18 @@ def test_names_in_dictionaries(tmp_path: Path) -> None:
         assert found.names.tolist() == list("badc") and arcs(found) == [("b", "a"), ("c", "a"), ("d", "d")]
         hpg.convert(path, tmp_path / "g.hpg")
         assert same(hpg.read(tmp_path / "g.hpg"), found)
+@pytest.mark.parametrize("names", [[1001, 7, 12], [2, 1, 0], ["0", "1", "2"], ["1001", "7", "12"], list("abc")])
+def test_graphml_keeps_what_names_are(names: list[Any], tmp_path: Path) -> None:
+    G = hpg.Graph.from_edges([0, 1], [1, 2], names=names)
+    G.save(tmp_path / "g.graphml")
+    assert hpg.read(tmp_path / "g.graphml").names.tolist() == names  # type: ignore[union-attr]
+    assert list(nx.read_graphml(tmp_path / "g.graphml")) == list(map(str, names))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_dimacs_keeps_that_there_are_no_weights(directed: bool, tmp_path: Path) -> None:
+    G = hpg.Graph.from_edges([0, 1], [1, 2], directed=directed)
+    G.save(tmp_path / "g.gr")
+    again = hpg.read(tmp_path / "g.gr")
+    assert not again.weighted and again.directed == directed and again.n_edges == G.n_edges
+    assert "a 1 2 1\n" in (tmp_path / "g.gr").read_text()

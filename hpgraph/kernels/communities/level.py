@@ -98,8 +98,6 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
         both = xp.concatenate((source, target)), xp.concatenate((target, source)), xp.concatenate((weight, weight))
         arcs = CSR.from_coo(*both, out.shape, duplicates="sum", copy=False)
     total = int(sent.sum())
-    if total == 0 and out.nnz:
-        raise ValueError("weight: all weights are 0, and communities need some that are positive; see weight=None")
     return Level(arcs, sent, received, total, unit)
 
 

@@ -1,0 +1,79 @@
+"""What becomes of entries that are given more than once at the same place."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from hpgraph.core.caller import warn_caller
+from hpgraph.core.errors import DuplicateEdgesWarning
+from hpgraph.core.reductions import anywhere
+
+Duplicates = Literal["sum", "min", "max", "first", "error"]
+CHOICES: tuple[str, ...] = get_args(Duplicates)
+
+
+def checked_duplicates(duplicates: Any, data: Any = None) -> Any:
+    """One of `CHOICES`, or None, which is "min" with a warning where values at one place differ.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    TypeError
+        Where `data` have no order that the choice needs.
+    """
+    if duplicates is not None and not (isinstance(duplicates, str) and duplicates in CHOICES):
+        raise ValueError(f"duplicates must be {', '.join(map(_quoted, CHOICES[:-1]))} or \"error\", not {duplicates!r}")
+    if duplicates not in ("sum", "first", "error") and getattr(getattr(data, "dtype", None), "kind", "") == "c":
+        how = "min" if duplicates is None else duplicates
+        raise TypeError(f'duplicates="{how}" needs an order, which complex data have not: give "sum" or "first"')
+    return duplicates
+
+
+def merge_runs(values: np.ndarray[Any, Any], heads: np.ndarray[Any, Any], duplicates: str | None) -> Any:
+    """One value for each run of duplicates, the runs starting at `heads`; in NumPy."""
+    if duplicates == "first":
+        return values[heads]
+    if duplicates == "sum":
+        return np.add.reduceat(values, heads, dtype=values.dtype)
+    return (np.maximum if duplicates == "max" else np.minimum).reduceat(values, heads)
+
+
+def differ(values: Any, repeats: Any) -> bool:
+    """Whether a value differs from the one before it, of those marked in `repeats`; NaN equals NaN here.
+
+    Parameters
+    ----------
+    values : array of shape (m,)
+        By place. On CUDA this waits for the stream.
+    repeats : bool array of shape (m - 1,)
+        Whether each entry but the first is at the place of the one before.
+    """
+    before, after = values[:-1], values[1:]
+    unlike = (before != after) & repeats
+    if values.dtype.kind in "fc":
+        unlike &= (before == before) | (after == after)
+    return anywhere(unlike)
+
+
+def warn_unlike() -> None:
+    """The warning where `duplicates` was left out and values at one place differ."""
+    warn_caller(
+        "edges are given more than once with unlike weights, and the least weight of each is kept: say which is meant, "
+        'duplicates="min", "max", "sum" or "first"; "error" refuses such edges',
+        DuplicateEdgesWarning,
+    )
+
+
+def duplicate_error(place: tuple[int, int], repeats: int) -> ValueError:
+    """What `duplicates="error"` raises, on either device."""
+    return ValueError(
+        f"entry {place} is given more than once, and {repeats} entries repeat an earlier place: "
+        'choose duplicates="sum", "min", "max" or "first", or remove them'
+    )
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'

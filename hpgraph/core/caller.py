@@ -1,0 +1,48 @@
+"""Warnings that name the line of the program outside hpgraph which led to them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from types import FrameType
+
+
+class _Said(threading.local):
+    categories: set[type[Warning]] | None = None
+
+
+_said = _Said()
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn of the innermost frame that is not of hpgraph."""
+    if _said.categories is not None:
+        if category in _said.categories:
+            return
+        _said.categories.add(category)
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    home = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return home in ("hpgraph", "contextlib")
+
+
+@contextlib.contextmanager
+def each_warning_once() -> Iterator[None]:
+    """Context manager: `warn_caller` warns of each category once, in all that happens within."""
+    if _said.categories is not None:
+        yield
+        return
+    _said.categories = set()
+    try:
+        yield
+    finally:
+        _said.categories = None
