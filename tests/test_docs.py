@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,20 +84,27 @@ def test_parts_of_the_readme_that_pages_include() -> None:
     assert found
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["start", "guide/names", "guide/tables", "guide/weights", "guide/many-searches", "howto/from-graphblas",
-     "howto/from-networkx", "howto/from-scipy"],
-)  # fmt: skip
-def test_python_blocks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One after the other, as a reader would paste them; but for GPUs and files that only a reader has."""
-    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    blocks = [block for block in blocks if '"cuda"' not in block and "web.mtx" not in block]
-    assert blocks
-    namespace: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, f"{name}.md", "exec"), namespace)
+def _blocks() -> list[Any]:
+    """Every block of Python in the documents, with the comment before it that says what it needs."""
+    fence = re.compile(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for block in fence.finditer(text):
+            line = text[: block.start(2)].count("\n")
+            found.append(pytest.param(page, line, *block.groups(), id=f"{page.relative_to(ROOT)}:{line}"))
+    return found
+
+
+@pytest.mark.parametrize(("page", "line", "needs", "block"), _blocks())
+def test_python_blocks(page: Path, line: int, needs: str | None, block: str, tmp_path: Path) -> None:
+    """Each in a process of its own, as a reader would paste it; what needs a GPU or a cluster is compiled."""
+    compile(block, f"{page.name}:{line}", "exec")
+    if needs is not None:
+        assert needs in ("cuda", "cluster")
+        return
+    done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)

@@ -92,14 +92,19 @@ class TestTrace:
         assert all(height == level[step - 1] for step, height in drawn.items())
 
     @pytest.mark.parametrize("inches", [2.5, 3.5, 5, 6, 9])
-    def test_names_lie_beside_the_title(self, inches):
+    def test_names_lie_above_what_is_drawn(self, inches):
         figure, ax = pyplot.subplots(figsize=(inches, 3), layout="constrained")
-        hpg.viz.trace(run(["push", "pull"], [1, 5], [5, 9]), ax)
+        hpg.viz.trace(run(["push", "pull", "push"], [1, 5, 900], [5, 9, 700]), ax)
+        # A title of the caller's, as the demo's.
+        ax.set_title("Supersteps of a search, one after the other", loc="left", fontsize=11)
         figure.draw_without_rendering()
-        (title,) = (text for text in ax.findobj(matplotlib.text.Text) if text.get_text() == "Supersteps")
-        title, names = title.get_window_extent(), ax.get_legend().get_window_extent()
-        assert not names.overlaps(title) and not names.overlaps(ax.get_window_extent())
-        assert names.x1 <= figure.bbox.x1 and title.y1 <= figure.bbox.y1
+        (title,) = (text for text in ax.findobj(matplotlib.text.Text) if text.get_text().startswith("Supersteps"))
+        names, inside = ax.get_legend().get_window_extent(), ax.get_window_extent()
+        assert not names.overlaps(title.get_window_extent())
+        assert inside.y1 >= names.y1 and inside.x0 <= names.x0 < names.x1 <= inside.x1
+        tops = [bar.get_window_extent().y1 for bar in ax.patches]
+        tops += [ax.transData.transform((3, 700))[1]]
+        assert max(tops) < names.y0
 
     def test_nothing_ran(self, tmp_path):
         ax = hpg.viz.trace(run([], [], []))
@@ -154,6 +159,23 @@ class TestDraw:
         assert one - {""} == {G.names[7]}
         assert not any(text.get_text() for text in hpg.viz.draw(G, labels=False).texts)
         assert not hpg.viz.draw(hpg.datasets.grid(9)).texts
+
+    def test_no_name_lies_upon_another(self):
+        """In the notebook's picture of what python3 needs, and among many points in one place."""
+        for G, place in (
+            (hpg.k_hop(hpg.datasets.debian(), "python3", 3), None),
+            (hpg.datasets.grid(7), np.random.default_rng(1).random((49, 2)) * (1, 0.1)),
+        ):
+            ax = hpg.viz.draw(G, place)
+            ax.set_title("as a caller may set it")
+            ax.figure.draw_without_rendering()
+            boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+            assert len(boxes) >= 12
+            assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+        crowd = np.zeros((49, 2))
+        crowd[0] = 1
+        assert len(hpg.viz.draw(G, crowd).texts) < 10
+        assert len(hpg.viz.draw(G, crowd, labels=True).texts) == 49
 
     def test_ugly(self, tmp_path):
         for G in (hpg.Graph.from_edges([], [], n_vertices=0), hpg.Graph.from_edges([0], [0], n_vertices=2)):

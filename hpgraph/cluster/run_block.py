@@ -385,7 +385,7 @@ class BlockRun:
         self.messages = 0
         for peer in self.exchange.beside_targets:
             if self.everyone:
-                outgoing[peer] = Told(None, [get(steps.messages(number.range(peer)))], [])
+                outgoing[peer] = Told(None, [get(steps.messages_of(number.range(peer)))], [])
             else:
                 ids, messages = map(get, steps.take(number.range(peer), number.words(peer)))
                 size = number.grid.size(peer)

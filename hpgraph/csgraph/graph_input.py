@@ -106,6 +106,10 @@ def as_graph_input(csgraph: Any) -> GraphInput:
         csr = csgraph.csr
     elif hasattr(csgraph, "tocsr"):
         as_matrix = _is_spmatrix(csgraph)
+        if getattr(csgraph, "format", None) == "bsr":
+            # What fills its blocks is no edge (SciPy 1.18).
+            csgraph = csgraph.tocsr(copy=True)
+            csgraph.eliminate_zeros()
         csr = CSR.from_scipy(csgraph, copy=False)
     elif is_cuda(csgraph):
         csr = _from_dense_cuda(csgraph)

@@ -55,7 +55,9 @@ class Reductions(Products):
             xp = array_module(self.device)
             result = xp.asarray(self.nnz, dtype=kind)[()] if data is None else data.sum(dtype=kind)
         else:
-            summed = self.T if axis == 0 else self
+            # Entries take the type before they are summed, as in NumPy.
+            summed = self if np.can_cast(self.dtype, kind) else self.astype(kind)
+            summed = summed.T if axis == 0 else summed
             ones = array_module(self.device).ones(summed.shape[1], dtype=kind)
             result = multiply(summed, ones).astype(kind, copy=False)
         return _written(result, out)

@@ -1,7 +1,7 @@
 """A graph as points and lines, so that what holds together is seen and what does not matter is not.
 
 Lines fade as they become many; points shrink with their number and grow with their degree; hubs are drawn last, on top.
-Names stand beside all points of a small graph, and beside the hubs of a larger one.
+Names stand at the points of a small graph, and at the hubs of a larger one, hubs first and none upon another.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _MOST = 50_000
 # Points are named up to so many; of more, the hubs are, so many of them.
 _NAMED, _HUBS = 60, 12
+# Where a name stands, away from its point: across and up, and its own end there. Of more names each is above.
+_SIDES = ((0, 1, "center", "bottom"), (0, -1, "center", "top"), (1, 0, "left", "center"), (-1, 0, "right", "center"))
+_PLACED, _CLEAR = 300, 5.0
 # Square points that all vertices cover together, that one of usual degree does at the most, and that any does.
 _AREA, _USUAL_AREA, _LEAST_AREA, _MOST_AREA = 20_000.0, 90.0, 2.0, 300.0
 # Ink: every line has as much of it, and all together as much as full ones that would be so many pictures long, one
@@ -62,7 +65,7 @@ def draw(
         What colours vertices: numbers as on a scale, or whole numbers, such as communities, group by group; the eight
         largest groups get a colour each.
     labels : "auto", bool, or sequence of vertices
-        Whose names to write: with "auto" all, or where that would be too many, those of the hubs.
+        Whose names to write: with "auto" those that there is room for, or where that would be too many, those of hubs.
     seed : int
         Of the layout.
 
@@ -109,14 +112,8 @@ def draw(
     if n:
         x, y = place[order].T
         ax.scatter(x, y, s=area[order], zorder=2, **how)
-    for vertex in _named(graph, labels, degree, place):
-        name = vertex if graph.names is None else graph.names[vertex]
-        ax.annotate(
-            str(name), place[vertex], xytext=(0, 2 + np.sqrt(area[vertex]) / 2), textcoords="offset points",
-            ha="center", va="bottom", fontsize=8, zorder=3, color=tones.ink,
-            bbox={"boxstyle": "round,pad=0.1", "fc": tones.paper, "ec": "none", "alpha": 0.7},
-        )  # fmt: skip
     _frame(ax, place)
+    _write_names(ax, graph, labels, degree, place, area, tones)
     return ax
 
 
@@ -176,30 +173,49 @@ def _colours(color: Any, n: int, order: Any, tones: Tones, rim: float) -> dict[s
     }
 
 
-def _named(graph: Graph, labels: Any, degree: Any, place: Any) -> Any:
-    """The vertices whose names are written."""
-    n = len(degree)
+def _named(graph: Graph, labels: Any, degree: Any) -> Any:
+    """The vertices whose names may be written, in order of degree."""
+    order = np.argsort(-degree, kind="stable")
     if isinstance(labels, str) and labels == "auto":
-        if n <= _NAMED:
-            return range(n)
+        if len(degree) <= _NAMED:
+            return order
         # Numbers say nothing of a hub.
-        if graph.names is None or graph.names.dtype.kind in "iuf":
-            return []
-        return _apart(place, np.argsort(-degree, kind="stable")[: 3 * _HUBS])[:_HUBS]
+        return order[: 0 if graph.names is None or graph.names.dtype.kind in "iuf" else 3 * _HUBS]
     if isinstance(labels, bool):
-        return range(n) if labels else []
-    return to_device(graph.indices_of(labels, "labels"), "cpu")
+        return order if labels else order[:0]
+    chosen = to_device(graph.indices_of(labels, "labels"), "cpu")
+    return chosen[np.argsort(-degree[chosen], kind="stable")]
 
 
-def _apart(place: Any, vertices: Any) -> list[int]:
-    """Those of some vertices whose names would not lie upon that of one before."""
-    low, high = _window(place)
-    room = (high - low) * (0.16, 0.035)
-    taken: list[int] = []
+def _write_names(ax: Axes, graph: Graph, labels: Any, degree: Any, place: Any, area: Any, tones: Tones) -> None:
+    """Names above, below or beside their points, where none is yet; without such a place only those asked for."""
+    vertices = _named(graph, labels, degree)
+    auto = isinstance(labels, str) and labels == "auto"
+    most = _HUBS if auto and len(degree) > _NAMED else len(vertices)
+    sides = _SIDES if len(vertices) <= _PLACED else _SIDES[:1]
+    # What is drawn where is decided by then, but for a title that is set later: some pixels are kept for its sake.
+    figure: Any = ax.figure.canvas.figure
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
+    ax.apply_aspect()
+    taken: list[Any] = []
     for vertex in vertices.tolist():
-        if all((abs(place[vertex] - place[other]) > room).any() for other in taken):
-            taken.append(vertex)
-    return taken
+        if len(taken) == most:
+            break
+        name = vertex if graph.names is None else graph.names[vertex]
+        away = 2 + np.sqrt(area[vertex]) / 2
+        for side in sides:
+            right, up, across, along = side
+            text = ax.annotate(
+                str(name), place[vertex], xytext=(away * right, away * up), textcoords="offset points",
+                ha=across, va=along, fontsize=8, zorder=3, color=tones.ink,
+                bbox={"boxstyle": "round,pad=0.1", "fc": tones.paper, "ec": "none", "alpha": 0.7},
+            )  # fmt: skip
+            box = text.get_window_extent()
+            if (side is sides[-1] and not auto) or not any(box.overlaps(other) for other in taken):
+                taken.append(box.padded(_CLEAR))
+                break
+            text.remove()
 
 
 def _window(place: Any) -> tuple[Any, Any]:

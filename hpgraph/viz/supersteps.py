@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = {"push": ORANGE, "pull": BLUE}
-# Points, of 1/72 inch, that the title takes across, and a name in the legend; and a line of names down.
-_TITLE, _NAME, _LINE = 75, 85, 15
+# Points, of 1/72 inch: a name in the legend across, and a line of names down.
+_NAME, _LINE = 95, 16
 # Beyond so many supersteps bars would be hair lines: points then.
 _MOST_BARS = 60
 
@@ -71,16 +71,15 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
     grey = tones_on(ax.get_facecolor()).line
     touched = np.where(edges > 0, edges, np.nan)
     ax.plot(step, touched, "-" if points else "o-", color=grey, markersize=3.5, linewidth=1, label="arcs touched")
+    # The legend stands inside, above all that is drawn: a caller may set another title.
+    names = len(ax.get_legend_handles_labels()[1])
+    extent = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+    columns = names if 72 * extent.width > names * _NAME else 1
     if active.any():
+        taken = min(_LINE * (names // columns + 0.5) / (72 * extent.height), 0.5)
         ax.set_yscale("log", nonpositive="clip")
-        ax.set_ylim(0.5, 3 * max(active.max(), edges.max()))
+        ax.set_ylim(0.5, 0.5 * (4 * max(active.max(), edges.max())) ** (1 / (1 - taken)))
     ax.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
     dress(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
-    # Above the axes, as bars may be anywhere below: beside the title, or between it and the axes where they are narrow.
-    names = len(ax.get_legend_handles_labels()[1])
-    beside = ax.get_window_extent().width > (_TITLE + names * _NAME) * ax.figure.dpi / 72
-    side, at, columns = ("lower right", (1, 1), names) if beside else ("lower left", (0, 1), 1)
-    if not beside:
-        ax.set_title(ax.get_title("left"), loc="left", fontsize=11, pad=_LINE * (names + 0.5))
-    ax.legend(frameon=False, fontsize=9, loc=side, bbox_to_anchor=at, borderaxespad=0.2, ncols=columns)
+    ax.legend(frameon=False, fontsize=9, loc="upper right", borderaxespad=0.2, ncols=columns)
     return ax

@@ -229,3 +229,12 @@ def test_functions_of_scipys_own(device: str) -> None:
     else:
         assert ours.structural_rank(graph) == theirs.structural_rank(graph.out_csr.to_scipy())
         same(ours.depth_first_order(graph, 0), theirs.depth_first_order(graph.out_csr.to_scipy(), 0))
+
+
+def test_what_fills_blocks_is_no_edge() -> None:
+    """As SciPy has it from 1.18 on."""
+    blocks = sp.bsr_array(np.diag([1.0, 1, 0, 0]), blocksize=(2, 2))
+    assert blocks.nnz == 4
+    count, label = ours.connected_components(blocks, directed=False)
+    assert count == 4 and label.tolist() == [0, 1, 2, 3]
+    assert blocks.nnz == 4, "the caller's matrix stays as it is"

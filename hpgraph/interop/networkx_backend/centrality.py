@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import networkx as nx
@@ -19,7 +19,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import given, serves
+from hpgraph.interop.networkx_backend.serving import NETWORKX, given, serves
 
 # Vectors that ARPACK iterates with, by default, before it counts one restart: `max_iter` counts those in `nx.hits`.
 _VECTORS = 20
@@ -68,18 +68,39 @@ def pagerank(
     return G.by_node(result.rank)
 
 
-@serves(unless=lambda call: None if call["normalized"] else "lengths and signs of singular vectors are not fixed")
+def _of_unknown_length(call: Mapping[str, Any]) -> str | None:
+    svd = call["method"] == "svd" and not call["normalized"]
+    return "lengths and signs of singular vectors are not fixed" if svd else None
+
+
+@serves(unless=_of_unknown_length)
 def hits(
-    G: ConvertedGraph, max_iter: int = 100, tol: float = 1.0e-8, nstart: Any = None, normalized: bool = True
-) -> tuple[dict[Any, float], dict[Any, float]]:
+    G: ConvertedGraph, max_iter: int = 100, tol: float = 1.0e-8, nstart: Any = None, normalized: bool = True, *,
+    method: str = "power_iteration" if NETWORKX >= (3, 7) else "svd",
+) -> tuple[dict[Any, float], dict[Any, float]]:  # fmt: skip
     """As `networkx.hits`."""
+    if method not in ("power_iteration", "svd"):
+        raise ValueError(f"method not supported: {method}")
     if len(G) == 0:
         return {}, {}
-    if max_iter <= 0:
-        raise nx.PowerIterationFailedConvergence(max_iter)
+    power = method == "power_iteration"
+    start = None
+    if power and nstart is not None:
+        if missing := set(G) - nstart.keys():
+            raise nx.NetworkXError(f"nstart must have a value for every node; missing: {missing}")
+        start = G.array_of(nstart)
+        if start.sum() == 0:
+            raise nx.NetworkXError("nstart values must not sum to zero")
     graph = G.lengths("weight")
-    result = _converged(max_iter, _hits.hits, graph, tol=tol, max_iteration=_VECTORS * max_iter)
-    return G.by_node(result.hubs), G.by_node(result.authorities)
+    # Where there is no edge, power iteration divides by zero there, and NaN never converges.
+    if max_iter <= 0 or (power and graph.n_edges == 0):
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    limit = max_iter if power else _VECTORS * max_iter
+    result = _converged(max_iter, _hits.hits, graph, tol=tol, max_iteration=limit, start=start)
+    hubs, authorities = (
+        values if normalized else values / values.max() for values in (result.hubs, result.authorities)
+    )
+    return G.by_node(hubs), G.by_node(authorities)
 
 
 @serves()
@@ -178,9 +199,9 @@ def edge_betweenness_centrality(
     return dict(zip(zip(G.named(source), G.named(target), strict=True), values.tolist(), strict=True))
 
 
-@serves()
+@serves(unless=given("sp"))
 def closeness_centrality(
-    G: ConvertedGraph, u: Any = None, distance: str | None = None, wf_improved: bool = True
+    G: ConvertedGraph, u: Any = None, distance: str | None = None, wf_improved: bool = True, *, sp: Any = None
 ) -> Any:
     """As `networkx.closeness_centrality`."""
     graph = G.lengths(distance)

@@ -13,7 +13,7 @@ from hpgraph.algorithms import louvain as _louvain
 from hpgraph.algorithms import modularity as _modularity
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import serves
+from hpgraph.interop.networkx_backend.serving import NETWORKX, serves
 
 
 def _found(
@@ -45,12 +45,12 @@ def louvain_communities(
     return _found(G, _louvain.louvain, weight, resolution, max_level, seed, threshold=threshold)
 
 
-@serves()
+@serves(unless=lambda call: None if call["metric"] == "modularity" else "only the metric 'modularity' is taken")
 def leiden_communities(
     G: ConvertedGraph, weight: str | None = "weight", resolution: float = 1, max_level: int | None = None,
-    seed: Any = None,
+    seed: Any = None, *, metric: str = "cpm" if NETWORKX >= (3, 7) else "modularity", theta: float = 0.01,
 ) -> list[set[Any]]:  # fmt: skip
-    """As `networkx.community.leiden_communities`, which NetworkX leaves to backends."""
+    """As `networkx.community.leiden_communities`, which before 3.7 NetworkX left to backends."""
     return _found(G, _leiden.leiden, weight, resolution, max_level, seed)
 
 
@@ -63,7 +63,9 @@ def modularity(G: ConvertedGraph, communities: Any, weight: str | None = "weight
         raise NotAPartition(G, communities)
     graph = G.lengths(weight)
     if graph.n_edges == 0 or (graph.weighted and graph.out_csr.data.sum() == 0):
-        raise ZeroDivisionError("division by zero")
+        if NETWORKX < (3, 7):
+            raise ZeroDivisionError("division by zero")
+        return 0
     label = np.empty(len(G), np.int64)
     for number, community in enumerate(communities):
         label[[G.index[node] for node in community]] = number

@@ -16,7 +16,9 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import is_connected, is_strongly_connected
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import given, serves
+from hpgraph.interop.networkx_backend.serving import NETWORKX, given, serves
+
+_NULL = "Cannot compute eccentricity of a null graph."
 
 
 def _is_connected(G: ConvertedGraph) -> bool:
@@ -30,7 +32,10 @@ def _require_connected(G: ConvertedGraph, bounds: bool = False) -> None:
 
 def _require_nodes(G: ConvertedGraph, bounds: bool, which: Any) -> None:
     if len(G) == 0:
-        (max if bounds and not G.is_directed() else which)(())  # NetworkX's error
+        bounds = bounds and not G.is_directed()
+        if not bounds and NETWORKX >= (3, 7):
+            raise nx.NetworkXPointlessConcept(_NULL)
+        (max if bounds else which)(())  # NetworkX's error
 
 
 def _not_connected(G: ConvertedGraph, bounds: bool = False) -> nx.NetworkXError:
@@ -45,6 +50,8 @@ def _not_connected(G: ConvertedGraph, bounds: bool = False) -> nx.NetworkXError:
 @serves(unless=given("sp"))
 def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
     """As `networkx.eccentricity`."""
+    if len(G) == 0 and NETWORKX >= (3, 7):
+        raise nx.NetworkXPointlessConcept(_NULL)
     wanted = list(G.nbunch_iter(v))
     if not wanted:
         return {}

@@ -7,6 +7,7 @@ tells, by raising NotImplementedError, upon which NetworkX goes on to the next b
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar
@@ -18,6 +19,8 @@ ONE_PASS = frozenset({
     "connected_components", "is_connected", "is_weakly_connected", "node_connected_component",
     "number_connected_components", "number_weakly_connected_components", "weakly_connected_components",
 })  # fmt: skip
+# Results follow the NetworkX that is installed where versions differ.
+NETWORKX = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2]))
 Function = TypeVar("Function", bound=Callable[..., Any])
 Refusal = Callable[[Mapping[str, Any]], "str | None"]
 

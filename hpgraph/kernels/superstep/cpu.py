@@ -270,7 +270,7 @@ class Supersteps:
         received[:] = 0
         return ids.astype(np.uint32, copy=False), inbox.message[vertices][ids]
 
-    def messages(self, vertices: slice) -> np.ndarray:
+    def messages_of(self, vertices: slice) -> np.ndarray:
         """What a range of vertices has received, those with nothing the identity; after a pull from everyone."""
         return self._inbox.message[vertices]
 

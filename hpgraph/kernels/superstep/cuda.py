@@ -322,7 +322,7 @@ class Supersteps:
         received[...] = 0
         return ids.astype(np.uint32), self._message[vertices][ids]
 
-    def messages(self, vertices: slice) -> Any:
+    def messages_of(self, vertices: slice) -> Any:
         """What a range of vertices has received, those with nothing the identity; after `pull_all`."""
         return self._message[vertices]
 

@@ -6,7 +6,7 @@ the order of the arcs whatever the number of threads: results repeat bit for bit
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numba import prange
@@ -165,7 +165,7 @@ class WindowSupersteps(cpu.Supersteps):
     def _stretch(self, window: Window) -> Stretch:
         if self.code.has_edges:
             last = window.first + len(window.indices)
-            window = window._replace(data=np.arange(window.first, last, dtype=self.code.places))
+            window = window._replace(data=np.arange(window.first, last, dtype=cast(Any, self.code).places))
         indptr, indices, data = (plain(array) for array in window[:3])
         return Stretch(indptr, indices, data, self.code.message.type(1), *window.rows, window.first)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class WindowSupersteps(cuda.Supersteps):
         frontier : Frontier
         """
         once, numbered = self.code.reduce.ends_on_anything, self.code.has_edges
-        program = cuda_program(self.code, self.code.places) if numbered else self._program(part.data)
+        program = cuda_program(self.code, cast(Any, self.code).places) if numbered else self._program(part.data)
         settled = None if self._settled is None else self._settled.words
         fields = self._held(program), settled, self._received.words, self._message
         visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
