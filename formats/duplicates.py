@@ -15,15 +15,7 @@ CHOICES: tuple[str, ...] = get_args(Duplicates)
 
 
 def checked_duplicates(duplicates: Any, data: Any = None) -> Any:
-    """One of `CHOICES`, or None, which is "min" with a warning where values at one place differ.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-    TypeError
-        Where `data` have no order that the choice needs.
-    """
+    """One of `CHOICES`, or None, which is "min" with a warning where values at one place differ."""
     if duplicates is not None and not (isinstance(duplicates, str) and duplicates in CHOICES):
         raise ValueError(f"duplicates must be {', '.join(map(_quoted, CHOICES[:-1]))} or \"error\", not {duplicates!r}")
     if duplicates not in ("sum", "first", "error") and getattr(getattr(data, "dtype", None), "kind", "") == "c":
@@ -44,12 +36,8 @@ def merge_runs(values: np.ndarray[Any, Any], heads: np.ndarray[Any, Any], duplic
 def differ(values: Any, repeats: Any) -> bool:
     """Whether a value differs from the one before it, of those marked in `repeats`; NaN equals NaN here.
 
-    Parameters
-    ----------
-    values : array of shape (m,)
-        By place. On CUDA this waits for the stream.
-    repeats : bool array of shape (m - 1,)
-        Whether each entry but the first is at the place of the one before.
+    ``values`` (array of shape (m,)): by place. On CUDA this waits for the stream; ``repeats`` (bool array of shape (m -
+    1,)): whether each entry but the first is at the place of the one before.
     """
     before, after = values[:-1], values[1:]
     unlike = (before != after) & repeats

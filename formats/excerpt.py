@@ -11,23 +11,7 @@ from hpgraph.formats.pages import Pages
 def excerpt(pages: Pages, begin: int, end: int) -> Pages:
     """Pages `begin` to before `end`: a matrix of the same shape without the entries of the others.
 
-    Parameters
-    ----------
-    pages : Pages
-    begin, end : int
-
-    Returns
-    -------
-    Pages
-        What is stored is shared.
-
-    Examples
-    --------
-    >>> from hpgraph.formats import CSR
-    >>> from hpgraph.kernels.pages import cut
-    >>> pages = cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]), arcs_per_page=1)
-    >>> excerpt(pages, 1, 3).indptr.tolist()
-    [0, 1, 2, 2]
+    Returns Pages: what is stored is shared.
     """
     first, last = int(pages.first_arc[begin]), int(pages.first_arc[end])
     at, behind = int(pages.offset[begin]), int(pages.offset[end])

@@ -19,26 +19,7 @@ class FileStretch:
     A file that is mapped into memory and then cut short by somebody else ends the process that touches it. Here a
     slice is read, and comes out shorter than was asked for, as slices do that go beyond an end.
 
-    Parameters
-    ----------
-    file : binary file
-        Open for reading; it stays open as long as this is in use.
-    at : int
-        Place of the first element, in bytes.
-    count : int
-        Number of elements.
-    dtype : dtype
-        Their type, in the byte order of this machine.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = tempfile.TemporaryFile()
-    >>> file.write(np.arange(6, dtype=np.int32).tobytes())
-    24
-    >>> file.flush()
-    >>> FileStretch(file, 4, 5, np.dtype(np.int32))[1:3]
-    array([2, 3], dtype=int32)
+    ``at``: place of the first element, in bytes; ``dtype``: their type, in the byte order of this machine.
     """
 
     __slots__ = ("at", "count", "dtype", "file")
@@ -75,25 +56,7 @@ class FileStretch:
         return out[: self.read(begin, out)]
 
     def read(self, begin: int, out: Array) -> int:
-        """Read elements into an array.
-
-        Parameters
-        ----------
-        begin : int
-            The first.
-        out : contiguous array of `dtype`
-            As long as there are elements to read.
-
-        Returns
-        -------
-        int
-            How many whole elements there were before the file ended.
-
-        Raises
-        ------
-        OSError
-            When the file cannot be read.
-        """
+        """Read elements into an array."""
         view, at, done = memoryview(out.view(np.uint8).data), self.at + begin * self.dtype.itemsize, 0
         while done < len(view):
             count = _read_at(self.file, view[done:], at + done)

@@ -20,26 +20,8 @@ Sharing = Literal["copy", "read-only", "shared"]
 def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[Any, Any, Any], bool]:
     """A sparse matrix of SciPy or CuPy as the arrays of a CSR, which need not be canonical.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
-        Two-dimensional, any format.
-    pattern : bool
-        Whether to leave the values out.
-    copy : bool
-        Whether to copy what could be shared.
-
-    Returns
-    -------
-    tuple
-        Shape; offsets, columns and values; and whether these are still to be copied.
-
-    Raises
-    ------
-    TypeError
-        When the values have a type that kernels do not serve.
-    ValueError, IndexError
-        As `check_places`.
+    ``copy``: whether to copy what could be shared. Returns tuple: shape; offsets, columns and values; and whether these
+    are still to be copied.
     """
     if not pattern:
         as_value_dtype(matrix.dtype, "the matrix")
@@ -52,20 +34,7 @@ def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[An
 
 
 def check_places(matrix: Any) -> None:
-    """Refuse entries beyond the shape: conversions of SciPy and CuPy write wherever a row or a column says.
-
-    Parameters
-    ----------
-    matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
-        In any format; those that are converted by Python code are not looked at.
-
-    Raises
-    ------
-    IndexError
-        When a row or a column is negative or not there.
-    ValueError
-        When offsets fall, or do not run up to the number of entries.
-    """
+    """Refuse entries beyond the shape: conversions of SciPy and CuPy write wherever a row or a column says."""
     rows, columns = matrix.shape
     kind = getattr(matrix, "format", None)
     if kind == "coo":
@@ -91,23 +60,8 @@ def _is_made_anew(csr: Any, matrix: Any) -> bool:
 def scipy_of_csr(csr: CSR, dtype: Any = None, sharing: Sharing = "shared") -> Any:
     """A matrix in the CSR class of SciPy or CuPy.
 
-    Parameters
-    ----------
-    csr : CSR
-    dtype : dtype, optional
-        Type of the ones that a pattern gets for values; float64 by default.
-    sharing : {"copy", "read-only", "shared"}
-        Whether indices and values are the caller's own, or nobody's to write to, or the very arrays: the last is for
-        functions that only read them, and for a matrix that nobody else has.
-
-    Returns
-    -------
-    scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
-
-    Raises
-    ------
-    TypeError
-        On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
+    ``sharing``: whether indices and values are the caller's own, or nobody's to write to, or the very arrays: the last
+    is for functions that only read them, and for a matrix that nobody else has.
     """
     hand_out = _HAND_OUT[sharing]
     # SciPy wants one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.

@@ -14,24 +14,7 @@ from hpgraph.core.device import array_module, is_cuda
 def own(array: Any, given: Any) -> Any:
     """An array made of what a caller gave, copied where it still is the caller's memory.
 
-    Parameters
-    ----------
-    array : numpy.ndarray, cupy.ndarray or None
-        What is to be kept.
-    given : object
-        What it was made of: an array, a sequence, an array of another library.
-
-    Returns
-    -------
-    numpy.ndarray, cupy.ndarray or None
-        The same array where conversion has copied already.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(3)
-    >>> own(x, x) is x, own(x.astype(float), x).dtype
-    (False, dtype('float64'))
+    Returns numpy.ndarray, cupy.ndarray or None: the same array where conversion has copied already.
     """
     if array is None:
         return None
@@ -47,22 +30,7 @@ def own(array: Any, given: Any) -> Any:
 
 
 def read_only(array: Any) -> Any:
-    """What shows an array and lets nobody write to it: a read-only view, or on CUDA, which has none, a copy.
-
-    Parameters
-    ----------
-    array : numpy.ndarray, cupy.ndarray or None
-
-    Returns
-    -------
-    numpy.ndarray, cupy.ndarray or None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> read_only(np.arange(3)).flags.writeable
-    False
-    """
+    """What shows an array and lets nobody write to it: a read-only view, or on CUDA, which has none, a copy."""
     if array is None or is_cuda(array):
         return None if array is None else array.copy()
     view = array.view()
@@ -71,15 +39,5 @@ def read_only(array: Any) -> Any:
 
 
 def hand_out(array: Any, copy: bool) -> Any:
-    """An array for a caller: one of its own, or a read-only view.
-
-    Parameters
-    ----------
-    array : numpy.ndarray, cupy.ndarray or None
-    copy : bool
-
-    Returns
-    -------
-    numpy.ndarray, cupy.ndarray or None
-    """
+    """An array for a caller: one of its own, or a read-only view."""
     return array.copy() if copy and array is not None else read_only(array)

@@ -345,19 +345,7 @@ def _rows_of(indptr: Array, first_arc: Array) -> tuple[Array, Array]:
 def crc32(array: Array) -> int:
     """CRC-32 of an array's bytes, that of zlib, gzip and PNG.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Contiguous.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> crc32(np.frombuffer(b"123456789", dtype=np.uint8)) == 0xCBF43926
-    True
+    ``array``: contiguous.
     """
     return zlib.crc32(array.view(np.uint8).data)
 
@@ -365,25 +353,10 @@ def crc32(array: Array) -> int:
 def cut_points(indptr: Array, arcs_per_page: int) -> Array:
     """Where to cut rows into pages: `Pages.first_arc`.
 
-    Parameters
-    ----------
-    indptr : array of int64, shape (rows + 1,)
-    arcs_per_page : int
-        A page holds no more.
-
-    Returns
-    -------
-    array of int64, shape (pages + 1,)
-
-    Notes
-    -----
     A page ends where a row does, unless that would leave an eighth of it empty: such a row is long, and goes on in the
     next page. So all pages but the last hold equally many entries to within an eighth, whatever the degrees.
 
-    Examples
-    --------
-    >>> cut_points(np.array([0, 5, 7, 16, 16, 50]), 8)
-    array([ 0,  7, 15, 23, 31, 39, 47, 50])
+    ``indptr`` (array of int64, shape (rows + 1,)). Returns array of int64, shape (pages + 1,).
     """
     if arcs_per_page < 1:
         raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")

@@ -216,22 +216,7 @@ class SELL(Storage):
 
 
 def slots_of(csr: CSR) -> int:
-    """How many slots a matrix takes in SELL, padding included; on CUDA this waits for the stream.
-
-    Parameters
-    ----------
-    csr : CSR
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from hpgraph.formats import CSR
-    >>> slots_of(CSR((3, 3), [0, 1, 1, 3], [2, 0, 1]))
-    64
-    """
+    """How many slots a matrix takes in SELL, padding included; on CUDA this waits for the stream."""
     lengths = csr.indptr[1:] - csr.indptr[:-1]
     return int(_sorted(lengths, _window(lengths, csr.nnz))[1][-1])
 

@@ -32,27 +32,7 @@ _LANES = 64
 
 
 def warm_up(device: str, jobs: int | None = None) -> Iterator[tuple[str, float]]:
-    """Compile every built-in kernel for a device.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-        For which.
-    jobs : int, optional
-        How many processes compile; by default ``hpgraph.config.threads``. Numba compiles one kernel at a time in each.
-
-    Yields
-    ------
-    what : str
-        What is ready now.
-    seconds : float
-        How long it took.
-
-    Raises
-    ------
-    MissingExtraError, DeviceError
-        When CUDA is asked for and cannot be had.
-    """
+    """Compile every built-in kernel for a device."""
     return compile_ahead(built_in_calls, [what for what, _ in built_in_calls(device)], device, jobs)
 
 
@@ -61,19 +41,8 @@ def compile_ahead(
 ) -> Iterator[tuple[str, float]]:
     """Make calls in several processes at once, for what they leave in the cache; a bar shows how many are done.
 
-    Parameters
-    ----------
-    calls : function of a module
-        Of a device, which gives names and calls; each process asks it anew.
-    names : sequence of str
-        Those of the calls, in their order.
-    device, jobs
-        As for `warm_up`.
-
-    Yields
-    ------
-    str, float
-        The name of a call that has returned, and the seconds that it took.
+    ``names``: those of the calls, in their order. Yields ``str, float``: the name of a call that has returned, and the
+    seconds that it took.
     """
     settings = {"HPGRAPH_CACHE_DIR": os.fspath(hpg.config.cache_dir), "HPGRAPH_VERBOSE": "0", "HPGRAPH_PROGRESS": "0"}
     # A fork would take along threads and a GPU context that do not survive it.
@@ -101,28 +70,7 @@ def _timed(calls: Calls, device: str, at: int) -> float:
 
 @functools.cache
 def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
-    """A call for every kernel that a first use would otherwise compile.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-        Where.
-
-    Returns
-    -------
-    list of (str, callable)
-        What is compiled, and the call that does it.
-
-    Raises
-    ------
-    MissingExtraError, DeviceError
-        When CUDA is asked for and cannot be had.
-
-    Examples
-    --------
-    >>> [what for what, call in built_in_calls("cpu")][:2]
-    ['BFS', 'BFS, smallest parents']
-    """
+    """A call for every kernel that a first use would otherwise compile."""
     device = normalize_device(device)
     plain = hpg.datasets.kron(_SCALE, device=device)
     weighted = {kind: _weighted(plain, kind) for kind in _WEIGHTS}

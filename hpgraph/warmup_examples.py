@@ -17,17 +17,7 @@ from hpgraph.kernels.lanes.apart import SIDE, by_lane
 
 
 def example_calls() -> list[tuple[str, Callable[[], Any]]]:
-    """The calls, by name.
-
-    Returns
-    -------
-    list of (str, callable)
-
-    Examples
-    --------
-    >>> [what for what, call in example_calls()][:2]
-    ['BFS, small graph', 'SSSP, small graph']
-    """
+    """The calls, by name."""
     debian = hpg.datasets.debian()
     both = debian.undirected
     rng = np.random.default_rng(1)

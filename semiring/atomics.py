@@ -48,27 +48,7 @@ def _replace(array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic(_swap_if_same)
 def compare_and_swap(typingctx: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
-    """Write `desired` into ``array[index]`` if it holds `expected`; whether it did. Floats compare by their bits.
-
-    Parameters
-    ----------
-    array : 1-d array of integers or floats
-    index : int
-    expected, desired : converted to the array's dtype
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from numba import njit
-    >>> parent = np.full(3, -1)
-    >>> claim = njit(lambda parent, v, u: compare_and_swap(parent, v, -1, u))
-    >>> claim(parent, 2, 7), claim(parent, 2, 8), parent.tolist()
-    (True, False, [-1, -1, 7])
-    """
+    """Write `desired` into ``array[index]`` if it holds `expected`; whether it did. Floats compare by their bits."""
     _check("compare_and_swap", array, index)
     sig = types.boolean(array, index, array.dtype, array.dtype)
 
@@ -86,36 +66,14 @@ def compare_and_swap(typingctx: Any, array: Any, index: Any, expected: Any, desi
 
 @intrinsic(lambda array, index, value: _replace(array, index, array[index] + element(array, value)))
 def fetch_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """Add `value` to ``array[index]``; what it held before. Sums of floats depend on the order of the threads.
-
-    Parameters
-    ----------
-    array : 1-d array of integers or floats
-    index : int
-    value : converted to the array's dtype
-
-    Returns
-    -------
-    The array's dtype.
-    """
+    """Add `value` to ``array[index]``; what it held before. Sums of floats depend on the order of the threads."""
     _check("fetch_add", array, index)
     return _read_modify_write("fadd" if isinstance(array.dtype, types.Float) else "add", array, index)
 
 
 @intrinsic(lambda array, index, bits: _replace(array, index, array[index] | element(array, bits)))
 def atomic_or(typingctx: Any, array: Any, index: Any, bits: Any) -> Any:
-    """Set bits of ``array[index]``; what it held before.
-
-    Parameters
-    ----------
-    array : 1-d array of integers
-    index : int
-    bits : converted to the array's dtype
-
-    Returns
-    -------
-    The array's dtype.
-    """
+    """Set bits of ``array[index]``; what it held before."""
     _check("atomic_or", array, index, floats=False)
     return _read_modify_write("or", array, index)
 
@@ -125,15 +83,6 @@ def atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
     """Read ``array[index]`` afresh, though another thread may be writing it.
 
     A plain read inside a loop may be taken out of the loop by the compiler.
-
-    Parameters
-    ----------
-    array : 1-d array of integers or floats
-    index : int
-
-    Returns
-    -------
-    The array's dtype.
     """
     _check("atomic_load", array, index)
 

@@ -15,40 +15,12 @@ _C_TYPES = REAL_TYPES | {
 
 
 def c_type(dtype: npt.DTypeLike) -> str:
-    """The C++ type of a dtype.
-
-    Parameters
-    ----------
-    dtype : dtype-like
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> c_type("uint16")
-    'unsigned short'
-    """
+    """The C++ type of a dtype."""
     return _C_TYPES[check_dtype(dtype)]
 
 
 def c_literal(value: np.generic) -> str:
-    """A NumPy scalar as a C++ expression of the same type and the same bits.
-
-    Parameters
-    ----------
-    value : numpy scalar
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> c_literal(np.int8(-128)), c_literal(np.float32(0.1))
-    ('((signed char)-128LL)', '((float)0x1.99999a0000000p-4)')
-    """
+    """A NumPy scalar as a C++ expression of the same type and the same bits."""
     kind = c_type(value.dtype)
     if value.dtype.kind == "b":
         return "true" if value else "false"

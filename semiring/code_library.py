@@ -115,13 +115,8 @@ class _Unplaced:
 def libraries(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
     """Context manager: what is compiled or read back inside the block is of this kind, Numba's own functions too.
 
-    Parameters
-    ----------
-    codegen : numba.core.codegen.JITCPUCodegen
-        Used under Numba's lock alone, as is this.
-    kind : class
-        `InnerLibrary` for what only others call; Numba's own, inside such a block, for a kernel found on disk that
-        Python calls as well.
+    ``kind``: `InnerLibrary` for what only others call; Numba's own, inside such a block, for a kernel found on disk
+    that Python calls as well.
     """
     usual, codegen._library_class = codegen._library_class, kind
     try:

@@ -39,36 +39,13 @@ _TOKEN = re.compile(r"Literal\[(\w+)\]\([^()]*\)")
 def at_line(code: CodeType, line: int | None) -> str:
     """A place in the words that Numba has for it.
 
-    Parameters
-    ----------
-    code : code object
-    line : int or None
-        None is the first.
-
-    Returns
-    -------
-    str
+    ``line``: none is the first.
     """
     return f'(File "{code.co_filename}", line {code.co_firstlineno if line is None else line})'
 
 
 def reason(error: BaseException) -> str:
-    """The part of a compiler's error that the author of the function can act on, and the line it is about.
-
-    Parameters
-    ----------
-    error : exception
-        Of Numba, LLVM or NVVM.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> reason(TypeError("cannot type infer runaway recursion"))
-    'it calls itself without end: write a loop'
-    """
+    """The part of a compiler's error that the author of the function can act on, and the line it is about."""
     # Numba colours its messages where it finds colorama.
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
     place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")

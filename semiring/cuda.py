@@ -29,17 +29,7 @@ INCLUDE = '#include "operators.cuh"\n'
 
 @dataclass(frozen=True)
 class LinkedCode:
-    """LTO-IR that is made only when it is needed: a kernel found in the cache needs none.
-
-    Parameters
-    ----------
-    key : str
-        What decides the code: equal keys, equal code, in every process.
-    produce : callable
-        Returns the LTO-IR.
-    lasting : bool
-        Whether anybody can ask for the same key again, so that a kernel of it is worth keeping on disk.
-    """
+    """LTO-IR that is made only when it is needed: a kernel found in the cache needs none."""
 
     key: str
     produce: Callable[[], bytes] = field(compare=False, repr=False)
@@ -48,17 +38,7 @@ class LinkedCode:
 
 @dataclass(frozen=True)
 class DeviceCode:
-    """A C++ type and what it takes to define it.
-
-    Parameters
-    ----------
-    functor : str
-        Name of the type.
-    source : str
-        C++ text that defines it, to stand before the kernel's.
-    ltoir : tuple of LinkedCode
-        To be linked with the kernel.
-    """
+    """A C++ type and what it takes to define it."""
 
     functor: str
     source: str
@@ -66,20 +46,7 @@ class DeviceCode:
 
 
 def unary_functor(op: UnaryOp, dtype: npt.DTypeLike, name: str) -> DeviceCode:
-    """A struct with ``static R apply(A a)``.
-
-    Parameters
-    ----------
-    op : UnaryOp
-    dtype : dtype-like
-        Of the operand.
-    name : str
-        Of the struct.
-
-    Returns
-    -------
-    DeviceCode
-    """
+    """A struct with ``static R apply(A a)``."""
     if op.cpp is None:
         return function_functor(op.typed(dtype), (dtype,), op.result_dtype(dtype), name)
     operand, computing, result = c_type(dtype), c_type(op.computing_dtype(dtype)), c_type(op.result_dtype(dtype))
@@ -94,34 +61,7 @@ def binary_functor(
     name: str,
     result_dtype: npt.DTypeLike | None = None,
 ) -> DeviceCode:
-    """A struct with ``static R apply(A a, B b)``.
-
-    Parameters
-    ----------
-    op : BinaryOp
-    a_dtype, b_dtype : dtype-like
-    name : str
-        Of the struct.
-    result_dtype : dtype-like, optional
-        What the result is converted to. Default: that of the operator.
-
-    Returns
-    -------
-    DeviceCode
-
-    Examples
-    --------
-    >>> from hpgraph.semiring import get_binary
-    >>> print(binary_functor(get_binary("plus"), "int32", "float32", "Multiply").source)
-    #include "operators.cuh"
-    struct Multiply {
-        typedef double result_type;
-        __device__ static double apply(int a, float b) {
-            return (double)hpgraph::op::plus::apply<double>((double)a, (double)b);
-        }
-    };
-    <BLANKLINE>
-    """
+    """A struct with ``static R apply(A a, B b)``."""
     typed = op.typed(a_dtype, b_dtype, result_dtype)
     natural = op.result_dtype(a_dtype, b_dtype)
     final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
@@ -138,17 +78,6 @@ def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCod
     It has ``T apply(T, T)``, ``T identity()``, ``bool is_terminal(T)``, ``bool atomic_combine(T* where, T value)``
     (whether ``*where`` changed), all static, and the constants ``has_terminal`` and ``idempotent``. Complex numbers are
     not combined atomically: no instruction does both parts at once.
-
-    Parameters
-    ----------
-    monoid : Monoid
-    dtype : dtype-like
-    name : str
-        Of the struct.
-
-    Returns
-    -------
-    DeviceCode
     """
     found = check_dtype(dtype)
     kind = c_type(found)
@@ -184,26 +113,7 @@ def gather_functor(
     index_dtype: npt.DTypeLike,
     name: str,
 ) -> DeviceCode:
-    """A struct with ``static R apply(const S0* s0, ..., I source, W weight, I target)``.
-
-    Parameters
-    ----------
-    gather : Function
-        ``gather(state, source, weight, target)``, `state` a tuple of arrays; that of a semiring with a built-in
-        operator becomes C++.
-    weight_dtype : dtype-like
-    state_dtypes : sequence of dtype-like
-        Of the arrays of the state.
-    result_dtype : dtype-like
-    index_dtype : dtype-like
-        Of source and target.
-    name : str
-        Of the struct.
-
-    Returns
-    -------
-    DeviceCode
-    """
+    """A struct with ``static R apply(const S0* s0, ..., I source, W weight, I target)``."""
     weight, result = check_dtype(weight_dtype, "weight_dtype"), check_dtype(result_dtype, "result_dtype")
     state = [check_dtype(dtype, "state_dtypes") for dtype in state_dtypes]
     index = c_type(index_dtype)
@@ -227,33 +137,7 @@ def gather_functor(
 
 
 def entry_functor(function: EntryFunction, name: str) -> DeviceCode:
-    """A struct with ``static R apply(X x, Y y, long long i, long long j)``.
-
-    Parameters
-    ----------
-    function : EntryFunction
-        That of a built-in operator becomes C++.
-    name : str
-        Of the struct.
-
-    Returns
-    -------
-    DeviceCode
-
-    Examples
-    --------
-    >>> from hpgraph.semiring import get_binary
-    >>> from hpgraph.semiring.entry import entry_function
-    >>> print(entry_functor(entry_function(get_binary("firsti"), "bool", "bool"), "Row").source)
-    #include "operators.cuh"
-    struct Row {
-        typedef long long result_type;
-        __device__ static long long apply(bool x, bool y, long long i, long long j) {
-            return (long long)i;
-        }
-    };
-    <BLANKLINE>
-    """
+    """A struct with ``static R apply(X x, Y y, long long i, long long j)``."""
     op, x, y, final = function.op, c_type(function.x_dtype), c_type(function.y_dtype), c_type(function.dtype)
     if isinstance(op, BinaryOp) and op.position is not None:
         value = f"({final}){'i' if op.axis == 'row' else 'j'}"
@@ -277,26 +161,7 @@ def entry_functor(function: EntryFunction, name: str) -> DeviceCode:
 def function_functor(
     function: Function, argument_dtypes: Sequence[Any], return_dtype: npt.DTypeLike | None, name: str
 ) -> DeviceCode:
-    """A struct with ``static R apply(A0 a0, A1 a1, ...)`` that calls a Python function.
-
-    Parameters
-    ----------
-    function : Function
-    argument_dtypes : sequence
-        As for `Function.cuda`, but no Numba types; a tuple's members are separate parameters.
-    return_dtype : dtype-like or None
-    name : str
-        Of the struct.
-
-    Returns
-    -------
-    DeviceCode
-
-    Raises
-    ------
-    CompileError
-        Not here, but when the LTO-IR is produced, if the function does not compile.
-    """
+    """A struct with ``static R apply(A0 a0, A1 a1, ...)`` that calls a Python function."""
     text, call, code = _called(function, tuple(argument_dtypes), return_dtype, name)
     kinds = [_parameter_type(dtype) for dtype in _flat(argument_dtypes)]
     parameters = ", ".join(f"{kind} a{i}" for i, kind in enumerate(kinds))
@@ -328,32 +193,7 @@ def _apply(op: BinaryOp, a_dtype: Any, b_dtype: Any, final: np.dtype, a: str, b:
 def device_function(
     function: Function, types: tuple[Any, ...], result: npt.DTypeLike | None, symbol: str
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """A Python function under a name in C++: written down in C++ where it can be, else Numba's code of it.
-
-    Parameters
-    ----------
-    function : Function
-    types : tuple
-        As for `Function.cuda`, but no Numba types.
-    result : dtype-like or None
-    symbol : str
-
-    Returns
-    -------
-    str
-        C++ text that defines the function, or declares it. A bool is an ``unsigned char`` there.
-    tuple of LinkedCode
-        The code to link where it is declared only; it is compiled only if no finished kernel is cached.
-
-    Examples
-    --------
-    >>> text, code = device_function(Function(lambda a, b: a * b), (np.float32, np.float32), np.float32, "product")
-    >>> print(text.splitlines()[0], len(code))
-    __device__ __forceinline__ float product(float a0, float a1) { 0
-    >>> text, code = device_function(Function(lambda a: a % 3), (np.int64,), np.int64, "rest")
-    >>> print(text.strip(), len(code))
-    extern "C" __device__ long long rest(long long); 1
-    """
+    """A Python function under a name in C++: written down in C++ where it can be, else Numba's code of it."""
     returned = None if result is None else check_dtype(result)
     text = traced(function.python, types, returned, symbol)
     if text is not None:

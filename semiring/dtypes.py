@@ -15,25 +15,7 @@ DTYPES = tuple(
 
 
 def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype", *, real: bool = False) -> np.dtype:
-    """The dtype as NumPy's object, if the kernels work on it.
-
-    Parameters
-    ----------
-    dtype : dtype-like
-    argument : str
-        What the message calls it.
-    real : bool, default False
-        Whether complex numbers are out of the question.
-
-    Returns
-    -------
-    numpy.dtype
-
-    Raises
-    ------
-    TypeError
-        If it is none of bool, int8 to int64, uint8 to uint64, float32, float64, complex64, complex128.
-    """
+    """The dtype as NumPy's object, if the kernels work on it."""
     found = np.dtype(dtype).newbyteorder("=")
     if found not in DTYPES or (real and found.kind == "c"):
         names = ", ".join(d.name for d in DTYPES if not (real and d.kind == "c"))
@@ -43,19 +25,5 @@ def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype", *, real: bool = F
 
 
 def real_dtype(dtype: np.dtype) -> np.dtype:
-    """The type of a complex number's parts; of other types themselves.
-
-    Parameters
-    ----------
-    dtype : dtype
-
-    Returns
-    -------
-    numpy.dtype
-
-    Examples
-    --------
-    >>> real_dtype(np.dtype("complex64")), real_dtype(np.dtype("int8"))
-    (dtype('float32'), dtype('int8'))
-    """
+    """The type of a complex number's parts; of other types themselves."""
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype

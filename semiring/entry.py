@@ -58,34 +58,7 @@ def entry_function(
     *,
     swapped: bool = False,
 ) -> EntryFunction:
-    """An operator as a function of an entry; made once for the same operator and types.
-
-    Parameters
-    ----------
-    op : UnaryOp, BinaryOp or IndexUnaryOp
-        A unary operator is given x; a positional one i or j; an index-unary one x, i, j and, as its thunk, y.
-    x_dtype, y_dtype : dtype-like
-    dtype : dtype-like, optional
-        What the result is converted to. Default: that of the operator.
-    swapped : bool, default False
-        Whether a binary operator is given y first.
-
-    Returns
-    -------
-    EntryFunction
-
-    Raises
-    ------
-    TypeError
-        If the operator does not work on the types.
-
-    Examples
-    --------
-    >>> from hpgraph.semiring import get_binary
-    >>> minus = entry_function(get_binary("minus"), "int64", "float32", swapped=True)
-    >>> minus(np.int64(1), np.float32(3), 0, 0), minus.dtype
-    (np.float64(2.0), dtype('float64'))
-    """
+    """An operator as a function of an entry; made once for the same operator and types."""
     return _entry_function(
         op, check_dtype(x_dtype), check_dtype(y_dtype), None if dtype is None else check_dtype(dtype), swapped
     )

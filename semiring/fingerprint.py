@@ -43,29 +43,7 @@ _PROCESS = uuid.uuid4().hex
 
 
 def fingerprint(python: FunctionType) -> str:
-    """Hash of everything that decides what a function compiles to.
-
-    Parameters
-    ----------
-    python : function
-        A plain Python function.
-
-    Returns
-    -------
-    str
-        40 hexadecimal digits. A function that reaches an object whose value cannot be read gets a new one every time,
-        so that nothing stale is ever found under it; `is_lasting` tells it from the others.
-
-    Examples
-    --------
-    >>> fingerprint(lambda a, b: a + b) == fingerprint(lambda a, b: a + b)
-    True
-    >>> scale = 2
-    >>> before = fingerprint(lambda a: a * scale)
-    >>> scale = 3
-    >>> fingerprint(lambda a: a * scale) == before
-    False
-    """
+    """Hash of everything that decides what a function compiles to."""
     return fingerprint_of_copy(copy_function(python))
 
 
@@ -83,18 +61,7 @@ def is_lasting(key: str) -> bool:
 
 
 def at_a_glance(python: Any) -> tuple[Any, ...] | None:
-    """What decides what a function compiles to, where that is seen without walking through all it refers to.
-
-    Parameters
-    ----------
-    python : object
-
-    Returns
-    -------
-    tuple or None
-        The code of a plain function without defaults, and what it takes from its closure and its globals, if these are
-        numbers and modules that Numba knows by name: equal ones have equal fingerprints. Otherwise None.
-    """
+    """What decides what a function compiles to, where that is seen without walking through all it refers to."""
     if not isinstance(python, FunctionType) or python.__defaults__ or python.__kwdefaults__:
         return None
     reached = [python.__globals__.get(name, MISSING) for name in global_names(python.__code__)]

@@ -183,22 +183,6 @@ class TypedFunction(Function):
     """A `Function` made for given types, and equal to another only if these are the same.
 
     The same Python text may serve several types, for each of which the GPU has code of its own.
-
-    Parameters
-    ----------
-    python : function
-        The function.
-    name : str
-        What messages call it.
-    dtypes : tuple of numpy.dtype
-        Of its operands and of its result.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> single, double = (TypedFunction(lambda a: a, "same", (np.dtype(name),)) for name in ("f4", "f8"))
-    >>> single == double
-    False
     """
 
     def __init__(self, python: Callable[..., Any], name: str, dtypes: tuple[Any, ...]) -> None:

@@ -17,29 +17,7 @@ if TYPE_CHECKING:
 
 
 def returned_dtype(function: Function, argument_dtypes: tuple[Any, ...]) -> np.dtype:
-    """The dtype of what a function returns.
-
-    Parameters
-    ----------
-    function : Function
-    argument_dtypes : tuple of numpy.dtype
-
-    Returns
-    -------
-    numpy.dtype
-
-    Raises
-    ------
-    CompileError
-        If the function cannot be compiled for these types, or returns no number.
-
-    Examples
-    --------
-    >>> from hpgraph.semiring.function import Function
-    >>> halve = Function(lambda x: x / 2)
-    >>> returned_dtype(halve, (np.dtype("int64"),))
-    dtype('float64')
-    """
+    """The dtype of what a function returns."""
     from numba import config, from_dtype
 
     if config.DISABLE_JIT:
@@ -63,22 +41,7 @@ def _dtype_seen(function: Function, argument_dtypes: tuple[Any, ...]) -> np.dtyp
 
 
 def returned_type(function: Function, argument_types: tuple[Any, ...]) -> Any:
-    """The Numba type of what a function returns.
-
-    Parameters
-    ----------
-    function : Function
-    argument_types : tuple of Numba types
-
-    Returns
-    -------
-    numba.types.Type
-
-    Raises
-    ------
-    CompileError
-        If the function cannot be compiled for these types.
-    """
+    """The Numba type of what a function returns."""
     from numba import types
     from numba.core.registry import cpu_target
 
@@ -92,16 +55,7 @@ def returned_type(function: Function, argument_types: tuple[Any, ...]) -> Any:
 
 
 def dtype_of(numba_type: Any) -> np.dtype | None:
-    """The dtype of a Numba type that kernels compute in; None for another type.
-
-    Parameters
-    ----------
-    numba_type : numba.types.Type
-
-    Returns
-    -------
-    numpy.dtype or None
-    """
+    """The dtype of a Numba type that kernels compute in; None for another type."""
     from numba import types
     from numba.np.numpy_support import as_dtype
 
@@ -114,22 +68,7 @@ def dtype_of(numba_type: Any) -> np.dtype | None:
 
 
 def described(numba_type: Any) -> str:
-    """A Numba type in words.
-
-    Parameters
-    ----------
-    numba_type : numba.types.Type
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from numba import types
-    >>> described(types.UniTuple(types.int64, 2)), described(types.Optional(types.float64))
-    ('a tuple of 2', 'None where no return is reached')
-    """
+    """A Numba type in words."""
     from numba import types
 
     words: tuple[tuple[Any, str], ...] = (
@@ -149,16 +88,7 @@ def described(numba_type: Any) -> str:
 
 
 def last_return(python: FunctionType) -> str:
-    """The place of a function's last return.
-
-    Parameters
-    ----------
-    python : function
-
-    Returns
-    -------
-    str
-    """
+    """The place of a function's last return."""
     lines = [
         instruction.positions.lineno
         for instruction in dis.get_instructions(python.__code__)

@@ -16,27 +16,7 @@ from numba import extending
 
 
 def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.extending.intrinsic` for a function that means the same as one in Python.
-
-    Parameters
-    ----------
-    in_python : function
-        What takes its place where Numba does not compile.
-
-    Returns
-    -------
-    decorator
-        For a function of the typing context and the types of the arguments, as Numba wants it.
-
-    Examples
-    --------
-    >>> from numba import types
-    >>> @intrinsic(lambda word: int(word).bit_count())
-    ... def popcount(typingctx, word):
-    ...     return types.int64(types.int64), lambda context, builder, sig, args: builder.ctpop(args[0])
-    >>> numba.njit(lambda word: popcount(word))(0b1011)
-    3
-    """
+    """`numba.extending.intrinsic` for a function that means the same as one in Python."""
 
     def decorate(compiled: Callable[..., Any]) -> Any:
         if numba.config.DISABLE_JIT:
@@ -47,20 +27,5 @@ def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], A
 
 
 def element(array: Any, value: Any) -> Any:
-    """A value as an element of an array, converted as compiled code does: bits that do not fit are cut off.
-
-    Parameters
-    ----------
-    array : numpy.ndarray
-    value : number
-
-    Returns
-    -------
-    numpy scalar
-
-    Examples
-    --------
-    >>> element(np.zeros(1, np.uint8), -1)
-    np.uint8(255)
-    """
+    """A value as an element of an array, converted as compiled code does: bits that do not fit are cut off."""
     return np.asarray(value).astype(array.dtype)[()]

@@ -33,14 +33,7 @@ _FUNCTIONS: dict[str, Function] = {}
 
 
 class FunctionType(types.Opaque):
-    """Numba type of a `Function`: equal for functions of equal key.
-
-    Parameters
-    ----------
-    function_key : str
-    function : Function, optional
-        Absent when Numba reads the type back from its cache, where no body is needed.
-    """
+    """Numba type of a `Function`: equal for functions of equal key."""
 
     def __init__(self, function_key: str, function: Function | None = None) -> None:
         self.function_key = function_key
@@ -79,33 +72,7 @@ def _unbox_function(typ: Any, obj: Any, c: Any) -> NativeValue:
 
 
 def call(function: Function, *args: Any) -> Any:
-    """Call a `Function` that is an argument of the kernel; any number of arguments, of any type Numba knows.
-
-    Parameters
-    ----------
-    function : Function
-    *args
-        Scalars, arrays, tuples of these.
-
-    Raises
-    ------
-    CompileError
-        When the kernel is compiled, if the function does not compile for these types.
-
-    Examples
-    --------
-    >>> from numba import njit
-    >>> from hpgraph.semiring.function import Function
-    >>> @njit
-    ... def fold(function, values, start):
-    ...     total = start
-    ...     for value in values:
-    ...         total = call(function, total, value)
-    ...     return total
-    >>> import numpy as np
-    >>> fold(Function(lambda a, b: a * b), np.array([2.0, 3.0, 4.0]), 1.0)
-    24.0
-    """
+    """Call a `Function` that is an argument of the kernel; any number of arguments, of any type Numba knows."""
     return function(*args)
 
 
@@ -141,19 +108,7 @@ def _number(key: str) -> int:
 
 
 def exception_of(number: int, described: int) -> Exception:
-    """The exception that a function has stopped a run by.
-
-    Parameters
-    ----------
-    number : int
-        The function's.
-    described : int
-        Address of Numba's description.
-
-    Returns
-    -------
-    Exception
-    """
+    """The exception that a function has stopped a run by."""
     name = next((function.name for key, function in _FUNCTIONS.items() if _number(key) == number), "a function")
     about = _Described.from_address(described)
     kind, arguments, _ = pickle.loads(ctypes.string_at(about.pickled, about.length))

@@ -26,17 +26,6 @@ def check_monoid(monoid: Monoid, samples: Iterable[Any] | None = None) -> None:
 
     Integers must agree exactly, floats to a relative tolerance of 1e-9. A family of dtypes is passed over if the
     operator does not take it or it cannot hold the identity; one must remain.
-
-    Parameters
-    ----------
-    monoid : Monoid
-    samples : iterable of numbers, optional
-        Values to try instead; each family takes those it can hold.
-
-    Raises
-    ------
-    ValueError
-        If a law fails, with the values for which it does.
     """
     chosen = None if samples is None else tuple(samples)
     tried = 0

@@ -178,21 +178,7 @@ class _Unending(Monoid):
 
 
 def without_terminal(monoid: Monoid) -> Monoid:
-    """The same monoid, without a value at which a reduction may stop.
-
-    Parameters
-    ----------
-    monoid : Monoid
-
-    Returns
-    -------
-    Monoid
-
-    Examples
-    --------
-    >>> BUILTIN["min"].has_terminal("int32"), without_terminal(BUILTIN["min"]).has_terminal("int32")
-    (True, False)
-    """
+    """The same monoid, without a value at which a reduction may stop."""
     return _Unending(monoid)
 
 

@@ -39,28 +39,7 @@ _ROUNDED = {float, np.float32, np.float64}
 
 @lru_cache(maxsize=512)
 def course(function: Callable[..., Any], attribute: str, constant: frozenset[str] = frozenset({"id"})) -> Course:
-    """How a function's result moves when an attribute of its first parameter rises, and all else stays.
-
-    Parameters
-    ----------
-    function : function
-        In Python; its first and last parameters have attributes, those in between are numbers.
-    attribute : str
-    constant : frozenset of str
-        Attributes of either that stay.
-
-    Returns
-    -------
-    Course
-        Sums that wrap around are left out of account.
-
-    Examples
-    --------
-    >>> course(lambda source, weight, target: min(source.width, weight), "width")
-    <Course.RISES: 2>
-    >>> course(lambda source, weight, target: weight - source.width, "width")
-    <Course.UNKNOWN: 4>
-    """
+    """How a function's result moves when an attribute of its first parameter rises, and all else stays."""
     from numba.core import errors
     from numba.core.compiler import run_frontend
 

@@ -31,20 +31,7 @@ _BINARY_KINDS = ("returned", "same", "number", "bool", "truth", "bits", "float",
 
 
 def check_held(natural: np.dtype, final: np.dtype, name: str) -> None:
-    """Refuse a real type for what is complex, whose imaginary part no conversion may drop in silence.
-
-    Parameters
-    ----------
-    natural, final : dtype
-        What is computed, and what it is asked for as.
-    name : str
-        Of what computes it.
-
-    Raises
-    ------
-    TypeError
-        If the second cannot hold the first.
-    """
+    """Refuse a real type for what is complex, whose imaginary part no conversion may drop in silence."""
     if natural.kind == "c" and final.kind not in "bc":
         raise TypeError(f'{name} gives {natural}, which {final} cannot hold: apply "real", "imag" or "abs" to it')
 

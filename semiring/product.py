@@ -57,33 +57,7 @@ class Product(TypedFunction):
 def product_of(
     semiring: Semiring, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, dtype: npt.DTypeLike | None = None
 ) -> Product:
-    """The multiplication of a semiring for given types; made once for the same semiring and types.
-
-    Parameters
-    ----------
-    semiring : Semiring
-    a_dtype, b_dtype : dtype-like
-        Of the entries that meet.
-    dtype : dtype-like, optional
-        Of the result. Default: that of the semiring.
-
-    Returns
-    -------
-    Product
-
-    Raises
-    ------
-    TypeError
-        If the semiring does not work on the types.
-
-    Examples
-    --------
-    >>> from hpgraph.semiring import get_semiring
-    >>> product_of(get_semiring("plus_times"), "int8", "float32")(np.int8(2), np.float32(1.5), 0, 0, 0)
-    np.float32(3.0)
-    >>> product_of(get_semiring("min_firstj"), "bool", "bool")(True, True, 4, 5, 6)
-    np.int64(5)
-    """
+    """The multiplication of a semiring for given types; made once for the same semiring and types."""
     final = None if dtype is None else check_dtype(dtype)
     return _product(semiring, check_dtype(a_dtype, "a_dtype"), check_dtype(b_dtype, "b_dtype"), final)
 

@@ -17,24 +17,8 @@ _BY_NAME = {"locals", "vars", "eval", "exec"}
 def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
     """Attributes that a function reads of each parameter.
 
-    Parameters
-    ----------
-    function : function
-        A plain Python function.
-
-    Returns
-    -------
-    mapping
-        For each parameter its attributes: none, where it is never read, and None for the whole, where the function does
-        anything else with it (it hands it on, captures it, assigns it).
-
-    Examples
-    --------
-    >>> def gather(source, weight, target):
-    ...     return source.width + source.depth * weight
-    >>> found = reads(gather)
-    >>> sorted(found["source"]), found["weight"], found["target"]
-    (['depth', 'width'], None, frozenset())
+    Returns mapping: for each parameter its attributes: none, where it is never read, and None for the whole, where the
+    function does anything else with it (it hands it on, captures it, assigns it).
     """
     code = function.__code__
     parameters = code.co_varnames[: code.co_argcount]
@@ -57,42 +41,12 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
 
 
 def reads_properties(function: Callable[..., Any]) -> tuple[bool, ...]:
-    """Whether a function reads more of each parameter than its id.
-
-    Parameters
-    ----------
-    function : function
-        A plain Python function.
-
-    Returns
-    -------
-    tuple of bool
-        One a parameter.
-
-    Examples
-    --------
-    >>> reads_properties(lambda source, weight, target: source.width + target.id)
-    (True, False, False)
-    """
+    """Whether a function reads more of each parameter than its id."""
     return tuple(attributes is None or bool(attributes - {"id"}) for attributes in reads(function).values())
 
 
 def unread(function: Callable[..., Any]) -> frozenset[str]:
-    """Parameters that a function never reads.
-
-    Parameters
-    ----------
-    function : function
-
-    Returns
-    -------
-    frozenset of str
-
-    Examples
-    --------
-    >>> sorted(unread(lambda source, weight, target: source + 1))
-    ['target', 'weight']
-    """
+    """Parameters that a function never reads."""
     return frozenset(name for name, attributes in reads(function).items() if attributes == frozenset())
 
 
@@ -107,23 +61,7 @@ _OPERATORS = {"+", "-", "*", "&", "|", "^"}
 
 @lru_cache(maxsize=512)
 def is_straight(function: Callable[..., Any]) -> bool:
-    """Whether a function only adds, multiplies, compares and returns: whatever it is given, it comes to an end.
-
-    Parameters
-    ----------
-    function : function
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_straight(lambda vertex, message, world: (message, world.superstep))
-    True
-    >>> is_straight(lambda vertex, message: message // vertex.degree), is_straight(lambda v, m: m if m > 0 else v.level)
-    (False, False)
-    """
+    """Whether a function only adds, multiplies, compares and returns: whatever it is given, it comes to an end."""
     return all(
         one.opname in _STRAIGHT and (one.opname != "BINARY_OP" or one.argrepr.rstrip("=") in _OPERATORS)
         for one in dis.get_instructions(function)

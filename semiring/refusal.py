@@ -44,30 +44,9 @@ class Lookup(NamedTuple):
 
 
 def check_function(python: FunctionType, name: str) -> None:
-    """Refuse a function that could not be compiled, or whose results could not be repeated, with all that it reaches.
+    """Refuse a function that could not be compiled, or whose results could not be repeated.
 
-    Parameters
-    ----------
-    python : function
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    CompileError
-        When it or a function it calls reads a name that is not defined; draws random numbers or asks for the time;
-        reads a global list, dict or set; imports; assigns globals or attributes; or is a generator or a coroutine.
-
-    Examples
-    --------
-    >>> import random
-    >>> def roll(x):
-    ...     return x + random.random()
-    >>> try:
-    ...     check_function(roll, "roll")
-    ... except CompileError as error:
-    ...     print(str(error).partition(":")[0])
-    roll() cannot be compiled
+    With all that it reaches.
     """
     met: set[int] = set()
     waiting = [python]

@@ -43,16 +43,7 @@ class Gather(TypedFunction):
         self._others: dict[str, Gather] = {}
 
     def with_multiply(self, multiply: BinaryOp) -> Gather:
-        """The same with another multiplication, whatever the semiring would put in its place.
-
-        Parameters
-        ----------
-        multiply : BinaryOp
-
-        Returns
-        -------
-        Gather
-        """
+        """The same with another multiplication, whatever the semiring would put in its place."""
         if multiply.name not in self._others:
             types = self.matrix_dtype, self.vector_dtype, self.dtype
             function = multiply.typed(*types)

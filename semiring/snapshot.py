@@ -35,19 +35,7 @@ _CONTAINERS = (list, dict, set, frozenset)
 
 
 class Snapshot:
-    """Where the values of copied functions came from.
-
-    Examples
-    --------
-    >>> scale = 2
-    >>> snapshot = Snapshot()
-    >>> double = copy_function(lambda a: a * scale, snapshot=snapshot)
-    >>> snapshot.holds()
-    True
-    >>> scale = 3
-    >>> snapshot.holds(), double(5)
-    (False, 10)
-    """
+    """Where the values of copied functions came from."""
 
     def __init__(self) -> None:
         # Whether something was met that cannot be read, and so may have changed at any time.
@@ -102,20 +90,9 @@ def copy_function(
 ) -> Any:
     """A function over its own copy of everything it refers to.
 
-    Parameters
-    ----------
-    function : function
-        A plain Python function.
-    convert : callable, optional
-        Applied to the copy and, within it, to every plain function it refers to, by ``module.function`` as well.
-        Recursion, also of several functions among each other, is kept.
-    snapshot : Snapshot, optional
-        Takes down where the values came from.
-
-    Returns
-    -------
-    object
-        What `convert` makes of the copy; without it a function.
+    ``convert``: applied to the copy and, within it, to every plain function it refers to, by ``module.function`` as
+    well. Recursion, also of several functions among each other, is kept. Returns object: what `convert` makes of the
+    copy; without it a function.
     """
     return copy_functions((function,), convert, snapshot)[0]
 

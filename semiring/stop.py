@@ -143,12 +143,5 @@ def _variable(builder: Any, name: str) -> Any:
 
 @intrinsic(lambda: run.memory[WHY] != 0)
 def is_stopped(typingctx: Any) -> Any:
-    """Whether the kernels of this run are to stop.
-
-    Examples
-    --------
-    >>> from numba import njit
-    >>> njit(lambda: is_stopped())()
-    False
-    """
+    """Whether the kernels of this run are to stop."""
     return types.boolean(), lambda context, builder, sig, args: is_set(builder)

@@ -35,34 +35,9 @@ class Refused(Exception):
 def traced(function: FunctionType, types: Sequence[Any], result: np.dtype | None, symbol: str) -> str | None:
     """The C++ definition of a Python function.
 
-    Parameters
-    ----------
-    function : function
-        Nothing that it refers to changes any more.
-    types : sequence
-        One entry a parameter: a dtype, ``"float32*"`` for a pointer to such, or a tuple of these, whose members are
-        separate parameters in C++.
-    result : dtype or None
-        What the result is converted to; None for a function that returns nothing.
-    symbol : str
-        Its name in C++.
-
-    Returns
-    -------
-    str or None
-        A bool is an ``unsigned char`` as argument and as result, as in the interface of Numba's code. None for a
-        function that is left to Numba.
-
-    Examples
-    --------
-    >>> print(traced(lambda a, b: b if b < a else a, ("float32", "float32"), np.dtype("float32"), "least"), end="")
-    __device__ __forceinline__ float least(float a0, float a1) {
-        const bool t0 = a1 < a0;
-        const float t1 = t0 ? a1 : a0;
-        return t1;
-    }
-    >>> traced(lambda a: a // 2, ("int64",), np.dtype("int64"), "half") is None
-    True
+    ``result``: what the result is converted to; None for a function that returns nothing. Returns str or None: a bool
+    is an ``unsigned char`` as argument and as result, as in the interface of Numba's code. None for a function that is
+    left to Numba.
     """
     text = Text()
     try:
@@ -190,15 +165,7 @@ def _operator(method: str, sign: str) -> tuple[Callable[[Any, Any], Value], Call
 
 
 class Value:
-    """A number that is known when the kernel runs.
-
-    Parameters
-    ----------
-    text : Text
-    name : str
-        An expression that may stand anywhere.
-    dtype : numpy.dtype
-    """
+    """A number that is known when the kernel runs."""
 
     # NumPy's functions would call this one's methods.
     __array_ufunc__ = None
@@ -265,15 +232,7 @@ class Value:
 
 
 class Pointer:
-    """An array in memory.
-
-    Parameters
-    ----------
-    text : Text
-    name : str
-    dtype : numpy.dtype
-        Of its elements.
-    """
+    """An array in memory."""
 
     def __init__(self, text: Text, name: str, dtype: np.dtype) -> None:
         self._text, self._name, self._dtype = text, name, dtype
@@ -332,11 +291,7 @@ class Ways:
 class Traced:
     """A Python function that runs on symbols.
 
-    Parameters
-    ----------
-    python : function
-        A copy that nobody else has.
-    text : Text
+    ``python``: a copy that nobody else has.
     """
 
     def __init__(self, python: FunctionType, text: Text) -> None:

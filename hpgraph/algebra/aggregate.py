@@ -19,16 +19,7 @@ if TYPE_CHECKING:
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Type in which entries are summed: as wide as that of NumPy's sum of such an array.
-
-    Parameters
-    ----------
-    dtype : dtype
-
-    Returns
-    -------
-    dtype
-    """
+    """Type in which entries are summed: as wide as that of NumPy's sum of such an array."""
     if dtype.kind == "u":
         return np.dtype(np.uint64)
     return np.dtype(np.int64) if dtype.kind in "bi" else dtype
@@ -131,23 +122,7 @@ _NEEDS_ENTRIES = ("argmin", "argmax", "first", "last")
 def aggregate(rows: CSR, name: str) -> Vector:
     """An aggregator of each row.
 
-    Parameters
-    ----------
-    rows : CSR
-        Rows sorted.
-    name : str
-        One of `AGGREGATORS`.
-
-    Returns
-    -------
-    Vector, of length rows
-        Rows without entries are absent.
-
-    Examples
-    --------
-    >>> from hpgraph.formats import CSR
-    >>> aggregate(CSR((1, 3), [0, 2], [0, 2], [3.0, 5.0]), "std").values
-    array([1.])
+    ``rows``: rows sorted. Returns Vector, of length rows: rows without entries are absent.
     """
     return AGGREGATORS[name](rows)
 
@@ -155,22 +130,7 @@ def aggregate(rows: CSR, name: str) -> Vector:
 def aggregate_all(rows: CSR, name: str) -> Any:
     """An aggregator of all entries of a matrix.
 
-    Parameters
-    ----------
-    rows : CSR
-        Rows sorted.
-    name : str
-        One of `AGGREGATORS`.
-
-    Returns
-    -------
-    NumPy scalar
-        For "argmin" and "argmax" the place in the matrix by rows, as NumPy counts. On CUDA this waits for the device.
-
-    Raises
-    ------
-    ValueError
-        When there is no entry, and the aggregator has no value then.
+    ``rows``: rows sorted.
     """
     if rows.nnz == 0 and name in _NEEDS_ENTRIES:
         raise ValueError(f"{name} of nothing: there is no entry to choose")

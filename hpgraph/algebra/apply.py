@@ -133,24 +133,7 @@ _FARTHEST = 1 << 62
 
 
 def as_thunk(op: IndexUnaryOp, thunk: Any, dtype: np.dtype[Any]) -> np.generic:
-    """The parameter of an index-unary operator: whole for one that is built in, as NumPy promotes it for a function.
-
-    Parameters
-    ----------
-    op : IndexUnaryOp
-    thunk : number
-    dtype : dtype
-        Of the values.
-
-    Returns
-    -------
-    NumPy scalar
-
-    Raises
-    ------
-    TypeError
-        When it is no number, or no whole one.
-    """
+    """The parameter of an index-unary operator: whole for one that is built in, as NumPy promotes it for a function."""
     if op.cpp is not None and isinstance(thunk, int):
         # Beyond all rows, columns and diagonals there are only more such.
         thunk = min(max(thunk, -_FARTHEST), _FARTHEST)

@@ -60,21 +60,8 @@ def subassign_region(
 def set_selected(A: Any, where: Selection, x: Any) -> None:
     """``A[...] = x``, once the key is read.
 
-    Parameters
-    ----------
-    A : Matrix
-        What is written to.
-    where : Selection
-        From `hpgraph.algebra.selection.parse`.
-    x : number, array, Vector, Matrix or sparse array
-        What is written, broadcast as NumPy does. As in NumPy it takes the type of the matrix, whatever is lost.
-
-    Raises
-    ------
-    ValueError
-        When the shapes do not fit.
-    TypeError
-        When `x` is complex and the matrix real, or `x` lies elsewhere.
+    ``A``: what is written to; ``x``: what is written, broadcast as NumPy does. As in NumPy it takes the type of the
+    matrix, whatever is lost.
     """
     if where.pointwise:
         _set_places(A, where, x)
@@ -162,19 +149,7 @@ def _broadcast(x: Any, A: MatrixStorage, shape: tuple[int, int], where: Selectio
 def refuse_complex(x: Any, dtype: np.dtype[Any], what: str) -> None:
     """NumPy's assignment casts, but what is complex has no place among real numbers.
 
-    Parameters
-    ----------
-    x : number or array
-        What is to be written.
-    dtype : dtype
-        Of what is written to.
-    what : str
-        What that is.
-
-    Raises
-    ------
-    TypeError
-        When `x` is complex and the dtype is not.
+    ``x``: what is to be written; ``dtype``: of what is written to.
     """
     is_complex = getattr(x, "dtype", np.dtype(bool)).kind == "c" or isinstance(x, complex)
     if is_complex and dtype.kind != "c":
@@ -187,22 +162,7 @@ def _matrix_like(x: Any) -> MatrixStorage:
 
 
 def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
-    """An array in the shape of what it is assigned to, as SciPy has it: axes of length 1 do not matter.
-
-    Parameters
-    ----------
-    array : array
-    shape : tuple of int
-
-    Returns
-    -------
-    array
-
-    Raises
-    ------
-    ValueError
-        When the shapes do not fit.
-    """
+    """An array in the shape of what it is assigned to, as SciPy has it: axes of length 1 do not matter."""
     if [length for length in array.shape if length != 1] == [length for length in shape if length != 1]:
         return array.reshape(shape)
     try:

@@ -27,21 +27,7 @@ def assign_entries(
 ) -> Vector:
     """`hpgraph.assign` to a vector, which is that to a matrix of one row, or `hpgraph.subassign`.
 
-    Parameters
-    ----------
-    w : Vector
-        What is written to.
-    u : Vector, array or number
-        What is written.
-    indices, mask, complement, accum, replace
-        As for `hpgraph.assign`.
-    within : bool
-        Whether the mask is that of the indices alone.
-
-    Returns
-    -------
-    Vector
-        `w`.
+    ``w``: what is written to; ``u``: what is written.
     """
     row = MatrixStorage._of(as_row(w))
     if isinstance(indices, int | np.integer):
@@ -61,21 +47,8 @@ def assign_entries(
 def set_entries(v: Any, axis: Axis, x: Any) -> None:
     """``v[...] = x``, once the key is read.
 
-    Parameters
-    ----------
-    v : Vector
-        What is written to: arrays in place, as NumPy does.
-    axis : int, range or integer array
-        From `hpgraph.algebra.selection.as_axis`.
-    x : number, array or Vector
-        What is written, in the type of the vector. Where a Vector is absent, this one is then.
-
-    Raises
-    ------
-    ValueError
-        When the lengths do not fit.
-    TypeError
-        When `x` is complex and the vector real, or `x` lies elsewhere.
+    ``v``: what is written to: arrays in place, as NumPy does; ``x``: what is written, in the type of the vector. Where
+    a Vector is absent, this one is then.
     """
     if v.format == "list":
         row = MatrixStorage._of(as_row(v))

@@ -14,32 +14,7 @@ from hpgraph.semiring import BinaryOp
 
 
 def as_operand(x: Any, name: str, device: str) -> Any:
-    """A dense operand as an array, if it lies on the device and kernels serve its type.
-
-    Parameters
-    ----------
-    x : array or sequence
-        The operand. On the CPU a sequence, or whatever NumPy can view, becomes a NumPy array; on CUDA an array of
-        another library that says where it lies is viewed by CuPy.
-    name : str
-        What messages call it.
-    device : {"cpu", "cuda"}
-        Where it must lie.
-
-    Returns
-    -------
-    array
-
-    Raises
-    ------
-    TypeError
-        When it lies elsewhere, or holds values that no kernel serves.
-
-    Examples
-    --------
-    >>> as_operand([1, 2], "x", "cpu")
-    array([1, 2])
-    """
+    """A dense operand as an array, if it lies on the device and kernels serve its type."""
     x = native(unmasked(x, name))
     if is_cuda(x) != (device == "cuda"):
         place = "GPU" if is_cuda(x) else "CPU"
@@ -56,34 +31,7 @@ def as_operand(x: Any, name: str, device: str) -> Any:
 def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
     """The entries that a mask allows.
 
-    Parameters
-    ----------
-    mask : Bitmask, array of bool, Vector or None
-        A Bitmask counts as it is. An array counts where it is true; a Vector where it is present and not zero.
-    name : str
-        What messages call it.
-    n : int
-        Length it must have.
-    device : {"cpu", "cuda"}
-        Where it must lie.
-
-    Returns
-    -------
-    Bitmask or None
-        None for None, which allows everything.
-
-    Raises
-    ------
-    ValueError
-        When it has another length.
-    TypeError
-        When it lies elsewhere, or is no mask.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> as_mask(np.array([True, False, True]), "mask", 3, "cpu").to_indices()
-    array([0, 2], dtype=int32)
+    Returns Bitmask or None: none for None, which allows everything.
     """
     if mask is None:
         return None
@@ -117,22 +65,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
 
 
 def check_accum(op: BinaryOp, held: np.dtype[Any], given: np.dtype[Any]) -> None:
-    """Refuse an accumulator whose result the output cannot hold.
-
-    Parameters
-    ----------
-    op : BinaryOp
-        Joins what the output holds with the result of an operation.
-    held, given : dtype
-        Of the output and of the result.
-
-    Raises
-    ------
-    TypeError
-        When it does not take the types, or gives another kind of number than the output's.
-    CompileError
-        When it is a Python function that does not compile for them.
-    """
+    """Refuse an accumulator whose result the output cannot hold."""
     natural = op.result_dtype(held, given)
     # Whole numbers that a Python function returns are int64 whatever they were.
     wraps = op.result == "returned" and natural.kind in "iu" and held.kind in "iu"

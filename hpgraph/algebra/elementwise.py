@@ -189,23 +189,7 @@ def ewise_union(
 def join_nonzero(A: Any, B: Any, op: Operator, *, union: bool) -> Any:
     """What SciPy's operators give: absent entries are 0, and a result that is 0 is absent.
 
-    Parameters
-    ----------
-    A, B : Matrix
-        Of the same shape.
-    op : BinaryOp, str or function
-        ``f(a, b)``.
-    union : bool
-        Whether places count where one has an entry alone.
-
-    Returns
-    -------
-    Matrix
-
-    Raises
-    ------
-    TypeError
-        As for `ewise_add`.
+    ``A, B``: of the same shape.
     """
     A, B = as_pair(A, B)
     both = entry_function(get_binary(op), values_dtype(A), values_dtype(B))

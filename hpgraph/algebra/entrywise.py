@@ -16,22 +16,7 @@ from hpgraph.semiring.entry import EntryFunction, Operator, entry_function
 def function_for(
     op: Operator, x: np.dtype[Any], y: np.dtype[Any], dtype: Any, out: Any, *, swapped: bool = False
 ) -> EntryFunction:
-    """An operator as a function of an entry, in the type that its result is to have.
-
-    Parameters
-    ----------
-    op, x, y, swapped
-        As for `entry_function`.
-    dtype : dtype-like or None
-        Of the result; None leaves it to the operator.
-    out : Matrix, Vector or None
-        Where the result goes: whole numbers that a Python function returns take its type at once where it is a type of
-        whole numbers too, as Numba makes int64 of them whatever they were.
-
-    Returns
-    -------
-    EntryFunction
-    """
+    """An operator as a function of an entry, in the type that its result is to have."""
     function = entry_function(op, x, y, dtype, swapped=swapped)
     if dtype is None and op.result == "returned" and function.dtype.kind in "iu":
         held = getattr(out, "dtype", None)
@@ -41,21 +26,7 @@ def function_for(
 
 
 def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:
-    """``function(x, thunk, row, column)`` of each entry.
-
-    Parameters
-    ----------
-    A : Matrix or Vector
-        The column of a vector's entry is 0.
-    function : EntryFunction
-    thunk : scalar
-        In the type that the function takes.
-
-    Returns
-    -------
-    array
-        A value for each stored entry of a matrix, for each index of a vector.
-    """
+    """``function(x, thunk, row, column)`` of each entry."""
     backend = kernels(A.device)
     if not isinstance(A, VectorStorage):
         return backend.map_entries(A.csr, function, thunk)

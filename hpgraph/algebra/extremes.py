@@ -52,37 +52,14 @@ def _by_row(rows: CSR, name: str, *, width: int, explicit: bool, skip_nan: bool)
 def extreme_by_row(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Vector:
     """The smallest or largest entry of each row.
 
-    Parameters
-    ----------
-    rows : CSR
-    name : {"min", "max"}
-    explicit : bool
-        Whether absent entries take no part.
-    skip_nan : bool
-        Whether NaN takes no part.
-
-    Returns
-    -------
-    Vector
-        What is 0 is absent.
+    ``skip_nan``: whether NaN takes no part.
     """
     values = _by_row(rows, name, width=rows.shape[1], explicit=explicit, skip_nan=skip_nan)
     return make_vector(values, values != 0)
 
 
 def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:
-    """The smallest or largest entry of all.
-
-    Parameters
-    ----------
-    rows, name, explicit, skip_nan
-        As for `extreme_by_row`.
-
-    Returns
-    -------
-    NumPy scalar
-        On CUDA this waits for the device.
-    """
+    """The smallest or largest entry of all."""
     kind = value_dtype(rows.dtype)
     if not rows.nnz:
         return kind.type(0)
@@ -99,15 +76,7 @@ def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:
 def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
     """The column of each row's smallest or largest entry, the first of equals, or the first NaN.
 
-    Parameters
-    ----------
-    rows, name, explicit
-        As for `extreme_by_row`.
-
-    Returns
-    -------
-    int64 array, shape (rows,)
-        0 where only stored entries count and there are none.
+    Returns int64 array, shape (rows,): 0 where only stored entries count and there are none.
     """
     xp = array_module(rows.device)
     degrees = rows.degrees
@@ -130,23 +99,7 @@ def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
 
 
 def place_of_extreme(rows: CSR, name: str, *, explicit: bool) -> int:
-    """Where the smallest or largest entry of all stands, by rows.
-
-    Parameters
-    ----------
-    rows, name, explicit
-        As for `extreme_by_row`.
-
-    Returns
-    -------
-    int
-        On CUDA this waits for the device.
-
-    Raises
-    ------
-    ValueError
-        When only stored entries count and there are none.
-    """
+    """Where the smallest or largest entry of all stands, by rows."""
     xp = array_module(rows.device)
     if rows.nnz == 0:
         if explicit:

@@ -18,36 +18,8 @@ from hpgraph.semiring.entry import entry_function
 def as_matrix_mask(mask: Any, shape: tuple[int, int], device: str, name: str = "mask") -> CSR | None:
     """The places that a mask allows.
 
-    Parameters
-    ----------
-    mask : Matrix, SciPy or CuPy sparse array, two-dimensional array of bool, or None
-        It counts by value: where an entry is present and not zero. For the places that are present whatever their
-        value, give ``A.structure``.
-    shape : (int, int)
-        Shape it must have, that of the result.
-    device : {"cpu", "cuda"}
-        Where it must lie.
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    CSR or None
-        A pattern, rows sorted; None for None, which allows everything.
-
-    Raises
-    ------
-    ValueError
-        When it has another shape.
-    TypeError
-        When it lies elsewhere, or is no mask of a matrix.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> A = hpg.Matrix(hpg.formats.CSR((2, 2), [0, 2, 2], [0, 1], [5, 0]))
-    >>> as_matrix_mask(A, (2, 2), "cpu").nnz, as_matrix_mask(A.structure, (2, 2), "cpu").nnz
-    (1, 2)
+    ``shape``: shape it must have, that of the result. Returns CSR or None: a pattern, rows sorted; None for None, which
+    allows everything.
     """
     if mask is None:
         return None
@@ -73,17 +45,7 @@ def _csr_of(mask: Any, name: str) -> CSR:
 
 
 def without_zeros(csr: CSR) -> CSR:
-    """A matrix without its explicit zeros.
-
-    Parameters
-    ----------
-    csr : CSR
-
-    Returns
-    -------
-    CSR
-        Itself where it has none. On CUDA this waits for the stream.
-    """
+    """A matrix without its explicit zeros."""
     if csr.data is None:
         return csr
     if int(array_module(csr.data).count_nonzero(csr.data)) == csr.nnz:
@@ -96,18 +58,7 @@ def without_zeros(csr: CSR) -> CSR:
 def restrict(csr: CSR, mask: CSR | None, complement: bool = False) -> CSR:
     """The entries of a matrix that a mask allows.
 
-    Parameters
-    ----------
-    csr : CSR
-        Rows sorted.
-    mask : CSR or None
-        A pattern; None allows everything.
-    complement : bool, default False
-        Keep the entries that the mask leaves out.
-
-    Returns
-    -------
-    CSR
+    ``csr``: rows sorted.
     """
     if mask is None:
         return csr

@@ -34,22 +34,7 @@ def multiply_masked(
     replace: bool,
     out: Any,
 ) -> Any:
-    """`Matrix.mxv`.
-
-    Parameters
-    ----------
-    A : MatrixStorage
-        The matrix.
-    semiring : Semiring
-        What adds and multiplies.
-    x, mask, complement, accum, replace, out
-        As for `Matrix.mxv`.
-
-    Returns
-    -------
-    array or Vector
-        `out` where given, else what x is.
-    """
+    """`Matrix.mxv`."""
     values = as_operand(x.values if isinstance(x, VectorStorage) else x, "x", A.device)
     active = x.present if isinstance(x, VectorStorage) else None
     rows, columns = A.shape

@@ -30,25 +30,8 @@ class _Plan(NamedTuple):
 def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES, out: Any = None) -> Any:
     """``A ⊕.⊗ x``.
 
-    Parameters
-    ----------
-    A : Matrix, shape (m, n)
-    x : array, shape (n,)
-        On the matrix's device.
-    semiring : Semiring
-    out : array, shape (m,), optional
-        Where to write, of the product's type; perhaps in another GPU's memory.
-
-    Returns
-    -------
-    array, shape (m,)
-
-    Raises
-    ------
-    ValueError
-        When the length does not fit.
-    TypeError
-        When the semiring does not work on the types.
+    ``A`` (Matrix, shape (m, n)); ``x`` (array, shape (n,)): on the matrix's device; ``out`` (array, shape (m,),
+    optional): where to write, of the product's type; perhaps in another GPU's memory. Returns array, shape (m,).
     """
     x, how = _planned(A, x, semiring)
     if len(x) != A.shape[1]:
@@ -67,20 +50,7 @@ def product_dtype(A: MatrixStorage, x: Any, semiring: Semiring) -> np.dtype[Any]
 def multiply_dense(A: MatrixStorage, X: Any) -> Any:
     """``A @ X``.
 
-    Parameters
-    ----------
-    A : Matrix, shape (m, n)
-    X : array, shape (n, k)
-        On the matrix's device.
-
-    Returns
-    -------
-    array, shape (m, k)
-
-    Raises
-    ------
-    ValueError
-        When the shape does not fit.
+    ``A`` (Matrix, shape (m, n)); ``X`` (array, shape (n, k)): on the matrix's device. Returns array, shape (m, k).
     """
     X, how = _planned(A, X, _PLUS_TIMES)
     rows, columns = A.shape

@@ -19,24 +19,7 @@ if TYPE_CHECKING:
 
 
 def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:
-    """A Matrix or a Vector; a sparse array of SciPy or CuPy becomes a Matrix.
-
-    Parameters
-    ----------
-    x : Matrix, Vector or sparse array
-        The operand.
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    Matrix or Vector
-
-    Raises
-    ------
-    TypeError
-        When it is something else.
-    """
+    """A Matrix or a Vector; a sparse array of SciPy or CuPy becomes a Matrix."""
     if isinstance(x, MatrixStorage | VectorStorage):
         return x
     if hasattr(x, "tocsr"):
@@ -48,23 +31,7 @@ def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:
 
 
 def as_matrix(x: Any, name: str) -> Any:
-    """A factor as a Matrix.
-
-    Parameters
-    ----------
-    x : Matrix or sparse array of SciPy or CuPy
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    Matrix
-
-    Raises
-    ------
-    TypeError
-        When it is something else.
-    """
+    """A factor as a Matrix."""
     if isinstance(x, MatrixStorage):
         return x
     if hasattr(x, "tocsr"):
@@ -73,23 +40,7 @@ def as_matrix(x: Any, name: str) -> Any:
 
 
 def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two operands that can be joined entry by entry.
-
-    Parameters
-    ----------
-    a, b : Matrix, Vector or sparse array
-
-    Returns
-    -------
-    tuple of two of Matrix or two of Vector
-
-    Raises
-    ------
-    TypeError
-        When one is a matrix and the other a vector, or they lie on different devices.
-    ValueError
-        When their shapes differ.
-    """
+    """Two operands that can be joined entry by entry."""
     a, b = as_container(a, "A"), as_container(b, "B")
     if isinstance(a, VectorStorage) != isinstance(b, VectorStorage):
         raise TypeError("A and B must both be matrices or both vectors")
@@ -106,31 +57,7 @@ def values_dtype(x: Any) -> np.dtype[Any]:
 
 
 def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
-    """A number beside values of a dtype, in the type that NumPy's promotion gives it.
-
-    Parameters
-    ----------
-    value : number or array without dimensions
-        A number of Python takes the values' type where that can hold it.
-    dtype : dtype
-        Of the values.
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    NumPy scalar
-
-    Raises
-    ------
-    TypeError
-        When it is no number.
-
-    Examples
-    --------
-    >>> as_number(2, np.dtype("float32"), "right"), as_number(2.5, np.dtype("int8"), "right")
-    (np.float32(2.0), np.float64(2.5))
-    """
+    """A number beside values of a dtype, in the type that NumPy's promotion gives it."""
     if is_cuda(value) and getattr(value, "ndim", None) == 0:
         value = value.get()[()]
     if not is_number(value):

@@ -22,20 +22,7 @@ COPIED_ROWS = 64
 def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
     """The matrix with the region of rows i and columns j made another matrix's entries.
 
-    Parameters
-    ----------
-    csr : CSR
-        Canonical.
-    source : CSR
-        Of the region's shape.
-    i, j : int, range or integer array
-        From `hpgraph.algebra.selection.as_axis`; of an index given twice the last counts.
-    dtype : dtype
-        Of the result.
-
-    Returns
-    -------
-    CSR
+    ``source``: of the region's shape.
     """
     rows, columns = csr.shape
     if is_whole(i, rows) and is_whole(j, columns):
@@ -79,14 +66,7 @@ def _outside(csr: CSR, i: Axis, j: Axis) -> CSR:
 def within(csr: CSR, i: Axis, j: Axis) -> Any:
     """Whether each entry lies in rows i and columns j.
 
-    Parameters
-    ----------
-    csr : CSR
-    i, j : int, range or integer array
-
-    Returns
-    -------
-    array of bool, shape (nnz,)
+    Returns array of bool, shape (nnz,).
     """
     xp = array_module(csr.device)
     in_row, in_column = xp.zeros(csr.shape[0], dtype=bool), xp.zeros(csr.shape[1], dtype=bool)
@@ -98,15 +78,7 @@ def within(csr: CSR, i: Axis, j: Axis) -> Any:
 def part(csr: CSR, kept: Any) -> CSR:
     """The entries for which a flag is set.
 
-    Parameters
-    ----------
-    csr : CSR
-    kept : array of bool, shape (nnz,)
-
-    Returns
-    -------
-    CSR
-        Itself where that is all of them; on CUDA finding out waits for the stream.
+    ``kept`` (array of bool, shape (nnz,)).
     """
     if bool(kept.all()):
         return csr
@@ -141,14 +113,8 @@ def _spread(source: CSR, i: Axis, j: Axis, shape: tuple[int, int]) -> CSR:
 def last_of_each(axis: Any) -> Any:
     """Whether each index is the last of its kind.
 
-    Parameters
-    ----------
-    axis : integer array, shape (m,)
-
-    Returns
-    -------
-    array of bool, shape (m,), or None
-        None where no index is there twice.
+    ``axis`` (integer array, shape (m,)). Returns array of bool, shape (m,), or None: none where no index is there
+    twice.
     """
     xp = array_module(axis)
     reverse = axis[::-1]
@@ -161,19 +127,7 @@ def last_of_each(axis: Any) -> Any:
 
 
 def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
-    """The union, what is written before what was held.
-
-    Parameters
-    ----------
-    held, written : CSR
-        Canonical.
-    dtype : dtype
-        Of the result, which is a pattern where both are.
-
-    Returns
-    -------
-    CSR
-    """
+    """The union, what is written before what was held."""
     merge = kernels(held.device).merge
     if held.data is None and written.data is None:
         bits = np.dtype(bool)
@@ -189,17 +143,7 @@ def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
 
 
 def all_places(shape: tuple[int, int], device: str) -> CSR:
-    """The pattern of a matrix without a gap.
-
-    Parameters
-    ----------
-    shape : (int, int)
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    CSR
-    """
+    """The pattern of a matrix without a gap."""
     xp = array_module(device)
     rows, columns = shape
     indptr = xp.arange(rows + 1, dtype=np.int64) * columns

@@ -30,18 +30,7 @@ def _of_entries(monoid: Monoid) -> Semiring:
 def fold(rows: CSR, monoid: Monoid, dtype: Any = None) -> Any:
     """Each row's entries as one value.
 
-    Parameters
-    ----------
-    rows : CSR
-        Values of a pattern are 1.
-    monoid : Monoid
-    dtype : dtype, optional
-        To fold in; by default the operator's for the values' type.
-
-    Returns
-    -------
-    array, shape (rows,)
-        Rows without entries hold the identity.
+    Returns array, shape (rows,): rows without entries hold the identity.
     """
     semiring = _of_entries(monoid)
     kind = value_dtype(rows.dtype)
@@ -52,19 +41,7 @@ def fold(rows: CSR, monoid: Monoid, dtype: Any = None) -> Any:
 def fold_made(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) -> Any:
     """`fold` of what a function makes of each entry.
 
-    Parameters
-    ----------
-    rows : CSR
-    gather : Function
-        ``gather((state,), column, value, row)``.
-    monoid : Monoid
-    state : array
-    dtype : dtype
-        Of what `gather` makes, and of the result.
-
-    Returns
-    -------
-    array, shape (rows,)
+    Returns array, shape (rows,).
     """
     result = array_module(rows.device).empty(rows.shape[0], dtype)
     kernels(rows.device).pull(rows, gather, monoid, (state,), result)
@@ -74,84 +51,32 @@ def fold_made(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) ->
 def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
     """`fold`, rows without entries being absent.
 
-    Parameters
-    ----------
-    rows, monoid, dtype
-        As for `fold`.
-
-    Returns
-    -------
-    Vector, of length rows
+    Returns Vector, of length rows.
     """
     return vector_of_values(fold(rows, monoid, dtype), occupied(rows))
 
 
 @attached
 def occupied(rows: CSR) -> Bitmask:
-    """The rows that have entries.
-
-    Parameters
-    ----------
-    rows : CSR
-
-    Returns
-    -------
-    Bitmask
-    """
+    """The rows that have entries."""
     return Bitmask.from_bool(rows.degrees > 0)
 
 
 def one_row(rows: CSR) -> CSR:
-    """All entries of a matrix as one row, in their order; columns repeat, which a fold does not mind.
-
-    Parameters
-    ----------
-    rows : CSR
-
-    Returns
-    -------
-    CSR
-        Shares indices and values.
-    """
+    """All entries of a matrix as one row, in their order; columns repeat, which a fold does not mind."""
     ends = array_module(rows.device).asarray([0, rows.nnz], dtype=np.int64)
     return CSR((1, rows.shape[1]), ends, rows.indices, rows.data, validate=False)
 
 
 def row_of_vector(x: VectorStorage) -> CSR:
-    """A vector's present entries as a matrix of one row.
-
-    Parameters
-    ----------
-    x : Vector
-
-    Returns
-    -------
-    CSR
-    """
+    """A vector's present entries as a matrix of one row."""
     indices, values = x.to_indices()
     ends = array_module(x.device).asarray([0, len(indices)], dtype=np.int64)
     return CSR((1, x.size), ends, indices, values, validate=False)
 
 
 def as_axis(axis: Any) -> int | None:
-    """The axis as None, 0 or 1.
-
-    Parameters
-    ----------
-    axis : {None, 0, 1, -1, -2}, or tuple of them
-        Both axes are None.
-
-    Returns
-    -------
-    int or None
-
-    Raises
-    ------
-    ValueError
-        When there is no such axis.
-    TypeError
-        When it is no whole number.
-    """
+    """The axis as None, 0 or 1."""
     if axis is None:
         return None
     allowed = f"axis must be None, 0 (columns) or 1 (rows), not {axis!r}"

@@ -40,34 +40,12 @@ class Selection:
 
 
 def size_of(axis: Axis) -> int:
-    """How many indices an axis selects.
-
-    Parameters
-    ----------
-    axis : int, range or array
-
-    Returns
-    -------
-    int
-    """
+    """How many indices an axis selects."""
     return 1 if isinstance(axis, int) else len(axis)
 
 
 def ids_of(axis: Axis, length: int, device: str) -> Any:
-    """The indices that an axis selects, as an array.
-
-    Parameters
-    ----------
-    axis : int, range or array
-    length : int
-        Of the axis, which decides the type of the ids.
-    device : {"cpu", "cuda"}
-        Where.
-
-    Returns
-    -------
-    integer array
-    """
+    """The indices that an axis selects, as an array."""
     xp, dtype = array_module(device), index_dtype(length)
     if isinstance(axis, int):
         axis = range(axis, axis + 1)
@@ -77,16 +55,7 @@ def ids_of(axis: Axis, length: int, device: str) -> Any:
 
 
 def index_of(axis: Axis) -> Any:
-    """What an array selects the same by.
-
-    Parameters
-    ----------
-    axis : int, range or array
-
-    Returns
-    -------
-    int, slice or array
-    """
+    """What an array selects the same by."""
     if isinstance(axis, range):
         # A range may run down to the first index, where a slice must not say -1.
         return slice(axis.start, axis.stop if axis.stop >= 0 else None, axis.step)
@@ -94,54 +63,15 @@ def index_of(axis: Axis) -> Any:
 
 
 def is_whole(axis: Axis, length: int) -> bool:
-    """Whether an axis selects all indices in their order.
-
-    Parameters
-    ----------
-    axis : int, range or array
-    length : int
-        Of the axis.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether an axis selects all indices in their order."""
     return isinstance(axis, range) and axis == range(length)
 
 
 def as_axis(index: Any, length: int, axis: str, device: str) -> Axis:
     """One axis's part of an index.
 
-    Parameters
-    ----------
-    index : None, int, slice, range, array or sequence of integers, array or sequence of bool
-        None is all of the axis. Negative indices count from the end; an array of bool must be as long as the axis.
-    length : int
-        Of the axis.
-    axis : str
-        What messages call it: "row", "column", "index".
-    device : {"cpu", "cuda"}
-        Where arrays of ids must lie; NumPy arrays are moved there.
-
-    Returns
-    -------
-    int, range or integer array
-
-    Raises
-    ------
-    IndexError
-        When an index is beyond the axis, or an array holds neither integers nor bool.
-
-    Examples
-    --------
-    >>> as_axis(slice(None, None, -2), 5, "row", "cpu"), as_axis(-1, 5, "row", "cpu")
-    (range(4, -1, -2), 4)
-    >>> as_axis([True, False, True], 3, "row", "cpu")
-    array([0, 2])
-    >>> as_axis(7, 5, "row", "cpu")
-    Traceback (most recent call last):
-    ...
-    IndexError: row index (7) out of range for 5 rows: give -5..4
+    ``index``: none is all of the axis. Negative indices count from the end; an array of bool must be as long as the
+    axis.
     """
     if index is None:
         return range(length)
@@ -164,26 +94,7 @@ def as_axis(index: Any, length: int, axis: str, device: str) -> Axis:
 
 
 def parse(key: Any, shape: tuple[int, int], device: str) -> Selection:
-    """What ``A[key]`` selects.
-
-    Parameters
-    ----------
-    key : object
-        As NumPy takes it: an index or a tuple of them, ``...`` and None among them.
-    shape : (int, int)
-        Of the matrix.
-    device : {"cpu", "cuda"}
-        Of the matrix.
-
-    Returns
-    -------
-    Selection
-
-    Raises
-    ------
-    IndexError
-        When an index is out of range, there are too many, or what they select would have more than two dimensions.
-    """
+    """What ``A[key]`` selects."""
     items = _items(key, device)
     axes: list[Axis] = []
     sizes: list[int] = []  # of the result, so far
@@ -236,23 +147,7 @@ def parse(key: Any, shape: tuple[int, int], device: str) -> Selection:
 
 
 def as_index_array(index: Any, device: str) -> Any:
-    """An array or a sequence, as an array of integers or bool on the device.
-
-    Parameters
-    ----------
-    index : array or sequence
-    device : {"cpu", "cuda"}
-        Where to.
-
-    Returns
-    -------
-    array
-
-    Raises
-    ------
-    IndexError
-        When it holds anything else, or has more than two dimensions.
-    """
+    """An array or a sequence, as an array of integers or bool on the device."""
     xp = array_module(device)
     index = unmasked(index, "the index")
     if not is_cuda(index):

@@ -20,17 +20,7 @@ if TYPE_CHECKING:
 def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
     """Some rows and some columns.
 
-    Parameters
-    ----------
-    csr : CSR
-        Canonical.
-    rows, columns : int, range or integer array
-        As `hpgraph.algebra.selection.as_axis` gives them.
-
-    Returns
-    -------
-    CSR
-        Canonical, of shape (rows selected, columns selected).
+    Returns CSR: canonical, of shape (rows selected, columns selected).
     """
     n_rows, n_columns = csr.shape
     device = csr.device
@@ -53,19 +43,7 @@ def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
 
 
 def select(A: Any, where: Selection) -> Any:
-    """What ``A[...]`` gives, once the key is read.
-
-    Parameters
-    ----------
-    A : Matrix
-        The matrix.
-    where : Selection
-        From `hpgraph.algebra.selection.parse`.
-
-    Returns
-    -------
-    NumPy scalar, Vector or Matrix
-    """
+    """What ``A[...]`` gives, once the key is read."""
     csr = A.csr
     rows, columns = where.rows, where.columns
     if where.pointwise:
@@ -89,14 +67,7 @@ def select(A: Any, where: Selection) -> Any:
 def vector_of(csr: CSR) -> Vector:
     """A matrix of one row or one column, as a vector.
 
-    Parameters
-    ----------
-    csr : CSR
-        Canonical, of shape (1, n) or (n, 1).
-
-    Returns
-    -------
-    Vector
+    ``csr``: canonical, of shape (1, n) or (n, 1).
     """
     size = csr.shape[1] if csr.shape[0] == 1 else csr.shape[0]
     indices = csr.indices if csr.shape[0] == 1 else csr.expand_rows()
@@ -106,16 +77,7 @@ def vector_of(csr: CSR) -> Vector:
 
 
 def as_row(v: Any) -> CSR:
-    """A vector as a matrix of one row.
-
-    Parameters
-    ----------
-    v : Vector
-
-    Returns
-    -------
-    CSR
-    """
+    """A vector as a matrix of one row."""
     indices, values = v.to_indices()
     indptr = array_module(indices).asarray([0, len(indices)], dtype=np.int64)
     return CSR((1, v.size), indptr, indices.astype(index_dtype(v.size), copy=False), values, validate=False)
@@ -178,18 +140,7 @@ def _as_row(v: Vector, shape: tuple[int, ...]) -> CSR:
 
 
 def take_entries(v: Any, axis: Axis) -> Vector:
-    """Some entries of a vector.
-
-    Parameters
-    ----------
-    v : Vector
-    axis : range or integer array
-        As `hpgraph.algebra.selection.as_axis` gives it.
-
-    Returns
-    -------
-    Vector
-    """
+    """Some entries of a vector."""
     if v.format != "list":
         where = index_of(axis)
         values, present = v._held
@@ -216,17 +167,6 @@ def take_entries(v: Any, axis: Axis) -> Vector:
 
 
 def entry_of(v: Any, index: int) -> Any:
-    """One value of a vector, 0 where it is absent; on CUDA this waits for the stream.
-
-    Parameters
-    ----------
-    v : Vector
-    index : int
-        Not negative, within the vector.
-
-    Returns
-    -------
-    NumPy scalar
-    """
+    """One value of a vector, 0 where it is absent; on CUDA this waits for the stream."""
     found = take_entries(v, range(index, index + 1)).to_indices()[1]
     return to_device(found, "cpu")[0] if len(found) else v.dtype.type(0)

@@ -18,17 +18,7 @@ _DUPLICATES: dict[str, Any] = {"plus": "sum", "min": "min", "first": "first", "a
 
 
 def csr_from_tuples(rows: Any, columns: Any, values: Any, shape: Any, dup_op: Any) -> CSR:
-    """`Matrix.from_coo`.
-
-    Parameters
-    ----------
-    rows, columns, values, shape, dup_op
-        As there.
-
-    Returns
-    -------
-    CSR
-    """
+    """`Matrix.from_coo`."""
     rows, columns = _as_array(rows, "rows"), _as_array(columns, "columns")
     device = device_of(rows, columns, values if getattr(values, "ndim", 0) else None)
     if values is not None:
@@ -58,19 +48,7 @@ def csr_from_tuples(rows: Any, columns: Any, values: Any, shape: Any, dup_op: An
 
 
 def vector_from_tuples(kind: Any, indices: Any, values: Any, size: int, *, dup_op: Any = None, fill: Any = 0) -> Any:
-    """`Vector.from_indices`.
-
-    Parameters
-    ----------
-    kind : type
-        `Vector`, or a class derived from it.
-    indices, values, size, dup_op, fill
-        As there.
-
-    Returns
-    -------
-    Vector
-    """
+    """`Vector.from_indices`."""
     indices = _as_array(indices, "indices")
     device = device_of(indices, values if getattr(values, "ndim", 0) else None)
     indices = as_ids(indices, "indices", size, "vertex").astype(index_dtype(size), copy=False)
@@ -97,19 +75,8 @@ def vector_from_tuples(kind: Any, indices: Any, values: Any, size: int, *, dup_o
 def fold_runs(values: Any, heads: Any, op: Monoid | BinaryOp) -> Any:
     """One value for each run of values, the runs starting at `heads`.
 
-    Parameters
-    ----------
-    values : array, shape (m,)
-        Runs one after the other.
-    heads : integer array, shape (k,)
-        Where each starts, ascending from 0.
-    op : Monoid or BinaryOp
-        What combines them, from left to right. A monoid's are combined in one pass; another operator's take as many
-        passes as the longest run has values.
-
-    Returns
-    -------
-    array, shape (k,)
+    ``values`` (array, shape (m,)): runs one after the other; ``heads`` (integer array, shape (k,)): where each starts,
+    ascending from 0. Returns array, shape (k,).
     """
     entries, runs = len(values), len(heads)
     xp = array_module(values)

@@ -33,35 +33,8 @@ def write(
 ) -> Any:
     """Write a result where it belongs.
 
-    Parameters
-    ----------
-    result : CSR
-        What was computed, rows sorted.
-    out : Matrix or None
-        Rebound to what it then holds; what was taken from it before (its transpose, SciPy's views) stays as it was. It
-        keeps its type of values. None makes a new matrix.
-    mask : CSR, optional
-        The places that may be written (`hpgraph.algebra.mask.as_matrix_mask`); all by default.
-    complement : bool, default False
-        Write the places that the mask leaves out instead.
-    accum : BinaryOp, str or function, optional
-        Joins what `out` holds with the result: ``accum(out[i, j], result[i, j])`` where both have an entry.
-    replace : bool, default False
-        Whether entries of `out` that the mask does not allow are dropped, rather than kept.
-    masked : bool, default False
-        Whether `result` is known to hold allowed entries only.
-
-    Returns
-    -------
-    Matrix
-        `out`, or the new one.
-
-    Raises
-    ------
-    ValueError
-        When shapes differ, `complement` comes without a mask or `accum` without `out`.
-    TypeError
-        When `out` is no Matrix, lies elsewhere, or cannot hold the result's type, or `accum` does not take the types.
+    ``result``: what was computed, rows sorted; ``mask``: the places that may be written
+    (`hpgraph.algebra.mask.as_matrix_mask`); all by default.
     """
     check_write(result.shape, value_dtype(result.dtype), result.device, out, mask, complement, accum)
     if out is None:
@@ -87,20 +60,7 @@ def check_write(
     complement: bool = False,
     accum: BinaryOp | str | None = None,
 ) -> None:
-    """What `write` would refuse, said before the result is computed.
-
-    Parameters
-    ----------
-    shape, dtype, device
-        Of the result.
-    out, mask, complement, accum
-        As for `write`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `write`.
-    """
+    """What `write` would refuse, said before the result is computed."""
     if complement and mask is None:
         raise ValueError("complement=True needs a mask to complement")
     if out is None:

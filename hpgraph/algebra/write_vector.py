@@ -28,30 +28,8 @@ def write_vector(
 ) -> Vector:
     """Write a vector where it belongs.
 
-    Parameters
-    ----------
-    result : Vector
-        What was computed.
-    out : Vector or None
-        Written in place; it keeps its type. None makes a new vector.
-    mask : Bitmask, array of bool or Vector, optional
-        The entries that may be written, as for `Matrix.mxv`.
-    complement : bool, default False
-        Write the entries that the mask leaves out instead.
-    accum : BinaryOp, str or function, optional
-        Joins what `out` holds with the result, where both have an entry.
-    replace : bool, default False
-        Whether entries of `out` that the mask does not allow are dropped, rather than kept.
-
-    Returns
-    -------
-    Vector
-        `out`, or the new one.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `hpgraph.algebra.write.write`.
+    ``out``: written in place; it keeps its type. None makes a new vector; ``mask``: the entries that may be written, as
+    for `Matrix.mxv`.
     """
     allowed = check_write_vector(result.size, result.dtype, result.device, out, mask, complement, accum)
     if out is None:
@@ -64,18 +42,7 @@ def write_allowed(
 ) -> Any:
     """`write_vector` after its checks.
 
-    Parameters
-    ----------
-    result, out : Vector
-    allowed : Bitmask or None
-        The entries that may be written; None for all.
-    accum : BinaryOp or None
-    replace : bool, default False
-
-    Returns
-    -------
-    Vector
-        `out`.
+    ``allowed``: the entries that may be written; None for all.
     """
     backend, held, types = kernels(out.device), out.present, (out.dtype, result.dtype, out.dtype)
     given = result.structure if allowed is None else result.structure & allowed
@@ -97,23 +64,8 @@ def structure_after(
 ) -> Bitmask | None:
     """Which entries a vector has after a write.
 
-    Parameters
-    ----------
-    held : Bitmask or None
-        Those it had; None for all.
-    given : Bitmask
-        Those of the result, where the mask allows.
-    allowed : Bitmask or None
-        Those the mask allows; None for all.
-    joined : bool
-        Whether there is an accumulator, so that none is lost where the result has none.
-    replace : bool
-        Whether those that the mask does not allow are dropped.
-
-    Returns
-    -------
-    Bitmask or None
-        None for all.
+    ``held``: those it had; None for all; ``allowed``: those the mask allows; None for all; ``joined``: whether there is
+    an accumulator, so that none is lost where the result has none. Returns Bitmask or None: none for all.
     """
     if joined:
         after = None if held is None else held | given
@@ -137,22 +89,7 @@ def check_write_vector(
 ) -> Bitmask | None:
     """What `write_vector` would refuse, said before the result is computed.
 
-    Parameters
-    ----------
-    size, dtype, device
-        Of the result.
-    out, mask, complement, accum
-        As for `write_vector`.
-
-    Returns
-    -------
-    Bitmask or None
-        The entries that may be written; None for all.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `write_vector`.
+    Returns Bitmask or None: the entries that may be written; None for all.
     """
     allowed = as_mask(mask, "mask", size, device)
     if complement:

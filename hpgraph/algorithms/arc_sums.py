@@ -31,34 +31,7 @@ class ArcSums(NamedTuple):
 
 
 def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> ArcSums:
-    """The operator of a graph's arcs.
-
-    Parameters
-    ----------
-    graph : Graph
-    weighted : bool
-        Whether weights count, where there are any.
-    loops : bool
-        Whether loops do.
-    dtype : float32 or float64
-
-    Returns
-    -------
-    ArcSums
-        On the graph's device.
-
-    Raises
-    ------
-    ValueError
-        When a weight is negative, or none a float can hold, or their sum at a vertex is not.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1, 2], [2, 2, 2], [1, 2, 4])
-    >>> arc_sums(G, weighted=True, loops=False, dtype=np.dtype(float)).received.tolist()
-    [0.0, 0.0, 3.0]
-    """
+    """The operator of a graph's arcs."""
     xp = array_module(graph.device)
     ones = xp.ones(graph.n_vertices, dtype)
     if isinstance(graph, StreamedGraph):

@@ -31,16 +31,7 @@ _FEW_STEPS = 64
 def fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
     """The vertices of a path of fewest arcs.
 
-    Parameters
-    ----------
-    graph : Graph
-    source, target : int
-        Its ends.
-
-    Returns
-    -------
-    int64 array in NumPy, or None
-        From `source` to `target`; None where there is no path.
+    Returns int64 array in NumPy, or None: from `source` to `target`; None where there is no path.
     """
     ahead, back = _Ball(graph, source), _Ball(graph.reverse(), target)
     n = graph.n_vertices
@@ -59,17 +50,7 @@ def fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
 def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, float] | None:
     """The vertices of a path of least weight, and that weight.
 
-    Parameters
-    ----------
-    graph : Graph
-        With weights that are not negative.
-    source, target : int
-        Its ends.
-
-    Returns
-    -------
-    (int64 array in NumPy, float), or None
-        None where there is no path. The weight is added from both ends.
+    Returns (int64 array in NumPy, float), or None: none where there is no path. The weight is added from both ends.
     """
     facts = weight_facts(graph.out_csr)
     # The least of d weights spread evenly from 0 is 2 / (d + 1) of their mean.

@@ -131,19 +131,7 @@ def betweenness_centrality(
 def scaled(total: Any, listed: np.ndarray, graph: Any, *, normalized: bool, endpoints: bool = False) -> Any:
     """Sums over the paths from some vertices as shares of all pairs, or counts of them.
 
-    Parameters
-    ----------
-    total : float64 array of length n
-        Changed in place.
-    listed : integer array
-        Where paths start.
-    graph : Graph
-    normalized, endpoints : bool
-        As for `betweenness_centrality`.
-
-    Returns
-    -------
-    float64 array of length n
+    ``total`` (float64 array of length n): changed in place. Returns float64 array of length n.
     """
     n = len(total)
     pairs = n if endpoints else n - 1

@@ -64,23 +64,7 @@ class _Dependencies(VertexProgram):
 
 
 def add_dependencies(graph: StreamedGraph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
-    """Add the dependencies of each source by numbers of arcs.
-
-    Parameters
-    ----------
-    graph : StreamedGraph
-    sources : integer array
-        In NumPy.
-    sums : Sums
-        Added to; none of arcs.
-    done : function
-        Called with the number of sources as they are done.
-
-    Raises
-    ------
-    StreamingError
-        When there are more shortest paths than a float holds.
-    """
+    """Add the dependencies of each source by numbers of arcs."""
     xp = array_module(graph.device)
     for at, source in enumerate(sources.tolist()):
         found = run(_Paths, graph, active=id(source))

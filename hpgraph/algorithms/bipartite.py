@@ -96,14 +96,7 @@ def _sides(graph: Graph) -> Any:
 
 
 def by_levels(graph: Graph) -> Any:
-    """The side of each vertex, as above, by a search from the least vertices of all components; on either device.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> by_levels(hpg.Graph.from_edges([0, 1], [1, 2], directed=False)).tolist()
-    [0, 1, 0]
-    """
+    """The side of each vertex, as above, by a search from the least vertices of all components; on either device."""
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.n_vertices == 0:
         return xp.empty(0, "int32")

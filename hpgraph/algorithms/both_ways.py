@@ -12,22 +12,8 @@ from hpgraph.formats import CSR, occurrences
 def both_ways(graph: Graph) -> CSR:
     """Every edge from both of its ends.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    CSR
-        Of an undirected graph its own arcs; of a directed one, without weights and loops, row v holds the targets of
-        the arcs that leave v and the sources of those that reach it: two arcs between two vertices count twice.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> arcs = both_ways(hpg.Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 2]))
-    >>> arcs.indptr.tolist(), arcs.indices.tolist()
-    ([0, 2, 5, 6], [1, 1, 0, 2, 0, 1])
+    Returns CSR: of an undirected graph its own arcs; of a directed one, without weights and loops, row v holds the
+    targets of the arcs that leave v and the sources of those that reach it: two arcs between two vertices count twice.
     """
     out = graph.out_csr
     if not graph.directed:

@@ -17,49 +17,14 @@ from hpgraph.kernels.sampling import Sums
 def seed_of(seed: Any, stream: int = 0) -> int:
     """A seed as a number of 64 bits with a sign.
 
-    Parameters
-    ----------
-    seed : int
-        Of any size.
-    stream : int, optional
-        Of 64 bits, other ones for each function that draws: the same seed in two of them then gives other draws.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError
-        If it is no whole number.
-
-    Examples
-    --------
-    >>> seed_of(7), seed_of(2**64 - 1)
-    (7, -1)
+    ``stream``: of 64 bits, other ones for each function that draws: the same seed in two of them then gives other
+    draws.
     """
     return ((whole(seed, "seed") ^ stream) + 2**63) % 2**64 - 2**63
 
 
 def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
-    """What draws by weight look numbers up in, worked out once; None where all arcs are drawn alike.
-
-    Parameters
-    ----------
-    graph : Graph
-    arcs : CSR
-        Its arcs by source or by target.
-    weighted : bool
-
-    Returns
-    -------
-    Sums or None
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative or not finite.
-    """
+    """What draws by weight look numbers up in, worked out once; None where all arcs are drawn alike."""
     if not weighted:
         return None
     facts = weight_facts(graph.out_csr)

@@ -74,18 +74,8 @@ class Communities(ArrayResult, array="label", groups=True):
 def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -> Communities:
     """The result of a search.
 
-    Parameters
-    ----------
-    graph : Graph
-    level : Level
-        What it is to the kernels.
-    hierarchy : list of integer arrays of length n
-        From the smallest parts to the communities, numbered by their smallest vertices; none stands for everyone alone.
-    resolution : float
-
-    Returns
-    -------
-    Communities
+    ``hierarchy`` (list of integer arrays of length n): from the smallest parts to the communities, numbered by their
+    smallest vertices; none stands for everyone alone.
     """
     xp = array_module(graph.device)
     label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
@@ -97,15 +87,7 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -
 def by_smallest(device: str, label: Any) -> Any:
     """Communities numbered by their smallest vertices.
 
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-    label : integer array of length n
-        Below n.
-
-    Returns
-    -------
-    integer array of length n
+    ``label`` (integer array of length n): below n. Returns integer array of length n.
     """
     return numbered(smallest_of(device, label)[label])[1]
 
@@ -113,16 +95,7 @@ def by_smallest(device: str, label: Any) -> Any:
 def smallest_of(device: str, label: Any) -> Any:
     """The smallest vertex of each label, n for those that nobody has.
 
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-    label : integer array of length n
-        Below n.
-
-    Returns
-    -------
-    integer array of length n
-        Of the same type.
+    ``label`` (integer array of length n): below n. Returns integer array of length n: of the same type.
     """
     xp, n = array_module(device), len(label)
     least = xp.full(n, n, np.int64)
@@ -133,20 +106,7 @@ def smallest_of(device: str, label: Any) -> Any:
 def modularity_of(level: Level, label: Any, count: int, resolution: float, between: int) -> float:
     """The modularity of communities.
 
-    Parameters
-    ----------
-    level : Level
-    label : integer array of shape (n,)
-        Below `count`.
-    count : int
-    resolution : float
-    between : int
-        What the arcs between communities weigh.
-
-    Returns
-    -------
-    float
-        NaN where nothing weighs anything.
+    ``label`` (integer array of shape (n,)): below `count`. Returns float: NaN where nothing weighs anything.
     """
     if level.total == 0:
         return float("nan")
@@ -156,25 +116,7 @@ def modularity_of(level: Level, label: Any, count: int, resolution: float, betwe
 
 
 def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:
-    """What searches by modularity and its measure take, checked.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-    weight : None, bool or str
-    resolution : float
-    positive : bool, default True
-        Whether edges whose weights are all 0 are refused.
-
-    Returns
-    -------
-    Graph, Level, float
-
-    Raises
-    ------
-    ValueError, TypeError
-        When the resolution is negative or not finite, or weights are none that communities can have.
-    """
+    """What searches by modularity and its measure take, checked."""
     resolution = real(resolution, "resolution")
     if not 0 <= resolution < np.inf:
         raise ValueError(f"resolution must be finite and not negative, not {resolution!r}")
@@ -186,13 +128,7 @@ def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> t
 
 
 def least_gain(threshold: Any) -> float:
-    """What a level must raise the modularity by for another to follow.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is no number, or NaN.
-    """
+    """What a level must raise the modularity by for another to follow."""
     gain = real(threshold, "threshold")
     if np.isnan(gain):
         raise ValueError("threshold must be a number, not NaN")
@@ -200,13 +136,7 @@ def least_gain(threshold: Any) -> float:
 
 
 def level_limit(max_level: Any) -> float:
-    """The most levels that a search may take.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is no whole number above 0, nor None.
-    """
+    """The most levels that a search may take."""
     if max_level is None:
         return float("inf")
     limit = whole(max_level, "max_level", "a whole number or None")
@@ -218,25 +148,9 @@ def level_limit(max_level: Any) -> float:
 def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tuple[int, Any]:
     """Communities as users give them, as labels by index.
 
-    Parameters
-    ----------
-    graph : Graph
-    communities : Communities, integer array of length n, dict, or list of collections of vertices
-        A label for each vertex, by index or by vertex; or the vertices of each community.
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    int
-        How many communities there are.
-    int64 array of length n
-        From 0, on the graph's device.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When they are no partition of the vertices.
+    ``communities`` (Communities, integer array of length n, dict, or list of collections of vertices): a label for each
+    vertex, by index or by vertex; or the vertices of each community. Returns int64 array of length n: from 0, on the
+    graph's device.
     """
     n, xp = graph.n_vertices, array_module(graph.device)
     communities = getattr(communities, "label", communities)

@@ -97,14 +97,7 @@ class _Peel(VertexProgram):
 def core_numbers(graph: StreamedGraph | DividedGraph) -> Any:
     """The core number of each vertex.
 
-    Parameters
-    ----------
-    graph : StreamedGraph or DividedGraph
-        In a directed one degrees count arcs of both directions.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
+    Returns array of the type of ids, shape (n,).
     """
     xp, ids = array_module(graph.device), graph.id_dtype
     loops = graph.loops() if isinstance(graph, DividedGraph) else run(_Loops, graph, loops=0).loops

@@ -30,30 +30,8 @@ def distances_from(
 ) -> Any:
     """Distances from some vertices to every vertex.
 
-    Parameters
-    ----------
-    graph : Graph
-    vertices : integer array of shape (b,)
-        Indices, in NumPy.
-    incoming : bool
-        Whether distances lead to the vertices rather than from them.
-    weighted : bool
-        Whether they are sums of weights, not numbers of arcs.
-    limit : float, optional
-        Beyond it is not searched.
-
-    Returns
-    -------
-    array of shape (b, n)
-        On the graph's device: the least integers that hold them, -1 where there is no path; or floats, inf where there
-        is none.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
-    >>> distances_from(G, np.array([0, 2])).tolist(), distances_from(G, np.array([2]), incoming=True).tolist()
-    ([[0, 1, 2], [-1, -1, 0]], [[2, 1, 0]])
+    ``vertices`` (integer array of shape (b,)): indices, in NumPy. Returns array of shape (b, n): on the graph's device:
+    the least integers that hold them, -1 where there is no path; or floats, inf where there is none.
     """
     if weighted:
         turned = graph.reverse() if incoming else graph
@@ -65,20 +43,7 @@ def distances_from(
 def blocks_from(
     graph: Graph, vertices: np.ndarray, *, incoming: bool = False, weighted: bool = False, limit: float | None = None
 ) -> Iterator[tuple[slice, Any]]:
-    """The same for any number of vertices, a block after the other.
-
-    Parameters
-    ----------
-    graph, vertices, incoming, weighted, limit
-        As for `distances_from`.
-
-    Yields
-    ------
-    slice
-        Which of the vertices.
-    array of shape (b, n)
-        Their distances.
-    """
+    """The same for any number of vertices, a block after the other."""
     for part in groups(np.arange(len(vertices)), block_size(graph), "distances"):
         block = distances_from(graph, vertices[part], incoming=incoming, weighted=weighted, limit=limit)
         yield slice(int(part[0]), int(part[-1]) + 1), block

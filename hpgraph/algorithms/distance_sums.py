@@ -37,32 +37,7 @@ class DistanceSums(NamedTuple):
 def distance_sums(
     graph: Graph, sources: Any = None, *, incoming: bool = False, weighted: bool = False, seed: Any = None
 ) -> DistanceSums:
-    """Sums over the distances of some vertices.
-
-    Parameters
-    ----------
-    graph : Graph
-    sources : None, int, or sequence of vertices
-        As `hpgraph.algorithms.sources.sources_of` reads it.
-    incoming : bool
-        Whether distances lead to the vertices rather than from them.
-    weighted : bool
-        Whether distances are sums of weights, none of them negative.
-    seed : int or numpy.random.Generator, optional
-        Of a draw.
-
-    Returns
-    -------
-    DistanceSums
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 0.25])
-    >>> found = distance_sums(G, [0, 2], weighted=True)
-    >>> found.reached.tolist(), found.total.tolist(), found.farthest.tolist()
-    ([3, 1], [1.25, 0.0], [0.75, 0.0])
-    """
+    """Sums over the distances of some vertices."""
     vertices = sources_of(graph, sources, seed)
     if weighted:
         return _weighted(graph, vertices, incoming)

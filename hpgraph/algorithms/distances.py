@@ -117,16 +117,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
 
 
 def facts_of(graph: Graph) -> WeightFacts:
-    """Facts about the weights of a graph, in memory, in shards or in pages; worked out once.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    WeightFacts
-    """
+    """Facts about the weights of a graph, in memory, in shards or in pages; worked out once."""
     if isinstance(graph, StreamedGraph):
         facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_pages(graph))
         return facts
@@ -226,18 +217,8 @@ def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any
 def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: bool) -> Any:
     """The same for several starts, by their distances of shape (k, n).
 
-    Parameters
-    ----------
-    graph : Graph
-    starts : int64 array of length k
-        Indices, in NumPy.
-    distance : array of shape (k, n)
-    deterministic : bool
-        Whether of several vertices before the one with the smallest id is taken.
-
-    Returns
-    -------
-    array of vertex ids, shape (k, n)
+    ``starts`` (int64 array of length k): indices, in NumPy; ``distance`` (array of shape (k, n)). Returns array of
+    vertex ids, shape (k, n).
     """
     xp = array_module(graph.device)
     shape = distance.shape

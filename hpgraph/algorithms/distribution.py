@@ -16,27 +16,8 @@ from hpgraph.core.device import array_module, to_device, unmasked
 def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
     """One value for each vertex.
 
-    Parameters
-    ----------
-    values : array of length n, dict, set, hpgraph.id or list of names
-        As `hpgraph.pagerank` takes a personalization.
-    name : str
-        What messages call it.
-    graph : Graph
-    dtype : numpy.dtype
-        Of the result.
-    scale : bool
-        Whether the values are to sum to 1.
-
-    Returns
-    -------
-    array of length n
-        On the graph's device.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If there is not one for each vertex, or one is negative or not finite, or all are 0.
+    ``values`` (array of length n, dict, set, hpgraph.id or list of names): as `hpgraph.pagerank` takes a
+    personalization. Returns array of length n: on the graph's device.
     """
     xp = array_module(graph.device)
     values = _by_index(unmasked(values, name), name, graph)

@@ -67,13 +67,6 @@ class NotConnected(Exception):
 class EccentricityBounds:
     """Lower and upper bounds of every vertex's eccentricity, on the graph's device.
 
-    Parameters
-    ----------
-    graph : Graph
-        With a vertex at least.
-    weighted : bool
-        Whether distances are sums of weights.
-
     Attributes
     ----------
     lower, upper : integer or float64 arrays of shape (n,)
@@ -88,11 +81,6 @@ class EccentricityBounds:
         Whether distances add up without rounding.
     slack : float
         Factor by which rounding may have put an upper bound too low.
-
-    Raises
-    ------
-    NotConnected
-        If some vertex does not reach another.
     """
 
     def __init__(self, graph: Graph, weighted: bool) -> None:
@@ -114,14 +102,7 @@ class EccentricityBounds:
         self._look(np.array([int(degree.argmax())]))
 
     def narrow(self, open_: Callable[[EccentricityBounds], Any]) -> None:
-        """Search until no vertex is open: first with all distances kept, then in batches of which none is.
-
-        Parameters
-        ----------
-        open_ : callable
-            Which vertices still matter, as an array of bool, by the bounds so far: those whose eccentricity is not
-            known and may change the answer.
-        """
+        """Search until no vertex is open: first with all distances kept, then in batches of which none is."""
         size, idle = 2, 0
         left = self._open(open_)
         while left.size > _FEW * size and idle < _PATIENCE:

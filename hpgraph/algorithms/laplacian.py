@@ -24,39 +24,12 @@ _TOLERANCE = 1e-8
 def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int) -> Any:
     """Eigenvectors of the least eigenvalues of a Laplacian, the least first.
 
-    Parameters
-    ----------
-    arcs : sequence of CSR
-        Weights float64, or none where all are 1; what they add up to is symmetric. Loops do not count.
-    k : int
-        How many, up to the number of vertices.
-    normalized : bool
-        Whether of ``I - D^-1/2 A D^-1/2``; else of ``D - A``.
-    seed : int
-        Where Lanczos's method begins.
-
-    Returns
-    -------
-    float64 array of shape (n, k)
-        On the device of the arcs.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the vectors will not fit.
-
-    Notes
-    -----
     Below 200 vertices on the CPU, and 500 on the GPU, by LAPACK or cuSOLVER; else by Lanczos's method (SciPy's or
     CuPy's ``eigsh``), which multiplies by our matrices.
 
-    Examples
-    --------
-    A path falls, or rises, from end to end.
-
-    >>> path = CSR((3, 3), [0, 1, 3, 4], [1, 0, 2, 1])
-    >>> abs(smoothest([path], 2, normalized=False, seed=0)).round(2).tolist()
-    [[0.58, 0.71], [0.58, 0.0], [0.58, 0.71]]
+    ``arcs``: weights float64, or none where all are 1; what they add up to is symmetric. Loops do not count;
+    ``normalized``: whether of ``I - D^-1/2 A D^-1/2``; else of ``D - A``. Returns float64 array of shape (n, k): on the
+    device of the arcs.
     """
     n, device = arcs[0].shape[0], arcs[0].device
     xp = array_module(device)

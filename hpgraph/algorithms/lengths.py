@@ -13,32 +13,7 @@ from hpgraph.formats.duplicates import Duplicates
 
 
 def with_weights(G: Any, weight: Any, duplicates: Duplicates | None = None) -> tuple[Graph, bool]:
-    """The graph that a user gave, and whether its weights are asked for and differ from ones.
-
-    Parameters
-    ----------
-    G, weight
-        As for `with_lengths`.
-    duplicates : {"min", "max", "sum", "first", "error"}, optional
-        As for `Graph`, where one is made.
-
-    Returns
-    -------
-    Graph, bool
-
-    Raises
-    ------
-    TypeError
-        If `weight` is neither None nor a bool nor a str.
-    ValueError
-        If `weight` is the name of an attribute, and `G` has none of that name.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> with_weights(hpg.Graph.from_edges([0, 1], [1, 2]), True)[1]
-    False
-    """
+    """The graph that a user gave, and whether its weights are asked for and differ from ones."""
     if not (weight is None or isinstance(weight, bool | str)):
         raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
     if is_networkx(G):
@@ -55,35 +30,7 @@ def with_weights(G: Any, weight: Any, duplicates: Duplicates | None = None) -> t
 
 
 def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
-    """The graph that a user gave, and whether distances are sums of its weights; else they are numbers of arcs.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
-    weight : None, bool or str
-        None or False counts arcs, True reads the weights. A string names the attribute where `G` is a NetworkX graph,
-        the column where it is a table; "weight" says the same as True elsewhere. A graph without weights has arcs of
-        length 1 either way.
-
-    Returns
-    -------
-    Graph, bool
-
-    Raises
-    ------
-    TypeError
-        If `weight` is anything else.
-    ValueError
-        If a weight is negative or NaN.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0])
-    >>> with_lengths(G, None)[1], with_lengths(G, True)[1]
-    (False, True)
-    """
+    """The graph that a user gave, and whether distances are sums of its weights; else they are numbers of arcs."""
     # Of parallel edges the shortest counts.
     graph, weighted = with_weights(G, weight, "min")
     if not weighted:

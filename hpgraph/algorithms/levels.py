@@ -71,31 +71,7 @@ def levels_from(
 ) -> Searches:
     """Search breadth-first from several vertices.
 
-    Parameters
-    ----------
-    graph : Graph
-    vertices : integer array of length k
-        Indices, in NumPy; one may come twice.
-    incoming : bool
-        Whether to follow arcs backwards.
-    max_depth : int, optional
-        Levels beyond it are not searched.
-    direction : {"auto", "push", "pull"} or Direction
-    parents : bool
-        Whether parents are wanted.
-
-    Returns
-    -------
-    Searches
-        Its arrays lie on the graph's device.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
-    >>> found = levels_from(G, np.array([0, 2]))
-    >>> found.level.tolist(), found.level.dtype
-    ([[0, 1, 2], [-1, -1, 0]], dtype('int8'))
+    ``vertices`` (integer array of length k): indices, in NumPy; one may come twice.
     """
     k, n = len(vertices), graph.n_vertices
     ids = graph.id_dtype

@@ -57,21 +57,7 @@ class Offerer(VertexProgram):
 def check_no_negative_cycle(graph: Graph, start: int, distance: Any, supersteps: int) -> None:
     """Raise if the distances so far show that the source reaches a negative cycle.
 
-    Parameters
-    ----------
-    graph : Graph
-    start : int
-        The source.
-    distance : array of length n
-        Where a Bellman-Ford run stands, with vertices still active.
-    supersteps : int
-        How many it has taken.
-
-    Raises
-    ------
-    NegativeCycleError
-        With the vertices of the cycle, where the pointers show it; also when the run has taken more supersteps than
-        any path without a cycle has arcs.
+    ``distance`` (array of length n): where a Bellman-Ford run stands, with vertices still active.
     """
     offer = run(Offer, graph, distance=distance, offer=distance).offer
     pointer = run(Offerer, graph, distance=distance, offer=offer).pointer

@@ -165,13 +165,7 @@ def sample_neighbors(
 
 
 def fanouts_of(fanouts: Any) -> list[int]:
-    """How many to draw at each hop, checked.
-
-    Examples
-    --------
-    >>> fanouts_of(3), fanouts_of([10, -1])
-    ([3], [10, -1])
-    """
+    """How many to draw at each hop, checked."""
     given = [fanouts] if not hasattr(fanouts, "__iter__") else list(fanouts)
     hops = [whole(one, "fanouts", "whole numbers") for one in given]
     if not hops or len(hops) > _MOST_HOPS or not all(-1 <= one < _MOST_DRAWS for one in hops):

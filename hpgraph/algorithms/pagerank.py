@@ -316,21 +316,7 @@ _STOPPING = {
 
 
 def power_program(*, weighted: bool, personalized: bool, convergence: str) -> type[PageRank]:
-    """The program of power iteration.
-
-    Parameters
-    ----------
-    weighted : bool
-        Whether a vertex shares its rank in proportion to weights.
-    personalized : bool
-        Whether it has a property `teleport`.
-    convergence : {"global", "vertex"}
-        As for `pagerank`.
-
-    Returns
-    -------
-    type
-    """
+    """The program of power iteration."""
     return _STOPPING[_PROGRAMS[weighted, personalized], convergence]
 
 

@@ -88,32 +88,9 @@ def spread_changes(
 ) -> Spread:  # fmt: skip
     """PageRank by changes.
 
-    Parameters
-    ----------
-    graph : Graph
-    teleport : float array of length n, or None
-        Where jumps go, summing to 1; None is everywhere alike.
-    leaving : array of length n
-        Out-degrees, or the weights that leave; -1 where nothing does.
-    start : float array of length n, or None
-        Ranks to start from.
-    damping : float
-        Below 1.
-    tol : float
-        What may wait at the end: at all vertices together or, with `alone`, at each.
-    limit : int
-        Supersteps at the most.
-    weighted : bool
-        Whether rank is shared in proportion to weights.
-    all_rank : float or None
-        Where the rank of dangling vertices is lost, what ranks sum to if there are none. None: it is not lost, and
-        ranks sum to 1.
-    alone : bool
-        Whether each vertex is to be looked at by itself.
-
-    Returns
-    -------
-    Spread
+    ``teleport`` (float array of length n, or None): where jumps go, summing to 1; None is everywhere alike; ``leaving``
+    (array of length n): out-degrees, or the weights that leave; -1 where nothing does; ``start`` (float array of length
+    n, or None): ranks to start from; ``weighted``: whether rank is shared in proportion to weights.
     """
     xp, n, lost, measure = array_module(graph.device), graph.n_vertices, all_rank is not None, all_rank or 1.0
     jumps = xp.full(n, (1 - damping) / n) if teleport is None else teleport * (1 - damping)

@@ -101,17 +101,7 @@ class Rules(NamedTuple):
 
 
 def is_of_lanes(personalization: Any, graph: Graph) -> bool:
-    """Whether a personalization is one a lane: of two dimensions, or a list of lists or arrays of vertices.
-
-    Parameters
-    ----------
-    personalization : object
-    graph : Graph
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a personalization is one a lane: of two dimensions, or a list of lists or arrays of vertices."""
     if isinstance(personalization, list | tuple):
         return are_lanes(personalization, graph)
     return getattr(personalization, "ndim", 1) == 2
@@ -120,19 +110,7 @@ def is_of_lanes(personalization: Any, graph: Graph) -> bool:
 def jumps_of(personalization: Any, graph: Graph) -> Jumps:
     """Where the jumps of each lane go.
 
-    Parameters
-    ----------
-    personalization : array or sparse array of shape (k, n), or sequence of k lists of vertices
-    graph : Graph
-
-    Returns
-    -------
-    Jumps
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If shapes or values do not fit; a message names the lane.
+    ``personalization`` (array or sparse array of shape (k, n), or sequence of k lists of vertices).
     """
     xp, n = array_module(graph.device), graph.n_vertices
     name = "personalization"
@@ -182,22 +160,8 @@ def rank_in_lanes(
 ) -> PageRankLanesResult:
     """PageRank of every vertex from each personalization.
 
-    Parameters
-    ----------
-    graph : Graph
-    jumps : Jumps
-    leaving : array of length n
-        What leaves each vertex; -1 where nothing does.
-    first : array of length n, or None
-        Ranks that all lanes start from; None: each from its jumps.
-    rules : Rules
-    weighted : bool
-        Whether weights count.
-    dtype : numpy.dtype
-
-    Returns
-    -------
-    PageRankLanesResult
+    ``leaving`` (array of length n): what leaves each vertex; -1 where nothing does; ``first`` (array of length n, or
+    None): ranks that all lanes start from; None: each from its jumps.
     """
     xp, device, n, k = array_module(graph.device), graph.device, graph.n_vertices, jumps.k
     step = joint_ranks(device)

@@ -19,32 +19,12 @@ _PAIRS, _STARTS, _UNTIMED = 32, 16, 2
 def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted: bool) -> Any:
     """Distances of pairs by searches, which need not look beyond upper bounds.
 
-    Parameters
-    ----------
-    graph : Graph
-    source, target : integer arrays of shape (m,)
-        Indices, on the graph's device.
-    upper : float64 array of shape (m,)
-        No distance is larger; inf where nothing is known.
-    weighted : bool
-        Whether distances are sums of weights, none of them negative.
-
-    Returns
-    -------
-    float64 array of shape (m,)
-        inf where there is no path.
-
-    Notes
-    -----
     A search in lanes answers for all pairs of its start; one from both ends for a single pair, after a small part of
     the graph. What takes less time is told from what some of each took.
 
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> pair_distances(G, np.array([0, 3]), np.array([3, 0]), np.full(2, np.inf), False).tolist()
-    [3.0, inf]
+    ``source, target`` (integer arrays of shape (m,)): indices, on the graph's device; ``upper`` (float64 array of shape
+    (m,)): no distance is larger; inf where nothing is known. Returns float64 array of shape (m,): inf where there is no
+    path.
     """
     xp = array_module(graph.device)
     sides = [(v, *xp.unique(v, return_inverse=True)) for v in (source, target)]

@@ -72,13 +72,7 @@ def warn_unless(converged: bool, tol: float, what: str, iterations: int, residua
 
 
 def checked(tol: Any, max_iteration: Any, dtype: Any) -> tuple[float, int, np.dtype[Any]]:
-    """Arguments that all of them take.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When one is out of range, or no number.
-    """
+    """Arguments that all of them take."""
     tol, limit, dtype = real(tol, "tol"), whole(max_iteration, "max_iteration"), np.dtype(dtype)
     if not tol >= 0:
         raise ValueError(f"tol must not be negative, not {tol!r}")

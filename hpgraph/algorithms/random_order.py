@@ -15,56 +15,16 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def scattered(seed: Any) -> int:
-    """A seed as one of 2⁶⁴ numbers, for kernels to add.
-
-    Parameters
-    ----------
-    seed : int
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError
-        If it is no whole number.
-
-    Examples
-    --------
-    >>> scattered(0), scattered(1) != scattered(2)
-    (0, True)
-    """
+    """A seed as one of 2⁶⁴ numbers, for kernels to add."""
     return whole(seed, "seed") * _GOLDEN % 2**64
 
 
 def random_order(graph: Graph, seed: Any, *, rank: Any = None) -> Any:
     """The vertices in an order as good as random.
 
-    Parameters
-    ----------
-    graph : Graph
-    seed : int
-        Another seed, another order.
-    rank : integer array of shape (n,), optional
-        Not negative and below 2³²; who has less comes first, and chance decides among equals.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        On the graph's device: by hashes (finalizer of A. Appleby's MurmurHash3), of the same hash by index.
-
-    Raises
-    ------
-    TypeError
-        If the seed is no whole number.
-
-    Examples
-    --------
-    >>> import numpy as np, hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
-    >>> sorted(random_order(G, 7).tolist()), int(random_order(G, 7, rank=np.array([1, 0, 1]))[0])
-    ([0, 1, 2], 1)
+    ``seed``: another seed, another order; ``rank`` (integer array of shape (n,), optional): not negative and below 2³²;
+    who has less comes first, and chance decides among equals. Returns int64 array of shape (n,): on the graph's device:
+    by hashes (finalizer of A. Appleby's MurmurHash3), of the same hash by index.
     """
     xp = array_module(graph.device)
     hashes = xp.arange(graph.n_vertices, dtype=np.uint64) + np.uint64(scattered(seed))

@@ -38,20 +38,7 @@ class RootedForest(NamedTuple):
 def rooted_forest(arcs: CSR) -> RootedForest:
     """A spanning forest of a graph, and the order in which a walk around it meets the vertices.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric, rows ascending, no arc twice.
-
-    Returns
-    -------
-    RootedForest
-
-    Examples
-    --------
-    >>> made = rooted_forest(CSR((3, 3), [0, 1, 3, 4], [1, 0, 2, 1]))
-    >>> made.parent.tolist(), made.number.tolist(), made.size.tolist()
-    ([0, 0, 1], [0, 1, 2], [3, 2, 1])
+    ``arcs``: symmetric, rows ascending, no arc twice.
     """
     n, backend, xp = arcs.shape[0], kernels(arcs.device), array_module(arcs.device)
     plain = arcs.with_data(None, copy=False)

@@ -132,28 +132,7 @@ def _row_sums(arcs: CSR, values: Any) -> Any:
 
 
 def measure_of(graph: Graph, form: int, *, weighted: bool = False, incoming: bool = False) -> Measure:
-    """A measure of the sizes of rows, by entries or by weights.
-
-    Parameters
-    ----------
-    graph : Graph
-    form : int
-        Of `hpgraph.kernels.similarity`.
-    weighted : bool
-        Whether common neighbours count the lesser of their two weights, or the product for the cosine, and sizes are
-        sums of weights, or of their squares.
-    incoming : bool
-        Whether to compare who has arcs to the vertices.
-
-    Returns
-    -------
-    Measure
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative or not finite.
-    """
+    """A measure of the sizes of rows, by entries or by weights."""
     arcs = graph.in_csr if incoming else graph.out_csr
     rows = neighbours_apart(arcs)
     if not weighted:
@@ -189,19 +168,7 @@ def counting(graph: Graph, values: Any, *, incoming: bool) -> Measure:
 
 
 def similar(graph: Graph, measure: Measure, pairs: Any, top: Any, vertices: Any, joined: bool) -> Any:
-    """Scores of the pairs given, or pairs and scores.
-
-    Parameters
-    ----------
-    graph : Graph
-    measure : Measure
-    pairs, top, vertices, joined
-        As for `hpgraph.jaccard`.
-
-    Returns
-    -------
-    float64 array, or SimilarPairs
-    """
+    """Scores of the pairs given, or pairs and scores."""
     if pairs is not None:
         if top is not None or vertices is not None:
             raise ValueError("pairs says which pairs: leave top and vertices away, or pairs")

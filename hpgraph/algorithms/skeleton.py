@@ -51,14 +51,8 @@ class Blocks(NamedTuple):
 def searched(arcs: CSR) -> tuple[RootedForest, Any, Reach]:
     """A spanning forest, which arcs are its own, and the reach of each vertex.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric, rows ascending, no arc twice; loops are passed over.
-
-    Returns
-    -------
-    RootedForest, array of bool of shape (nnz,), Reach
+    ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Returns RootedForest, array of bool of
+    shape (nnz,), Reach.
     """
     check_memory(150 * arcs.shape[0] + 30 * arcs.nnz, "a rooted spanning forest", arcs.device)
     plain = arcs.with_data(None, copy=False)
@@ -90,14 +84,7 @@ def _below(values: Any, forest: RootedForest, better: Any) -> Any:
 def bridge_ends(arcs: CSR) -> Any:
     """The lower end of each bridge in a rooted forest, and its parent.
 
-    Parameters
-    ----------
-    arcs : CSR
-        As for `searched`.
-
-    Returns
-    -------
-    int64 array of shape (k, 2)
+    Returns int64 array of shape (k, 2).
     """
     xp = array_module(arcs.device)
     forest, _, reach = searched(arcs)
@@ -107,19 +94,7 @@ def bridge_ends(arcs: CSR) -> Any:
 
 
 def blocks(arcs: CSR) -> tuple[RootedForest, Blocks]:
-    """The biconnected components.
-
-    Parameters
-    ----------
-    arcs : CSR
-        As for `searched`.
-
-    Returns
-    -------
-    RootedForest, Blocks
-        An edge lies in the component of the end of the greater number. Components are numbered by their least vertex,
-        that at the top aside.
-    """
+    """The biconnected components."""
     backend, xp = kernels(arcs.device), array_module(arcs.device)
     forest, of_tree, reach = searched(arcs)
     parent, number, size = forest

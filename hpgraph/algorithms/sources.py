@@ -14,33 +14,8 @@ from hpgraph.core.number import whole
 def sources_of(graph: Graph, sources: Any, seed: int | None = None, argument: str = "sources") -> np.ndarray:
     """Vertices to start from, as indices.
 
-    Parameters
-    ----------
-    graph : Graph
-    sources : None, int, or sequence or array of vertices, hpgraph.id
-        None means every vertex; a number so many of them, drawn without replacement; else they are listed, and may be
-        listed twice.
-    seed : int, optional
-        Of the draw.
-    argument : str
-        What the user calls them, for messages.
-
-    Returns
-    -------
-    int64 array
-        In NumPy, in the order given; those drawn ascend.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If there are not so many vertices, or one listed is none of them.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
-    >>> sources_of(G, [2, 0]), sources_of(G, None)
-    (array([2, 0]), array([0, 1, 2]))
+    ``sources``: none means every vertex; a number so many of them, drawn without replacement; else they are listed, and
+    may be listed twice. Returns int64 array: in NumPy, in the order given; those drawn ascend.
     """
     n = graph.n_vertices
     if sources is None:

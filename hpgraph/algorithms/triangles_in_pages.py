@@ -48,17 +48,7 @@ class _Upwards(VertexProgram):
 
 
 def count_triangles(graph: StreamedGraph) -> int:
-    """How many triangles there are.
-
-    Parameters
-    ----------
-    graph : StreamedGraph
-        Undirected. Loops are passed over.
-
-    Returns
-    -------
-    int
-    """
+    """How many triangles there are."""
     degree = graph.out_degree
     behind = run(_Upwards, graph, degree=degree, behind=0).behind
     before = np.concatenate(([0], np.cumsum(to_device(behind, "cpu"))))

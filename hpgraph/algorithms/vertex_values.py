@@ -15,32 +15,8 @@ from hpgraph.core.device import array_module, native, to_device, unmasked
 def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any]) -> Any:
     """One number for each vertex.
 
-    Parameters
-    ----------
-    graph : Graph
-    given : number, array of length n, or dict
-        A dict gives values by vertex, 0 to the others.
-    argument : str
-        What messages call it.
-    dtype : dtype
-        Of the result.
-
-    Returns
-    -------
-    array of shape (n,)
-        On the graph's device; not the caller's.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When there are not as many values as vertices, they are no finite numbers, or a vertex is not there.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.Graph.from_edges([0], [1], names=["ann", "bob"])
-    >>> vertex_values(G, {"bob": 2}, "start", np.dtype(float))
-    array([0., 2.])
+    ``given`` (number, array of length n, or dict): a dict gives values by vertex, 0 to the others. Returns array of
+    shape (n,): on the graph's device; not the caller's.
     """
     xp, n = array_module(graph.device), graph.n_vertices
     if isinstance(given, Mapping):
@@ -69,32 +45,7 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
 
 
 def as_array(given: Any, argument: str) -> Any:
-    """What a user gives as an array, where it lies.
-
-    Parameters
-    ----------
-    given : array, sequence or number
-    argument : str
-        What messages call it.
-
-    Returns
-    -------
-    array
-
-    Raises
-    ------
-    ValueError
-        When rows differ in length.
-    TypeError
-        When elements are masked.
-
-    Examples
-    --------
-    >>> as_array([[1, 2], [3]], "heat")
-    Traceback (most recent call last):
-    ...
-    ValueError: heat must have rows of one length
-    """
+    """What a user gives as an array, where it lies."""
     values = native(unmasked(given, argument))
     if hasattr(values, "dtype"):
         return values

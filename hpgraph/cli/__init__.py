@@ -21,28 +21,7 @@ _INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        Exit status: 0, or 2 after one line on standard error that says what was wrong.
-
-    Raises
-    ------
-    SystemExit
-        By argparse, for ``--help``, ``--version`` and arguments that it cannot make sense of.
-
-    Examples
-    --------
-    >>> main(["info", "nothing.mtx"])  # on standard error: hpgraph: nothing.mtx: No such file or directory
-    2
-    """
+    """Run the command."""
     arguments = parser().parse_args(argv)
     settings = {
         **({"progress": False} if arguments.no_progress else {}),

@@ -6,27 +6,7 @@ import argparse
 
 
 def script(top: argparse.ArgumentParser, shell: str) -> str:
-    """What a shell is to run.
-
-    Parameters
-    ----------
-    top : argparse.ArgumentParser
-        That of the command line.
-    shell : {"bash", "zsh", "fish"}
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> one = argparse.ArgumentParser(prog="hpgraph", add_help=False)
-    >>> bfs = one.add_subparsers().add_parser("bfs", add_help=False)
-    >>> _ = bfs.add_argument("--source")
-    >>> print(script(one, "fish"))
-    complete -c hpgraph -n __fish_use_subcommand -f -a 'bfs'
-    complete -c hpgraph -n '__fish_seen_subcommand_from bfs' -l source
-    """
+    """What a shell is to run."""
     options = {name: _options(command) for name, command in _commands(top).items()}
     if shell == "fish":
         lines = [f"complete -c hpgraph -n __fish_use_subcommand -f -a '{' '.join(options)}'"]

@@ -22,16 +22,6 @@ _OF_OWN = 3 * 4
 class Block:
     """Arcs from the sources of a row of the grid to the targets of a column.
 
-    Parameters
-    ----------
-    grid : Grid
-    block : int
-    sources, targets : int64 arrays
-        Ends of the arcs, by position.
-    weights : array or None
-    device : {"cpu", "cuda"}
-        What works on it.
-
     Attributes
     ----------
     graph : Graph
@@ -54,19 +44,7 @@ class Block:
 
     @classmethod
     def of_csr(cls, grid: Grid, block: int, csr: CSR, device: Device = "cpu") -> Block:
-        """A block of the arcs that one had, by the same numbers.
-
-        Parameters
-        ----------
-        grid : Grid
-        block : int
-        csr : CSR
-        device : {"cpu", "cuda"}
-
-        Returns
-        -------
-        Block
-        """
+        """A block of the arcs that one had, by the same numbers."""
         made = object.__new__(cls)
         made.numbering, made.device = Numbering(grid, block), device
         made.graph = Graph(csr, directed=True)
@@ -103,21 +81,7 @@ class Block:
 def block_bytes(grid: Grid, block: int, arcs: int, weight: int, properties: int) -> int:
     """Predicted memory of a block while a program runs.
 
-    Parameters
-    ----------
-    grid : Grid
-    block : int
-    arcs : int
-        How many it holds.
-    weight : int
-        Bytes of a weight; 0 where there are none.
-    properties : int
-        Bytes of a vertex's properties.
-
-    Returns
-    -------
-    int
-        Of arcs in both directions, of vertices, and of messages on their way.
+    ``weight``: bytes of a weight; 0 where there are none; ``properties``: bytes of a vertex's properties.
     """
     known = Numbering(grid, block).size
     ids = 4 if known < 1 << 31 else 8

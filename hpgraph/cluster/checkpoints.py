@@ -42,13 +42,7 @@ _NOT_THERE = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
 class Folder:
-    """A folder, local or in an object store, whose files are replaced whole or not at all.
-
-    Parameters
-    ----------
-    path : str
-        As `fsspec` takes it: a local path, ``s3://bucket/run``, ``memory://run``.
-    """
+    """A folder, local or in an object store, whose files are replaced whole or not at all."""
 
     def __init__(self, path: str) -> None:
         import fsspec  # type: ignore[import-untyped]
@@ -72,12 +66,7 @@ class Folder:
         self._files.mv(beside, target)
 
     def read(self, name: str) -> bytes:
-        """All of a file.
-
-        Raises
-        ------
-        FileNotFoundError
-        """
+        """All of a file."""
         data: bytes = self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
         return data
 
@@ -93,14 +82,7 @@ class Folder:
 
 
 def pack(arrays: dict[str, np.ndarray], table: dict[str, Any]) -> bytes:
-    """Arrays and a table as one file.
-
-    Examples
-    --------
-    >>> arrays, table = unpack(pack({"level": np.array([3, 1])}, {"step": 2}), "it")
-    >>> arrays["level"].tolist(), table
-    ([3, 1], {'step': 2})
-    """
+    """Arrays and a table as one file."""
     listed = [(name, array.dtype.str, list(array.shape)) for name, array in arrays.items()]
     head = json.dumps({"arrays": listed, "table": table}).encode()
     body = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
@@ -108,13 +90,7 @@ def pack(arrays: dict[str, np.ndarray], table: dict[str, Any]) -> bytes:
 
 
 def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What `pack` made a file of.
-
-    Raises
-    ------
-    CheckpointError
-        If it is damaged.
-    """
+    """What `pack` made a file of."""
     at = len(_MAGIC) + _LENGTHS.size
     if data[: len(_MAGIC)] != _MAGIC or len(data) < at:
         raise CheckpointError(f"{name} is no file of a checkpoint")
@@ -150,13 +126,7 @@ def write_table(folder: Folder, table: dict[str, Any]) -> None:
 
 
 def read_table(folder: Folder) -> dict[str, Any]:
-    """The table that names a checkpoint's files, checked: a name is one that a run makes, within the folder.
-
-    Raises
-    ------
-    CheckpointError
-        If it is not there, or damaged.
-    """
+    """The table that names a checkpoint's files, checked: a name is one that a run makes, within the folder."""
     name = f"{folder.path}/{TABLE}"
     try:
         data = folder.read(TABLE)
@@ -180,15 +150,7 @@ def _checksum(table: dict[str, Any]) -> int:
 
 
 def save_block(folder: Folder, name: str, block: Block) -> None:
-    """Write a block's arcs, unless they are there: of a graph that is nowhere but in a client's memory.
-
-    Parameters
-    ----------
-    folder : Folder
-    name : str
-        Of the graph.
-    block : Block
-    """
+    """Write a block's arcs, unless they are there: of a graph that is nowhere but in a client's memory."""
     csr, number = block.graph.out_csr, block.numbering.block
     if not folder.has(f"{name}/{number}"):
         arrays = {"indptr": csr.indptr, "indices": csr.indices}
@@ -196,13 +158,7 @@ def save_block(folder: Folder, name: str, block: Block) -> None:
 
 
 def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "cpu") -> Block:
-    """A block that `save_block` wrote.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged, or not there.
-    """
+    """A block that `save_block` wrote."""
     file = f"{path}/{name}/{block}"
     try:
         data = Folder(path).read(f"{name}/{block}")
@@ -216,13 +172,7 @@ def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "c
 
 
 def save(run: BlockRun, moment: Moment) -> None:
-    """Write a block's state; once all blocks have, the first says so.
-
-    Parameters
-    ----------
-    run : BlockRun
-    moment : Moment
-    """
+    """Write a block's state; once all blocks have, the first says so."""
     job, number = run.job, run.numbering
     assert job.checkpoint is not None
     folder, place = Folder(job.checkpoint), f"{job.token.hex()}-{moment.step}"
@@ -257,13 +207,7 @@ def _named(folder: Folder) -> str | None:
 
 
 def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
-    """Read a block's state, if its run goes on from a checkpoint.
-
-    Raises
-    ------
-    CheckpointError
-        If a file is damaged or not there, or of another program.
-    """
+    """Read a block's state, if its run goes on from a checkpoint."""
     job, saved = run.job, run.share.saved
     if saved is None:
         return None

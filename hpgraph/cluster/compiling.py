@@ -19,14 +19,9 @@ _GLANCE = 0.02
 
 @contextlib.contextmanager
 def compiling_once(program: str, kernel: str) -> Iterator[None]:
-    """For the first call of a kernel for a program in a process: none other on this machine makes its first meanwhile.
+    """For the first call of a kernel for a program in a process.
 
-    Parameters
-    ----------
-    program : str
-        Its fingerprint.
-    kernel : str
-        Which kernel.
+    None other on this machine makes its first meanwhile.
     """
     if (program, kernel) in _run:
         yield

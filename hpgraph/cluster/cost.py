@@ -71,50 +71,13 @@ PAGERANK = Traits(message=8, source=8, sums=3, everyone=True, properties=12)
 def told(some: float, all_: float, size: int) -> float:
     """Bytes that say which of a range's vertices are meant, and a value of each.
 
-    Parameters
-    ----------
-    some, all_ : float
-        Vertices that are meant, and those of the range.
-    size : int
-        Bytes of a value.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> told(1000, 1000, 8), told(10, 1000, 8), told(900, 1000, 8)
-    (8000, 120, 7325.0)
+    ``size``: bytes of a value.
     """
     return some * size + (0 if some >= all_ else min(4 * some, all_ / 8))
 
 
 def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float, raises: float = 0.0) -> float:
-    """Bytes that all blocks send in a superstep, if they share alike in what there is to say.
-
-    Parameters
-    ----------
-    shape : Shape
-    traits : Traits
-    active : float
-        Vertices that are active after it.
-    messages : float
-        Messages to vertices that leave their block.
-    raises : float
-        How often a bound is raised in it.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    A million vertices in 4 x 4 blocks, all of which send 8 bytes:
-
-    >>> round(superstep_bytes(Shape(1e6, 1e7, 4, 4), PAGERANK, 1e6, 3e6) / 1e6, 2)
-    48.04
-    """
+    """Bytes that all blocks send in a superstep, if they share alike in what there is to say."""
     p, own = shape.blocks, shape.n / shape.blocks
     columns, rows = p * (shape.rows - 1), p * (shape.columns - 1)
     beside = HEADER_BYTES + _COUNTED + 8 * traits.sums
@@ -168,22 +131,7 @@ class Machine(NamedTuple):
 def superstep_seconds(
     shape: Shape, traits: Traits, machine: Machine, active: float, messages: float, arcs: float
 ) -> float:
-    """Seconds of a superstep: of the arcs that a block looks at, of what it sends, and of the messages one by one.
-
-    Parameters
-    ----------
-    shape, traits
-        As for `superstep_bytes`.
-    machine : Machine
-    active, messages : float
-        As for `superstep_bytes`.
-    arcs : float
-        Arcs that all blocks look at.
-
-    Returns
-    -------
-    float
-    """
+    """Seconds of a superstep: of the arcs that a block looks at, of what it sends, and of the messages one by one."""
     counted = counts(shape, traits, active, messages, arcs)
     return sum(each * count for each, count in zip(machine, counted, strict=True))
 
@@ -191,16 +139,9 @@ def superstep_seconds(
 def counts(
     shape: Shape, traits: Traits, active: float, messages: float, arcs: float, raises: float = 0.0
 ) -> tuple[float, ...]:
-    """What a block does in a superstep: arcs, vertices, messages, bytes, and the superstep; in the order of `Machine`.
+    """What a block does in a superstep: arcs, vertices, messages, bytes, and the superstep.
 
-    Parameters
-    ----------
-    shape, traits, active, messages, arcs, raises
-        As for `superstep_seconds` and `superstep_bytes`.
-
-    Returns
-    -------
-    tuple of five floats
+    In the order of `Machine`.
     """
     p = shape.blocks
     known = shape.n / shape.rows + shape.n / shape.columns - shape.n / p

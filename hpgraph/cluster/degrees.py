@@ -10,21 +10,7 @@ from hpgraph.cluster.mesh import Mesh
 
 
 def degrees_of(block: Block, mesh: Mesh, backwards: bool, counted: bool) -> np.ndarray:
-    """Arcs that leave each own vertex, in all blocks: their counts folded along rows; kept with the block.
-
-    Parameters
-    ----------
-    block : Block
-    mesh : Mesh
-    backwards : bool
-        Whether arcs that reach it are meant, whose counts are folded along columns.
-    counted : bool
-        Whether all blocks know already, from an earlier run.
-
-    Returns
-    -------
-    int64 array
-    """
+    """Arcs that leave each own vertex, in all blocks: their counts folded along rows; kept with the block."""
     if not counted:
         number, arcs = block.numbering, block.graph.in_csr if backwards else block.graph.out_csr
         counts = np.diff(arcs.indptr)

@@ -46,14 +46,7 @@ class ProgramError(ClusterError):
 
 
 class PeerLostError(ClusterError):
-    """Another worker of the run went away, and its epoch is over; none but the supervisor sees this.
-
-    Parameters
-    ----------
-    rank : int
-        Which block's.
-    reason : str
-    """
+    """Another worker of the run went away, and its epoch is over; none but the supervisor sees this."""
 
     def __init__(self, rank: int, reason: str) -> None:
         super().__init__(f"block {rank}: {reason}")

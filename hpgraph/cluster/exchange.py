@@ -50,15 +50,7 @@ def as_listed(ids: np.ndarray) -> np.ndarray:
 
 
 class Exchange:
-    """The exchanges of one block in one run.
-
-    Parameters
-    ----------
-    numbering : Numbering
-    mesh : Mesh
-    backwards : bool
-        Whether the program gathers over arcs that leave a vertex.
-    """
+    """The exchanges of one block in one run."""
 
     def __init__(self, numbering: Numbering, mesh: Mesh, backwards: bool) -> None:
         self.numbering, self.mesh = numbering, mesh
@@ -77,17 +69,7 @@ class Exchange:
     def fold(self, step: int, outgoing: dict[int, Told], message: np.dtype) -> dict[int, Told]:
         """Send messages to the owners of their targets; what comes for this block's own.
 
-        Parameters
-        ----------
-        step : int
-        outgoing : dict
-            For each block beside this one's targets.
-        message : numpy.dtype
-
-        Returns
-        -------
-        dict
-            For each of these blocks, in order.
+        Returns dict: for each of these blocks, in order.
         """
         own = self.numbering.grid.size(self.numbering.block)
         return self._exchange(FOLD, step, outgoing, dict.fromkeys(outgoing, own), (message,), ())
@@ -95,20 +77,7 @@ class Exchange:
     def spread(self, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...] = ()) -> dict[int, Told]:
         """Tell the blocks beside this one's sources who changed; what they tell is written to the state.
 
-        Parameters
-        ----------
-        step : int
-        told : Told
-            Its values are those of some properties.
-        state : list of arrays
-            Those properties.
-        beside : tuple of (numpy.dtype, int)
-            What else comes.
-
-        Returns
-        -------
-        dict
-            For each of these blocks, in order.
+        Returns dict: for each of these blocks, in order.
         """
         return self._publish(SPREAD, step, told, state, beside, self.beside_sources)
 

@@ -33,14 +33,6 @@ class Order(NamedTuple):
         Number of vertices.
     factor : int
         Relatively prime to n; 1 keeps the order.
-
-    Examples
-    --------
-    >>> order = Order.scattered(10)
-    >>> order.positions(np.arange(10)).tolist()
-    [0, 7, 4, 1, 8, 5, 2, 9, 6, 3]
-    >>> order.vertices(order.positions(np.arange(10))).tolist() == list(range(10))
-    True
     """
 
     n: int
@@ -48,32 +40,14 @@ class Order(NamedTuple):
 
     @classmethod
     def scattered(cls, n: int) -> Order:
-        """The order that scatters n vertices.
-
-        Parameters
-        ----------
-        n : int
-
-        Returns
-        -------
-        Order
-        """
+        """The order that scatters n vertices."""
         factor = max(int(n * 0.6180339887498949), 1)
         while math.gcd(factor, max(n, 1)) != 1:
             factor += 1
         return cls(n, factor)
 
     def positions(self, vertices: np.ndarray) -> np.ndarray:
-        """Where vertices stand.
-
-        Parameters
-        ----------
-        vertices : integer array
-
-        Returns
-        -------
-        int64 array
-        """
+        """Where vertices stand."""
         return _times(vertices, self.factor, self.n)
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
@@ -94,21 +68,7 @@ def _times(numbers: np.ndarray, factor: int, n: int) -> np.ndarray:
 
 
 def shape_for(blocks: int) -> tuple[int, int]:
-    """Rows and columns of a grid of so many blocks, as near to a square as can be; no more rows than columns.
-
-    Parameters
-    ----------
-    blocks : int
-
-    Returns
-    -------
-    (int, int)
-
-    Examples
-    --------
-    >>> [shape_for(p) for p in (1, 2, 4, 6, 7, 16)]
-    [(1, 1), (1, 2), (2, 2), (2, 3), (1, 7), (4, 4)]
-    """
+    """Rows and columns of a grid of so many blocks, as near to a square as can be; no more rows than columns."""
     rows = next(r for r in range(math.isqrt(blocks), 0, -1) if blocks % r == 0)
     return rows, blocks // rows
 
@@ -116,19 +76,8 @@ def shape_for(blocks: int) -> tuple[int, int]:
 class Grid:
     """Which vertices and arcs each block has.
 
-    Parameters
-    ----------
-    rows, columns : int
-    bounds : int64 array of length rows * columns + 1
-        Ranges of positions: block b owns the vertices at ``bounds[b]`` to ``bounds[b + 1]``.
-    order : Order
-        Which vertex stands where.
-
-    Examples
-    --------
-    >>> grid = Grid(2, 2, np.array([0, 10, 20, 30, 40]), Order(40))
-    >>> grid.row_of(3), grid.column_of(3), grid.block_of(np.array([5]), np.array([35])).tolist()
-    ([2, 3], [1, 3], [1])
+    ``bounds`` (int64 array of length rows * columns + 1): ranges of positions: block b owns the vertices at
+    ``bounds[b]`` to ``bounds[b + 1]``.
     """
 
     def __init__(self, rows: int, columns: int, bounds: np.ndarray, order: Order) -> None:
@@ -177,13 +126,7 @@ class Grid:
 
     @classmethod
     def of_table(cls, table: dict[str, Any]) -> Grid:
-        """The grid that `table` describes.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError, OverflowError
-            If it describes none.
-        """
+        """The grid that `table` describes."""
         rows, columns, n, factor = (int(table[name]) for name in ("rows", "columns", "n", "factor"))
         bounds = np.array(table["bounds"], np.int64)
         if rows < 1 or columns < 1 or bounds.shape != (rows * columns + 1,):
@@ -195,11 +138,6 @@ class Grid:
 
 class Numbering:
     """How a block numbers its vertices.
-
-    Parameters
-    ----------
-    grid : Grid
-    block : int
 
     Attributes
     ----------

@@ -139,13 +139,7 @@ def sent(program: Any) -> bytes:
 
 
 def received(data: bytes, key: str) -> Declarations:
-    """What a program declares that was sent here; read once.
-
-    Raises
-    ------
-    ClusterError
-        If it does not mean here what it meant where it was sent: what it refers to is another version.
-    """
+    """What a program declares that was sent here; read once."""
     found = _PROGRAMS.get(key)
     if found is None:
         names, found = cloudpickle.loads(data)

@@ -34,34 +34,9 @@ def local(
 
     In a script it stands below ``if __name__ == "__main__":``, because each process reads the script anew.
 
-    Parameters
-    ----------
-    n_workers : int
-        How many.
-    threads : int, optional
-        Threads of each; default, those that `hpgraph.config` allows, shared out.
-    device : {"cpu", "cuda"}
-        "cuda" has each worker see one of the GPUs here, in turn.
-    **arguments
-        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``. Dask's dashboard is reached from this machine
-        alone; ``dashboard_address=":8787"`` opens it to others.
-
-    Returns
-    -------
-    distributed.Client
-        Closing it, or leaving its ``with`` block, ends the workers.
-
-    Notes
-    -----
     Dask's setting ``distributed.deploy.lost-worker-timeout`` is an hour from then on, unless it was changed before.
 
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
-    ...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))
-    ...     C.connected_components().count
-    1
+    ``threads``: threads of each; default, those that `hpgraph.config` allows, shared out.
     """
     if whole(n_workers, "n_workers") < 1:
         raise ValueError(f"n_workers must be at least 1, not {n_workers!r}")

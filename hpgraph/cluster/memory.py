@@ -19,12 +19,6 @@ from hpgraph.formats import Frontier
 class Memory:
     """Properties in the memory of the host.
 
-    Parameters
-    ----------
-    numbering : Numbering
-    dtypes : tuple of numpy.dtype
-        Of the properties.
-
     Attributes
     ----------
     properties : tuple of arrays
@@ -62,15 +56,7 @@ class Memory:
         return who
 
     def heard(self, came: dict[int, Told], read: tuple[int, ...]) -> None:
-        """Take over what messages have written to `place`.
-
-        Parameters
-        ----------
-        came : dict
-            What other blocks told.
-        read : tuple of int
-            Of which properties.
-        """
+        """Take over what messages have written to `place`."""
 
 
 class DeviceMemory(Memory):
@@ -127,14 +113,5 @@ class DeviceMemory(Memory):
 
 
 def memory_on(device: Device) -> type[Memory]:
-    """What keeps the properties of blocks on a device.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    type
-    """
+    """What keeps the properties of blocks on a device."""
     return DeviceMemory if device == "cuda" else Memory

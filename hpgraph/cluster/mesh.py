@@ -27,26 +27,10 @@ _TOGETHER = 64
 class Mesh:
     """Connections of a block to its peers.
 
-    Parameters
-    ----------
-    station : Station
-        Of this process.
-    token : bytes
-        Of the run's epoch.
-    block : int
-        This one.
-    peers : dict
-        The address of each peer's station.
-    limits : Limits
-
     Attributes
     ----------
     sent : int
         Bytes sent so far, headers among them.
-
-    Raises
-    ------
-    PeerLostError, ClusterTimeoutError
     """
 
     def __init__(
@@ -73,24 +57,7 @@ class Mesh:
         self._sockets[peer] = connection
 
     def exchange(self, outgoing: dict[int, list[Any]], receivers: dict[int, Receiver]) -> None:
-        """Send a message to some peers and take one from each of some.
-
-        Parameters
-        ----------
-        outgoing : dict
-            For each peer a message, as `hpgraph.cluster.messages.packed` makes it.
-        receivers : dict
-            For each peer what says, of the header, where the arrays go: writable buffers.
-
-        Raises
-        ------
-        PeerLostError
-            When a connection ends.
-        ClusterTimeoutError
-            When nothing comes within the limit `exchange`.
-        MessageError
-            From a receiver.
-        """
+        """Send a message to some peers and take one from each of some."""
         waiting: dict[int, tuple[int, _Sending | None, _Receiving | None]] = {}
         poll = select.poll()
         for peer in {*outgoing, *receivers}:

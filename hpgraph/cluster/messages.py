@@ -57,25 +57,7 @@ class Header(NamedTuple):
 
 
 def packed(kind: int, form: int, step: int, count: int, arrays: list[np.ndarray]) -> list[Any]:
-    """A message as buffers to be sent one after another.
-
-    Parameters
-    ----------
-    kind, form, step, count : int
-        As in `Header`.
-    arrays : list of contiguous arrays
-        Not more than `MOST`.
-
-    Returns
-    -------
-    list of buffers
-
-    Examples
-    --------
-    >>> header, body = packed(FOLD, LISTED, 3, 2, [np.array([1, 5], np.uint32)])
-    >>> parsed(bytes(header)).arrays
-    ((dtype('uint32'), 2),)
-    """
+    """A message as buffers to be sent one after another."""
     if len(arrays) > MOST:
         raise MessageError(f"a message holds {MOST} arrays at the most, not {len(arrays)}")
     table = b"".join(_ENTRY.pack(_CODES[array.dtype], array.size) for array in arrays)
@@ -84,29 +66,7 @@ def packed(kind: int, form: int, step: int, count: int, arrays: list[np.ndarray]
 
 
 def parsed(data: bytes) -> Header:
-    """The header that some bytes are.
-
-    Parameters
-    ----------
-    data : bytes
-        `HEADER_BYTES` of them.
-
-    Returns
-    -------
-    Header
-
-    Raises
-    ------
-    MessageError
-        If they are none.
-
-    Examples
-    --------
-    >>> parsed(bytes(HEADER_BYTES))
-    Traceback (most recent call last):
-    ...
-    hpgraph.cluster.messages.MessageError: not a message of hpgraph
-    """
+    """The header that some bytes are."""
     magic, kind, form, arrays, step, count = _HEAD.unpack_from(data)
     if magic != MAGIC:
         raise MessageError("not a message of hpgraph")
@@ -122,24 +82,7 @@ def parsed(data: bytes) -> Header:
 
 
 def check(header: Header, kind: int, step: int, most: int, dtypes: tuple[Any, ...], beside: tuple[Any, ...]) -> None:
-    """Refuse a message that is not the one expected.
-
-    Parameters
-    ----------
-    header : Header
-    kind, step : int
-        What it must be, and of which superstep.
-    most : int
-        Vertices that it may be about.
-    dtypes : tuple
-        Types of the values that come with each vertex.
-    beside : tuple of (numpy.dtype, int)
-        Types and lengths of the arrays that follow.
-
-    Raises
-    ------
-    MessageError
-    """
+    """Refuse a message that is not the one expected."""
     if (header.kind, header.step) != (kind, step):
         raise MessageError(f"kind {header.kind} of superstep {header.step} where {kind} of {step} was expected")
     if header.vertices > most or (header.form == ALL and header.vertices != most):

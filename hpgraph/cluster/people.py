@@ -22,13 +22,7 @@ _REACH = 1.0
 
 
 class Workers:
-    """Who works for a client.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    limits : Limits
-    """
+    """Who works for a client."""
 
     def __init__(self, client: Client, limits: Limits) -> None:
         self._client, self._limits = client, limits
@@ -38,13 +32,7 @@ class Workers:
         self._seen: dict[str, tuple[Any, float]] = {}
 
     def there(self) -> dict[str, dict[str, Any]]:
-        """What the scheduler knows of the workers that are there and give signs of life, by address.
-
-        Raises
-        ------
-        ClusterError
-            When the scheduler does not answer.
-        """
+        """What the scheduler knows of the workers that are there and give signs of life, by address."""
         answer = within(self._limits.silence, lambda: self._client.scheduler_info(n_workers=-1))
         if isinstance(answer, Exception) or not answer:
             why = "" if answer is None else f" ({answer})"
@@ -66,13 +54,7 @@ class Workers:
         return {address: worker for address, worker in found.items() if address not in self._silent}
 
     def wait_for_any(self) -> dict[str, dict[str, Any]]:
-        """`there`, once there is one at least.
-
-        Raises
-        ------
-        ClusterError
-            When there is none within the limit `workers`.
-        """
+        """`there`, once there is one at least."""
         deadline = time.monotonic() + self._limits.workers
         while True:
             found = self.there()
@@ -119,17 +101,7 @@ class Workers:
 
 @functools.lru_cache(maxsize=4096)
 def reachable(address: str) -> bool:
-    """Whether this process can connect to a worker; asked once.
-
-    Parameters
-    ----------
-    address : str
-        As Dask writes it: ``tcp://10.0.0.7:40123``.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether this process can connect to a worker; asked once."""
     host, _, port = address.partition("://")[2].rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH):

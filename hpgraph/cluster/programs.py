@@ -132,39 +132,15 @@ class Dependencies(VertexProgram):
 def ranks(block: Block, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]:
     """How PageRank begins: with the n-th part of all rank at each vertex.
 
-    Parameters
-    ----------
-    block : Block
-    degree : int64 array
-        Arcs that leave each of its own vertices.
-    share : numpy.dtype
-        Type of the ranks.
-
-    Returns
-    -------
-    dict
-        ``leaving``, -1 where nothing does, and ``share``, the rank for each arc.
+    ``degree``: arcs that leave each of its own vertices. Returns dict: ``leaving``, -1 where nothing does, and
+    ``share``, the rank for each arc.
     """
     leaving = np.where(degree == 0, -1, degree).astype(np.int32)
     return {"leaving": leaving, "share": (share.type(1 / block.numbering.grid.n) / leaving).astype(share)}
 
 
 def labels(block: Block, degree: np.ndarray, dtype: Any) -> dict[str, np.ndarray]:
-    """How components begin: with those of the arcs between a block's own vertices, each named by its least vertex.
-
-    Parameters
-    ----------
-    block : Block
-    degree : array
-        Not asked.
-    dtype : numpy.dtype
-        Of the labels.
-
-    Returns
-    -------
-    dict
-        ``label``.
-    """
+    """How components begin: with those of the arcs between a block's own vertices, each named by its least vertex."""
     own, csr, vertices = block.numbering.own, block.graph.out_csr, block.vertices
     begin, end = csr.indptr[own.start], csr.indptr[own.stop]
     source = np.repeat(np.arange(own.stop - own.start), np.diff(csr.indptr[own.start : own.stop + 1]))

@@ -21,17 +21,7 @@ class Reading(NamedTuple):
 
 
 def reading_of(code: ProgramCode) -> Reading:
-    """What a program's functions read along arcs, as their bytecode shows.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    Reading
-        All properties, where a function does anything else with a vertex than to read attributes of it.
-    """
+    """What a program's functions read along arcs, as their bytecode shows."""
     names = [name for name, _ in code.properties]
     source, target = set[str](), set[str]()
     for function, arc in ((code.gather, True), (code.edge_cond, True), (code.cond, False)):

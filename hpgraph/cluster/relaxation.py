@@ -150,16 +150,7 @@ class RelaxationRun(BlockRun):
 
 
 def relaxes(job: Job) -> bool:
-    """Whether a job's program is a relaxation that may run on within a block.
-
-    Parameters
-    ----------
-    job : Job
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a job's program is a relaxation that may run on within a block."""
     declared = received(job.program, job.key)
     code = declared.code(job.dtypes)
     if job.mode != "auto" or code.update is not None or form_of(declared, code).loop != RELAXATION:

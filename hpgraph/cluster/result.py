@@ -17,16 +17,9 @@ if TYPE_CHECKING:
 class ClusterTrace(Trace):
     """What a run on a cluster did, superstep by superstep; its time is the longest of the blocks'.
 
-    Parameters
-    ----------
-    rows : int64 array of shape (supersteps, 4)
-        As for `hpgraph.Trace`.
-    told : str
-        What ran.
-    sent, messages : int64 arrays of length supersteps
-        Bytes that blocks sent each other, and messages to vertices among them.
-    raises : int64 array of length supersteps
-        How often a superstep raised the bound below which values are sent.
+    ``rows`` (int64 array of shape (supersteps, 4)): as for `hpgraph.Trace`; ``sent, messages`` (int64 arrays of length
+    supersteps): bytes that blocks sent each other, and messages to vertices among them; ``raises`` (int64 array of
+    length supersteps): how often a superstep raised the bound below which values are sent.
     """
 
     def __init__(
@@ -67,24 +60,7 @@ class ClusterResult(RunResult):
 def collect(
     graph: Graph, futures: dict[str, Any], results: list[dict[int, BlockResult]], lost: list[str], gather: bool
 ) -> ClusterResult:
-    """Put the blocks' results together.
-
-    Parameters
-    ----------
-    graph : Graph
-    futures : dict
-        The future of each worker's results.
-    results : list of dict
-        What they hold, without properties unless these are gathered.
-    lost : list of str
-        Why epochs ended before their time.
-    gather : bool
-        Whether properties are to be NumPy arrays.
-
-    Returns
-    -------
-    ClusterResult
-    """
+    """Put the blocks' results together."""
     grid = graph.grid
     blocks: dict[int, BlockResult] = {block: part for some in results for block, part in some.items()}
     if gather:

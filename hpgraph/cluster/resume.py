@@ -31,35 +31,8 @@ def resume(
 ) -> Any:
     """Go on with a run from its last checkpoint, on whatever workers there are.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    path : str or os.PathLike
-        What the run had as `checkpoint`; it goes on being one.
-    program : VertexProgram, optional
-        For a run of a program of one's own, the same program: a checkpoint holds no code. An algorithm's is known.
-    device : {"cpu", "cuda"}, optional
-        What works on blocks; default, what did before.
-    limits : Limits, optional
-    **run
-        ``gather``, ``every``, ``restarts`` and ``threads``, as for `Graph.run`.
-
-    Returns
-    -------
-    object
-        What the call that was interrupted would have returned.
-
-    Raises
-    ------
-    CheckpointError
-        If there is no checkpoint, or it is damaged.
-    TypeError, ValueError
-        If the program is missing, or another one.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> hpg.cluster.resume(client, "s3://bucket/ranks").rank  # doctest: +SKIP
+    ``program``: for a run of a program of one's own, the same program: a checkpoint holds no code. An algorithm's is
+    known.
     """
     path = str(path)
     table = read_table(Folder(path))

@@ -40,16 +40,7 @@ NOBODY = np.empty(0, np.uint32)
 
 
 class BlockRun:
-    """One block in one epoch of a run.
-
-    Parameters
-    ----------
-    job : Job
-    block : Block
-    share : Share
-    mesh : Mesh
-        Its connections.
-    """
+    """One block in one epoch of a run."""
 
     def __init__(self, job: Job, block: Block, share: Share, mesh: Mesh) -> None:
         self.job, self.block, self.share = job, block, share
@@ -90,18 +81,7 @@ class BlockRun:
     ) -> BlockResult:
         """All supersteps.
 
-        Parameters
-        ----------
-        saved : callable
-            Reads the state from a checkpoint into `properties`; None where the run begins.
-        save : callable
-            Writes the state to a checkpoint; all blocks call it after the same superstep.
-        report : callable
-            Told the superstep and how many are active, by one of the blocks.
-
-        Returns
-        -------
-        BlockResult
+        ``saved``: reads the state from a checkpoint into `properties`; None where the run begins.
         """
         with naming_what_does_not_compile(self.code, lambda: self.arcs.sending.dtype):
             self.degree = degrees_of(self.block, self.exchange.mesh, self.job.backwards, self.job.counted)
@@ -287,24 +267,7 @@ class BlockRun:
     ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
         """One superstep.
 
-        Parameters
-        ----------
-        step : int
-            Its number, from 1.
-        frontier : Frontier
-            Who of the block's sources is active.
-        push : bool
-        due : bool
-            Whether this block says that it is time for a checkpoint.
-
-        Returns
-        -------
-        active : uint32 array or None
-            Who of its own is active now.
-        counts, sums : arrays
-            Over all blocks.
-        frontier : Frontier
-            Who of the block's sources is active now.
+        Returns ``active`` (uint32 array or None): who of its own is active now.
         """
         steps = self.steps
         if self.code.cells:

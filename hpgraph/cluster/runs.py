@@ -43,42 +43,7 @@ def run(
 ) -> ClusterResult:
     """Run a vertex program, superstep by superstep, on all workers.
 
-    Parameters
-    ----------
-    graph : cluster.Graph
-    program : VertexProgram
-        The program, or its class.
-    active, direction, max_iteration, **initial
-        As for `hpgraph.run`.
-    gather : bool
-        Whether properties come back as NumPy arrays; else they stay with the workers, as Dask arrays.
-    checkpoint : str or os.PathLike, optional
-        A folder that all workers reach, or a place in an object store (as `fsspec` names it), for the state of the run.
-    every : float
-        Seconds from one checkpoint to the next.
-    restarts : int
-        How often in a row, with no checkpoint between, workers may be lost before the run is given up.
-    threads : int, optional
-        Threads of each block; default, those that Dask gives the worker.
-    prepare : str, optional
-        Which function of `hpgraph.cluster.programs` fills properties, on the workers.
-    delta, ceiling : float, optional
-        Of a relaxation whose ``reduce`` is "min", from values of at least 0: see `hpgraph.run`.
-    call, saved : dict
-        Of a checkpoint: what was called, and the table that the run goes on from.
-
-    Returns
-    -------
-    ClusterResult
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        If an argument does not fit the program or the graph.
-    ProgramError
-        When the program raises on a worker.
-    ClusterError
-        When workers are lost too often, or there are none.
+    ``every``: seconds from one checkpoint to the next.
     """
     kind = program if isinstance(program, type) else type(program)
     if not issubclass(kind, VertexProgram):
@@ -137,23 +102,7 @@ def run(
 def count_triangles(
     graph: Graph, *, gather: bool = True, restarts: int = 8, threads: int | None = None
 ) -> ClusterResult:
-    """Count the triangles at each vertex of an undirected graph; the property ``count`` has them.
-
-    Parameters
-    ----------
-    graph : cluster.Graph
-    gather, restarts, threads
-        As for `run`.
-
-    Returns
-    -------
-    ClusterResult
-
-    Raises
-    ------
-    ClusterError
-        When workers are lost too often, or there are none.
-    """
+    """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
     job = Job(
         token=b"", graph=graph.key, program=b"", key="", dtypes=(), beginnings=(), world={}, backwards=False,
         starts=False, mode="auto", alpha=0.0, limit=graph.grid.columns, arcs=graph.n_edges, peers=[],

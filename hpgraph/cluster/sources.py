@@ -26,37 +26,14 @@ class Source(Protocol):
     def load(
         self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
     ) -> list[Future]:
-        """Have workers load blocks; futures of the numbers of their arcs.
-
-        Parameters
-        ----------
-        client : Client
-        graph : str
-            What the workers call it.
-        grid : Grid
-        placed : dict
-            For each block to be loaded its worker.
-        device : {"cpu", "cuda"}
-            What works on blocks.
-        """
+        """Have workers load blocks; futures of the numbers of their arcs."""
 
     def table(self, graph: str) -> dict[str, Any]:
-        """What a checkpoint's table says of it, so that another client finds it.
-
-        Parameters
-        ----------
-        graph : str
-            What the workers call it. Blocks that are nowhere else are saved under it, beside the checkpoint.
-        """
+        """What a checkpoint's table says of it, so that another client finds it."""
 
 
 class InMemory:
-    """A graph in the client's memory, which keeps it as long as blocks may have to be loaded again.
-
-    Parameters
-    ----------
-    graph : Graph
-    """
+    """A graph in the client's memory, which keeps it as long as blocks may have to be loaded again."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -64,12 +41,8 @@ class InMemory:
     def grid(self, rows: int, columns: int, order: str) -> tuple[Grid, np.ndarray]:
         """A grid of about equally heavy blocks, and how many arcs each has.
 
-        Parameters
-        ----------
-        rows, columns : int
-        order : {"auto", "given", "scattered"}
-            Whether vertices keep their order, which serves graphs whose arcs are short in it; "auto" scatters them
-            where blocks are uneven otherwise.
+        ``order``: whether vertices keep their order, which serves graphs whose arcs are short in it; "auto" scatters
+        them where blocks are uneven otherwise.
         """
         n = self.graph.n_vertices
         made: list[tuple[int, int, Grid, np.ndarray]] = []
@@ -133,12 +106,7 @@ class InMemory:
 
 
 class Saved:
-    """Blocks in a checkpoint's folder.
-
-    Parameters
-    ----------
-    path, name : str
-    """
+    """Blocks in a checkpoint's folder."""
 
     def __init__(self, path: str, name: str) -> None:
         self.path, self.name = path, name
@@ -161,12 +129,7 @@ class Saved:
 
 
 class File:
-    """An ``.hpg`` file that all workers reach under the same path.
-
-    Parameters
-    ----------
-    path : str
-    """
+    """An ``.hpg`` file that all workers reach under the same path."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -188,23 +151,7 @@ class File:
 
 
 def source_of(checkpoint: str, table: dict[str, Any]) -> Source:
-    """The source that the table of a checkpoint names.
-
-    Parameters
-    ----------
-    checkpoint : str
-        Folder of the checkpoint.
-    table : dict
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    ValueError
-        For saved blocks under a name that no run makes.
-    """
+    """The source that the table of a checkpoint names."""
     if table["kind"] == "file":
         return File(str(table["path"]))
     if not _SAVED.fullmatch(table["name"]):

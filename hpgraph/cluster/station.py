@@ -25,13 +25,7 @@ _PAUSE_SECONDS = 0.1
 
 
 class Station:
-    """The listening socket of this process, and who waits behind it.
-
-    Parameters
-    ----------
-    host : str
-        The address that other workers reach this one by.
-    """
+    """The listening socket of this process, and who waits behind it."""
 
     def __init__(self, host: str) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -83,28 +77,7 @@ class Station:
     def call(
         self, address: tuple[str, int], token: bytes, caller: int, called: int, seconds: float
     ) -> socket.socket:
-        """Connect to another station, for one block of a run from another.
-
-        Parameters
-        ----------
-        address : (str, int)
-            Of the other station.
-        token : bytes
-            Of the run.
-        caller, called : int
-            Blocks.
-        seconds : float
-            How long to try: the limit `connect`.
-
-        Returns
-        -------
-        socket
-
-        Raises
-        ------
-        PeerLostError
-            If nobody answers there.
-        """
+        """Connect to another station, for one block of a run from another."""
         try:
             connection = socket.create_connection(address, timeout=seconds)
             connection.sendall(_HELLO.pack(_MAGIC, token, caller, called))
@@ -114,15 +87,7 @@ class Station:
         return connection
 
     def take(self, token: bytes, called: int, caller: int, seconds: float) -> socket.socket:
-        """The connection that another block makes to this one, once it is there.
-
-        Raises
-        ------
-        PeerLostError
-            When the run is abandoned.
-        ClusterTimeoutError
-            When it does not come within the limit `connect`.
-        """
+        """The connection that another block makes to this one, once it is there."""
         key, deadline = (token, called, caller), time.monotonic() + seconds
         with self._condition:
             while key not in self._arrived:
@@ -170,16 +135,7 @@ _lock = threading.Lock()
 
 
 def station(host: str) -> Station:
-    """The station of this process; opened when first asked for.
-
-    Parameters
-    ----------
-    host : str
-
-    Returns
-    -------
-    Station
-    """
+    """The station of this process; opened when first asked for."""
     with _lock:
         if host not in _stations:
             _stations[host] = Station(host)
@@ -187,27 +143,7 @@ def station(host: str) -> Station:
 
 
 def host_of(address: str) -> str:
-    """The host of a worker, by which the others reach its station.
-
-    Parameters
-    ----------
-    address : str
-        As Dask writes it: ``tcp://10.0.0.7:40123``, ``tcp://[fd00::7]:40123``, ``inproc://...``.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ClusterError
-        For a protocol other than these, since the sockets here are plain TCP.
-
-    Examples
-    --------
-    >>> host_of("tcp://[fd00::7]:40123")
-    'fd00::7'
-    """
+    """The host of a worker, by which the others reach its station."""
     protocol, _, place = address.rpartition("://")
     if protocol == "inproc":  # all workers are in one process
         return "127.0.0.1"

@@ -41,18 +41,7 @@ _LINGER = 0.1
 
 
 class Supervisor:
-    """One run.
-
-    Parameters
-    ----------
-    graph : Graph
-    job : Job
-        With no token and no stations yet.
-    shares : list of Share
-        What each block begins with.
-    restarts : int
-        How often in a row workers may be lost between two checkpoints.
-    """
+    """One run."""
 
     def __init__(self, graph: Graph, job: Job, shares: list[Share], restarts: int) -> None:
         self._graph, self._client = graph, graph.client
@@ -63,26 +52,7 @@ class Supervisor:
         self.lost: list[str] = []
 
     def run(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
-        """All epochs.
-
-        Parameters
-        ----------
-        saved : str or None
-            The place of a checkpoint to go on from.
-        gather : bool
-            Whether results are to be brought with their properties.
-
-        Returns
-        -------
-        futures : dict
-            The future of each worker's results.
-        results : list of dict
-            What each of them holds; without properties, unless these are gathered.
-
-        Raises
-        ------
-        ProgramError, ClusterError, MemoryError
-        """
+        """All epochs."""
         with _turns.setdefault(self._client, Lock()):
             return self._epochs(saved, gather)
 

@@ -21,16 +21,7 @@ from hpgraph.io.line_format import arc_columns
 
 
 class Tables:
-    """Pieces of a table of arcs.
-
-    Parameters
-    ----------
-    pieces : sequence
-        Each a row group of a Parquet file (its path and number), or the futures of a piece: a data frame, or arrays of
-        sources, of targets and perhaps of weights.
-    both_ways : bool
-        Whether each arc's reverse is to be there as well.
-    """
+    """Pieces of a table of arcs."""
 
     def __init__(self, pieces: Sequence[Any], both_ways: bool) -> None:
         self.pieces, self.both_ways = list(pieces), both_ways
@@ -87,30 +78,7 @@ class Files(NamedTuple):
 
 
 def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> Files:
-    """The row groups of Parquet files, and the graph that they are of.
-
-    Parameters
-    ----------
-    paths : str, os.PathLike or list of such
-        Files as `fsspec` names them, with ``*`` for many; the client and all workers must reach them.
-    n_vertices, directed
-        What the caller says, or None. It goes before what files say.
-
-    Returns
-    -------
-    Files
-
-    Raises
-    ------
-    FileNotFoundError
-        When there are none.
-    ValueError
-        When their vertices have names, or some are of undirected graphs and some are not.
-    FileFormatError
-        When somebody else wrote under our name.
-    MissingExtraError
-        Without pyarrow.
-    """
+    """The row groups of Parquet files, and the graph that they are of."""
     import fsspec  # type: ignore[import-untyped]
 
     try:
@@ -146,13 +114,7 @@ def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> 
 
 
 def arrays_of(piece: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Sources, targets and weights of a piece, whatever it is.
-
-    Raises
-    ------
-    FileFormatError, ValueError
-        If it is no table of arcs.
-    """
+    """Sources, targets and weights of a piece, whatever it is."""
     if isinstance(piece, list) and isinstance(piece[0], str):
         return _of_parquet(*piece)
     if hasattr(piece, "columns"):

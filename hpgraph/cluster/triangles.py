@@ -35,17 +35,7 @@ _Receiver = Callable[[Header], list[np.ndarray]]
 
 
 class TriangleRun:
-    """One block's part in a count of triangles.
-
-    Parameters
-    ----------
-    job : Job
-    block : Block
-        Of a graph that has each arc's reverse.
-    share : Share
-        Not asked.
-    mesh : Mesh
-    """
+    """One block's part in a count of triangles."""
 
     def __init__(self, job: Job, block: Block, share: Share, mesh: Mesh) -> None:
         self.job, self.block, self.mesh = job, block, mesh
@@ -59,17 +49,7 @@ class TriangleRun:
     def go(self, saved: Any, save: Any, report: Callable[[int, int], None]) -> BlockResult:
         """All stages.
 
-        Parameters
-        ----------
-        saved, save
-            Not asked: a count begins again at its first stage.
-        report : callable
-            Told of each stage, and how many vertices there are.
-
-        Returns
-        -------
-        BlockResult
-            With ``count``, the triangles at each own vertex.
+        Returns BlockResult: with ``count``, the triangles at each own vertex.
         """
         self._direct(self._degrees())
         begun, rows = self.mesh.sent, []

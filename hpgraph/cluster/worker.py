@@ -104,15 +104,7 @@ def _station(worker: Any) -> Station:
 def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
     """Keep a block here.
 
-    Returns
-    -------
-    block : int
-    arcs : int
-        How many it has.
-    least : float
-        The least of their weights; NaN where one is.
-    total : float
-        Their sum.
+    Returns ``least`` (float): the least of their weights; NaN where one is.
     """
     # A GPU that is not there, or too small, is said now.
     _ = made.resident, made.resident_vertices
@@ -185,23 +177,7 @@ def abandon(token: bytes, dask_worker: Any = None) -> None:
 
 
 def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
-    """Do the work of one worker's blocks in one epoch of a run, from beginning to end.
-
-    Parameters
-    ----------
-    job : Job
-    shares : dict
-        What each of its blocks begins with.
-
-    Returns
-    -------
-    dict of BlockResult, or Left
-        Left, where another worker was lost.
-
-    Raises
-    ------
-    ProgramError, MemoryError, ClusterError
-    """
+    """Do the work of one worker's blocks in one epoch of a run, from beginning to end."""
     worker = get_worker()
     here = _station(worker)
     threads = job.threads or max(1, worker.state.nthreads // len(shares))

@@ -30,28 +30,7 @@ def of(
 ) -> CSR:
     """The adjacency matrix of whatever holds arcs: a sparse matrix, a container or a tuple of arrays.
 
-    Parameters
-    ----------
-    source : SciPy or CuPy sparse array or matrix, Matrix, CSR, COO, ELL, HYB, SELL or tuple of arrays
-        The arcs.
-    both_ways : bool
-        Whether each arc stands for its reverse as well.
-    copy : bool, default True
-        Whether to copy arrays that could be shared with the caller.
-    duplicates : {"min", "max", "sum", "first", "error"} or None
-        As for `hpgraph.Graph`.
-    sparse : bool, default False
-        As for `from_arcs`.
-
-    Returns
-    -------
-    CSR
-        Sorted, no arc twice.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        As `hpgraph.Graph`.
+    ``copy``: whether to copy arrays that could be shared with the caller. Returns CSR: sorted, no arc twice.
     """
     if isinstance(source, tuple) and len(source) in (2, 3):
         weight = source[2] if len(source) == 3 else None
@@ -89,32 +68,9 @@ def _could_be_dense(source: Any) -> bool:
 def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None = "min") -> CSR:
     """The adjacency matrix that a SciPy or CuPy sparse array holds.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse or cupyx.scipy.sparse array or matrix, shape (n, n)
-        Entry (i, j) is the arc i -> j, a stored zero too. Boolean values say only that, and are left out.
-    copy : bool, default True
-        Whether to copy indices and values of a canonical CSR input, which could be shared.
-    duplicates : {"min", "max", "sum", "first", "error"} or None
-        As for `hpgraph.Graph`.
-
-    Returns
-    -------
-    CSR
-
-    Raises
-    ------
-    ValueError
-        When it is not square.
-    TypeError
-        When its values are complex or of another type that no kernel serves.
-
-    Examples
-    --------
-    >>> import scipy.sparse
-    >>> S = scipy.sparse.coo_array(([5, 2], ([0, 0], [1, 1])), shape=(2, 2))
-    >>> from_sparse(S).data
-    array([2])
+    ``matrix`` (scipy.sparse or cupyx.scipy.sparse array or matrix, shape (n, n)): entry (i, j) is the arc i -> j, a
+    stored zero too. Boolean values say only that, and are left out; ``copy``: whether to copy indices and values of a
+    canonical CSR input, which could be shared.
     """
     require_square(matrix.shape, "the adjacency matrix")
     pattern = matrix.dtype == np.bool_
@@ -131,23 +87,8 @@ def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None
 def from_container(container: CSR | COO | ELL | HYB | SELL, duplicates: Duplicates | None = "min") -> CSR:
     """The adjacency matrix that one of hpgraph's own containers holds.
 
-    Parameters
-    ----------
-    container : CSR, COO, ELL, HYB or SELL, shape (n, n)
-        A CSR is taken as it is when its rows are sorted and free of duplicates, and its ids no wider than they must.
-    duplicates : {"min", "max", "sum", "first", "error"} or None
-        As for `hpgraph.Graph`.
-
-    Returns
-    -------
-    CSR
-
-    Raises
-    ------
-    ValueError
-        When it is not square.
-    TypeError
-        When its values are complex.
+    ``container`` (CSR, COO, ELL, HYB or SELL, shape (n, n)): a CSR is taken as it is when its rows are sorted and free
+    of duplicates, and its ids no wider than they must.
     """
     require_square(container.shape, "the adjacency matrix")
     if container.dtype is not None:
@@ -164,31 +105,9 @@ def from_arcs(
 ) -> CSR:  # fmt: skip
     """The adjacency matrix of a list of arcs, built where the arrays lie.
 
-    Parameters
-    ----------
-    source, target : array or sequence of integers, shape (m,)
-        Ends of each arc.
-    weight : array or sequence of real numbers, shape (m,), or None
-        Weights.
-    n_vertices : int or None
-        Number of vertices; None counts up to the largest id.
-    both_ways : bool
-        Whether each arc stands for its reverse as well.
-    copy : bool, default True
-        Whether to copy arrays that could be shared with the caller, which those of arcs in order could.
-    duplicates : {"min", "max", "sum", "first", "error"} or None
-        As for `hpgraph.Graph`.
-    sparse : bool, default False
-        Whether it is known that ids are indices, however few of them are used.
-
-    Returns
-    -------
-    CSR
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `Graph.from_edges`.
+    ``source, target`` (array or sequence of integers, shape (m,)): ends of each arc; ``weight`` (array or sequence of
+    real numbers, shape (m,), or None): weights; ``copy``: whether to copy arrays that could be shared with the caller,
+    which those of arcs in order could.
     """
     source, target = _as_array(source, "source"), _as_array(target, "target")
     if weight is None and duplicates == "sum":
@@ -252,13 +171,7 @@ def with_reverses(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]
 
 
 def require_square(shape: Sequence[int], what: str) -> None:
-    """Refuse a matrix that cannot be an adjacency matrix.
-
-    Raises
-    ------
-    ValueError
-        When it is not square.
-    """
+    """Refuse a matrix that cannot be an adjacency matrix."""
     if len(shape) != 2 or shape[0] != shape[1]:
         size = " x ".join(map(str, shape))
         raise ValueError(

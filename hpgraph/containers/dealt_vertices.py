@@ -18,24 +18,9 @@ def dealt(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray
 
     Each part has as many vertices, hubs among them as others, and its hubs come first, next to each other in memory.
 
-    Parameters
-    ----------
-    degrees : integer array of shape (n,)
-    parts : int
-    ids : dtype
-
-    Returns
-    -------
-    order, place : arrays of shape (n,)
-        The vertex at each place, and the place of each vertex.
-    bounds : int64 NumPy array of shape (parts + 1,)
-        Where parts begin: multiples of 64, so that the last part is a little smaller.
-
-    Examples
-    --------
-    >>> order, place, bounds = dealt(np.arange(130), 2, np.dtype(np.int32))
-    >>> order[[0, 1, 66, 127, 128]].tolist(), bounds.tolist()
-    ([129, 127, 61, 0, 128], [0, 128, 130])
+    ``degrees`` (integer array of shape (n,)). Returns ``order, place`` (arrays of shape (n,)): the vertex at each
+    place, and the place of each vertex; ``bounds`` (int64 NumPy array of shape (parts + 1,)): where parts begin:
+    multiples of 64, so that the last part is a little smaller.
     """
     xp, n = array_module(degrees), len(degrees)
     falling = xp.argsort(-degrees, kind="stable")

@@ -334,26 +334,7 @@ def divide(
 ) -> DividedGraph:
     """A graph divided between devices.
 
-    Parameters
-    ----------
-    graph : Graph
-    devices : Devices, or sequence of names
-        One a shard. Unlike those of `Graph.to` they may name one device several times, or the CPU: all that is done on
-        several devices can so be done without them.
-    scatter : bool, optional
-        Whether to deal vertices out anew. By default that is done where ranges of equally many arcs hold very unequal
-        numbers of vertices, as where hubs come first.
-    memory : int, optional
-        Bytes of each device for its shard and what belongs to vertices.
-
-    Returns
-    -------
-    DividedGraph
-
-    Raises
-    ------
-    DeviceMemoryError
-        When a shard will not fit its device.
+    ``memory``: bytes of each device for its shard and what belongs to vertices.
     """
     places = [Devices.of(one) for one in devices]
     csr, both = graph.out_csr, graph.directed

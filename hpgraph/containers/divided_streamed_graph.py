@@ -45,13 +45,6 @@ class DividedStreamedGraph(StreamedGraph):
     link, and keeps what it has room for. Vertex programs run on all of them, what is not made of vertex programs on the
     first one; results lie there.
 
-    Parameters
-    ----------
-    out_pages, in_pages, directed, names, memory, host_memory
-        As for `StreamedGraph`; `memory` is of each device, `host_memory` of all together.
-    devices : sequence of Devices
-        One a shard.
-
     Attributes
     ----------
     shards : tuple of PageShard
@@ -81,31 +74,7 @@ class DividedStreamedGraph(StreamedGraph):
     def of_graph(
         cls, graph: Graph, devices: Iterable[Any], *, arcs_per_page: int = ARCS_PER_PAGE, **options: Any
     ) -> DividedStreamedGraph:
-        """A graph in memory, cut into pages that lie in main memory.
-
-        Parameters
-        ----------
-        graph : Graph
-        devices : sequence of Devices, or of names
-            One a shard; they may name one device several times, or the CPU.
-        arcs_per_page : int, optional
-            A page holds no more.
-        **options
-            As for the class.
-
-        Returns
-        -------
-        DividedStreamedGraph
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> G = DividedStreamedGraph.of_graph(hpg.datasets.grid(16), ["cpu", "cpu"], arcs_per_page=100)
-        >>> [(shard.first, shard.last, shard.graph.n_edges) for shard in G.shards]
-        [(0, 128, 396), (128, 256, 418)]
-        >>> int(hpg.bfs(G, 0).level.max())
-        30
-        """
+        """A graph in memory, cut into pages that lie in main memory."""
         whole = graph.to("cpu")
         out = cut(whole.out_csr, arcs_per_page=arcs_per_page)
         into = cut(whole.in_csr, arcs_per_page=arcs_per_page) if whole.directed else None

@@ -7,25 +7,7 @@ from collections.abc import Iterable
 
 
 def html_table(title: str, rows: Iterable[tuple[str, str]]) -> str:
-    """A small table for notebooks, a line for each property.
-
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    rows : iterable of (str, str)
-        Names and values, plain text.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> html_table("Graph", [("arcs", "3")])
-    '<table><thead><tr><th colspan="2">Graph</th></tr></thead><tbody><tr><td>arcs</td><td>3</td></tr></tbody></table>'
-    """
+    """A small table for notebooks, a line for each property."""
     body = "".join(f"<tr><td>{html.escape(name)}</td><td>{html.escape(value)}</td></tr>" for name, value in rows)
     head = f'<thead><tr><th colspan="2">{html.escape(title)}</th></tr></thead>'
     return f"<table>{head}<tbody>{body}</tbody></table>"

@@ -14,32 +14,7 @@ from hpgraph.kernels.pages import decode
 
 
 def joined(pages: Pages, *, symmetric: bool = False) -> CSR:
-    """The whole matrix, which is checked: checksums, ids, order, and on demand symmetry.
-
-    Parameters
-    ----------
-    pages : Pages
-    symmetric : bool, default False
-        Whether an entry without its mirror image, of the same value, is an error.
-
-    Returns
-    -------
-    CSR
-        In canonical form.
-
-    Raises
-    ------
-    DamagedPageError
-        When a page does not have its checksum, or does not hold ids of columns.
-    FileFormatError
-        When the rows contradict what was said of them.
-
-    Examples
-    --------
-    >>> from hpgraph.kernels.pages import cut
-    >>> joined(cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]), arcs_per_page=2)).indices
-    array([1, 2, 0, 1], dtype=int32)
-    """
+    """The whole matrix, which is checked: checksums, ids, order, and on demand symmetry."""
     indptr = pages.indptr
     ids = np.empty(pages.nnz, pages.id_dtype)
     values = None if pages.dtype is None else np.empty(pages.nnz, pages.dtype)
@@ -61,27 +36,7 @@ def joined(pages: Pages, *, symmetric: bool = False) -> CSR:
 
 
 def checked(csr: CSR, symmetric: bool, origin: str) -> CSR:
-    """A matrix that was put together from pages, if its rows are what kernels rely on.
-
-    Parameters
-    ----------
-    csr : CSR
-        On either device.
-    symmetric : bool
-        Whether an entry without its mirror image, of the same value, is an error.
-    origin : str
-        Where the pages come from, for messages.
-
-    Returns
-    -------
-    CSR
-        The same.
-
-    Raises
-    ------
-    FileFormatError
-        When ids do not rise in some row, or an entry lacks its mirror image.
-    """
+    """A matrix that was put together from pages, if its rows are what kernels rely on."""
     if not (kernels(csr.device).is_symmetric(csr) if symmetric else csr.is_canonical()):
         wrong = "ids do not rise within every row"
         if csr.is_canonical():

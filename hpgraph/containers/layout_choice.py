@@ -28,18 +28,6 @@ _REPEATS = 5
 def choose(matrix: MatrixStorage) -> Literal["csr", "hyb", "sell"]:
     """The layout that products are predicted to be quickest in, ``A @ x`` with x of the matrix's type.
 
-    Parameters
-    ----------
-    matrix : MatrixStorage
-
-    Returns
-    -------
-    {"csr", "hyb", "sell"}
-        On the CPU, which multiplies in CSR alone, that; and where products go by blocks of columns, which take as long
-        from either, as CSR takes less memory.
-
-    Notes
-    -----
     On CUDA this waits for the device.
     """
     if matrix.device == "cpu" or matrix.nnz < _CHOICE_ENTRIES:
@@ -57,14 +45,6 @@ def predict(matrix: MatrixStorage, slices: bool = False) -> dict[str, float]:
     "sell" where it may be chosen, or is asked for by `slices`.
 
     On the CPU there is nothing to choose: a product of HYB reads the CSR that is kept with it.
-
-    Parameters
-    ----------
-    matrix : MatrixStorage
-
-    Returns
-    -------
-    dict
     """
     csr, size = matrix.csr, _operand_type(matrix).itemsize
     if matrix.device == "cpu":

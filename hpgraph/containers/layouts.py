@@ -15,27 +15,12 @@ from hpgraph.formats import CSR, ELL, HYB, Storage
 class Layouts:
     """Layouts and what else is worked out from them, by name: each built when first asked for, then kept.
 
-    Parameters
-    ----------
-    **given : object
-        What is there from the start.
+    Several threads may ask at once: the first builds, the others wait.
 
     Attributes
     ----------
     lock : Lock
         Held while something is built.
-
-    Notes
-    -----
-    Several threads may ask at once: the first builds, the others wait.
-
-    Examples
-    --------
-    >>> layouts = Layouts(rows=3)
-    >>> layouts.once("twice", lambda: 2 * layouts["rows"])
-    6
-    >>> layouts.get("twice"), layouts.get("thrice")
-    (6, None)
     """
 
     def __init__(self, **given: Any) -> None:
@@ -53,33 +38,11 @@ class Layouts:
         return name in self._kept
 
     def get(self, name: str) -> Any:
-        """What is kept under the name, or None.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-
-        Returns
-        -------
-        object
-        """
+        """What is kept under the name, or None."""
         return self._kept.get(name)
 
     def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """What is kept under the name, built now if it is not there.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        build : callable
-            Makes it, without arguments.
-
-        Returns
-        -------
-        object
-        """
+        """What is kept under the name, built now if it is not there."""
         try:
             return self._kept[name]
         except KeyError:
@@ -111,24 +74,7 @@ class Layouts:
         return found
 
     def to(self, device: str, what: str) -> Layouts:
-        """Copies of all that is kept, on another device.
-
-        Parameters
-        ----------
-        device : {"cpu", "cuda"}
-            Where to.
-        what : str
-            What they are layouts of, should the memory not suffice.
-
-        Returns
-        -------
-        Layouts
-
-        Raises
-        ------
-        DeviceMemoryError
-            When they will not fit.
-        """
+        """Copies of all that is kept, on another device."""
         device = normalize_device(device)
         array_module(device)  # says what is missing before anything is counted
         check_memory(self.nbytes, f"a copy of {what}", device)
@@ -173,16 +119,6 @@ def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:
 
 
 def pattern_of(hyb: HYB) -> HYB:
-    """The pattern of a HYB matrix, over the same ids.
-
-    Parameters
-    ----------
-    hyb : HYB
-        With values or without.
-
-    Returns
-    -------
-    HYB
-    """
+    """The pattern of a HYB matrix, over the same ids."""
     slab = ELL(hyb.shape, hyb.ell.indices, None, nnz=hyb.ell.nnz, validate=False)
     return HYB(hyb.shape, slab, hyb.tail_rows, hyb.tail_indptr, hyb.tail_indices, None, validate=False)

@@ -15,35 +15,7 @@ from hpgraph.formats.checks import as_shape, as_value_dtype
 def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | None, copy: bool = True) -> CSR:
     """The matrix that a tuple describes.
 
-    Parameters
-    ----------
-    source : tuple
-        ``(rows, columns)`` counts, ``(values, (rows, columns))`` arrays, or ``(values, indices, indptr)``.
-    shape : (int, int) or None
-        By default just large enough.
-    dtype : dtype or None
-        Type of the values; by default theirs, and float64 where there are none.
-    copy : bool, default True
-        Whether to copy arrays that could be shared.
-
-    Returns
-    -------
-    CSR
-        Rows sorted, values at the same place summed.
-
-    Raises
-    ------
-    TypeError
-        When the tuple is none of these.
-    ValueError
-        When arrays do not fit each other.
-    IndexError
-        When an index is negative or beyond the shape.
-
-    Examples
-    --------
-    >>> csr_from_tuple(([5, 6], ([0, 1], [2, 0])), None, None)
-    <CSR 2x3, 2 entries, int64, cpu, 48 bytes>
+    ``copy``: whether to copy arrays that could be shared. Returns CSR: rows sorted, values at the same place summed.
     """
     counts = _counts(source)
     if counts is not None:

@@ -14,13 +14,7 @@ _SHORT = 15
 
 
 def as_array(names: Any) -> np.ndarray[Any, Any]:
-    """Names as a NumPy array: of text or numbers where all are such, else of objects.
-
-    Examples
-    --------
-    >>> as_array(["a", "b"]), as_array(["a", 1])
-    (array(['a', 'b'], dtype='<U1'), array(['a', 1], dtype=object))
-    """
+    """Names as a NumPy array: of text or numbers where all are such, else of objects."""
     if isinstance(names, np.ndarray) or is_cuda(names):
         return to_device(names, "cpu")
     names = list(names)
@@ -59,23 +53,11 @@ def _is_less_by_length(names: list[str]) -> bool:
 
 
 def python_values(names: np.ndarray[Any, Any]) -> list[Any]:
-    """Names as Python's own values; dates stay NumPy's, of which Python knows only some.
-
-    Examples
-    --------
-    >>> python_values(np.array([2, 1]))
-    [2, 1]
-    """
+    """Names as Python's own values; dates stay NumPy's, of which Python knows only some."""
     return list(names) if names.dtype.kind in "mM" else names.tolist()
 
 
 def text_or_numbers(names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """Names as an array of text or of whole numbers; None where they are of other types, or of several.
-
-    Examples
-    --------
-    >>> text_or_numbers(np.array(["a", "b"], dtype=object)), text_or_numbers(np.array(["a", 1], dtype=object))
-    (array(['a', 'b'], dtype='<U1'), None)
-    """
+    """Names as an array of text or of whole numbers; None where they are of other types, or of several."""
     array = as_array(names.tolist()) if names.dtype.kind == "O" else names
     return array if array.dtype.kind in "iuUT" else None

@@ -33,12 +33,6 @@ class Names:
     array : numpy.ndarray of shape (n,)
         Of text, whole numbers or floats where all names are such, else of objects; cannot be written to. Text is of
         fixed width, or of NumPy's StringDType where that takes less memory.
-
-    Examples
-    --------
-    >>> names = Names(np.array([1001, 7, 12]))
-    >>> names.index_of(7), names.indices_of([12, 1001]).tolist()
-    (1, [2, 0])
     """
 
     def __init__(self, array: np.ndarray[Any, Any] | Callable[[], np.ndarray[Any, Any]]) -> None:
@@ -57,32 +51,15 @@ class Names:
         return {"array": self.array}
 
     def check(self) -> None:
-        """Refuse names of which two are the same; what they are looked up by is kept.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse names of which two are the same; what they are looked up by is kept."""
         self._table  # noqa: B018
 
     def take(self, vertices: Any) -> Names:
-        """The names of some vertices, put together when they are first asked for.
-
-        Parameters
-        ----------
-        vertices : integer array
-            On either device.
-        """
+        """The names of some vertices, put together when they are first asked for."""
         return Names(lambda: self.array[to_device(vertices, "cpu")])
 
     def with_more(self, names: list[Any]) -> Names:
-        """These names, and others behind them.
-
-        Examples
-        --------
-        >>> Names(np.array([5, 3])).with_more([4]).array
-        array([5, 3, 4])
-        """
+        """These names, and others behind them."""
         more = as_array(names)
         if not len(more):
             return self
@@ -100,13 +77,7 @@ class Names:
 
     @property
     def some(self) -> str:
-        """The first names, as a message shows them.
-
-        Examples
-        --------
-        >>> Names(np.array(["a", "b", "c", "d"])).some
-        "'a', 'b', 'c', ..."
-        """
+        """The first names, as a message shows them."""
         shown = [text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
                  for text in map(repr, python_values(self.array[:_SHOWN]))]  # fmt: skip
         return ", ".join(shown + ["..."] * (len(self.array) > _SHOWN))
@@ -115,13 +86,7 @@ class Names:
         return self._table.find(name) >= 0
 
     def index_of(self, name: Any) -> int:
-        """The vertex of a name.
-
-        Raises
-        ------
-        ValueError
-            When no vertex has it, or two have the same.
-        """
+        """The vertex of a name."""
         if getattr(name, "shape", None) == () and not isinstance(name, np.generic):
             name = name.item()  # an array without dimensions stands for its value
         index = self._table.find(name)
@@ -130,20 +95,7 @@ class Names:
         return index
 
     def indices_of(self, names: Any) -> np.ndarray[Any, Any]:
-        """The vertices of many names: an int64 array of shape (k,).
-
-        Parameters
-        ----------
-        names : array or sequence of names
-            Those in a sequence may be `hpgraph.id` as well.
-
-        Raises
-        ------
-        ValueError
-            When no vertex has one of them, or two have the same name.
-        IndexError
-            When an `hpgraph.id` is not below the number of vertices.
-        """
+        """The vertices of many names: an int64 array of shape (k,)."""
         if not isinstance(names, np.ndarray):
             names = to_device(names, "cpu") if is_cuda(names) or hasattr(names, "__array__") else as_array(list(names))
         names = names.reshape(-1)
@@ -198,31 +150,8 @@ def _as_other_type(name: Any) -> int | str | None:
 def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
     """One name for each vertex.
 
-    Parameters
-    ----------
-    names : iterable or None
-        Strings, integers or other hashable values.
-    n : int
-        Number of vertices.
-
-    Returns
-    -------
-    Names or None
-        None too where names are 0, 1, ..., n - 1 in this order: a vertex without a name goes by its index.
-
-    Raises
-    ------
-    ValueError
-        When there are more or fewer names than vertices, or two vertices have the same.
-    TypeError
-        When it is not a sequence, or a name is not hashable.
-
-    Examples
-    --------
-    >>> as_names(["a", "b"], 2).array
-    array(['a', 'b'], dtype='<U1')
-    >>> as_names([1, 0], 2).some, as_names([0, 1], 2)
-    ('1, 0', None)
+    Returns Names or None: none too where names are 0, 1, ..., n - 1 in this order: a vertex without a name goes by its
+    index.
     """
     if names is None:
         return None

@@ -14,35 +14,12 @@ from hpgraph.formats.duplicates import merge_runs
 
 
 def is_networkx(source: Any) -> bool:
-    """Whether something is a NetworkX graph, judged by where its classes come from.
-
-    Examples
-    --------
-    >>> is_networkx([])
-    False
-    """
+    """Whether something is a NetworkX graph, judged by where its classes come from."""
     return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(source).__mro__)
 
 
 def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, Any]:
-    """What `Graph.from_edges` is to be given.
-
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-    weight : str or None, optional
-        As for `hpgraph.from_networkx`.
-
-    Returns
-    -------
-    dict
-        Its arguments by name.
-
-    Raises
-    ------
-    TypeError
-        When a weight is not a real number.
-    """
+    """What `Graph.from_edges` is to be given."""
     nodes = list(graph)
     rows = rows_of(graph, nodes)
     indptr, target = neighbors_of(nodes, rows)
@@ -82,23 +59,7 @@ def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
 def values_of(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dtype[Any]] | None:
     """An attribute of the edges, in the order of `neighbors_of`: of parallel edges the least.
 
-    Parameters
-    ----------
-    graph : networkx graph
-    rows : list
-        As `rows_of` has them.
-    weight : str
-        Edges without it have 1.
-
-    Returns
-    -------
-    int64 or float64 array, or None
-        None where no edge has the attribute.
-
-    Raises
-    ------
-    TypeError
-        When a value is not a real number.
+    Returns int64 or float64 array, or None: none where no edge has the attribute.
     """
     values = _every_value(graph, rows, weight)
     if values is None or not graph.is_multigraph() or not values.size:

@@ -30,23 +30,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 def neighbors_of(nodes: list[Any], rows: list[Any]) -> tuple[Int64s, Indices]:
     """Who is next to whom, in the order in which NetworkX lists neighbours; parallel edges count once.
 
-    Parameters
-    ----------
-    nodes : list
-        The nodes, which get the numbers 0, 1, ...
-    rows : list of mappings
-        The neighbours of each.
-
-    Returns
-    -------
-    indptr : int64 array of shape (n + 1,)
-    indices : int32 or int64 array
-        Both arcs of an undirected edge are there, as in ``graph.adj``.
-
-    Examples
-    --------
-    >>> neighbors_of(["a", "b"], [{"b": {}, "a": {}}, {"a": {}}])
-    (array([0, 2, 3]), array([1, 0, 0], dtype=int32))
+    Returns ``indptr`` (int64 array of shape (n + 1,)).
     """
     indptr = np.zeros(len(nodes) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])

@@ -12,31 +12,12 @@ from hpgraph.kernels.backend import kernels
 
 
 def number_type(arcs: int) -> np.dtype[Any]:
-    """Type of so many arcs' numbers.
-
-    Parameters
-    ----------
-    arcs : int
-
-    Returns
-    -------
-    numpy.dtype
-    """
+    """Type of so many arcs' numbers."""
     return np.dtype(np.int32 if arcs <= np.iinfo(np.int32).max else np.int64)
 
 
 def by_source(csr: CSR) -> CSR:
-    """The same entries, numbered where they have values.
-
-    Parameters
-    ----------
-    csr : CSR
-
-    Returns
-    -------
-    CSR
-        It shares row pointers and columns.
-    """
+    """The same entries, numbered where they have values."""
     numbers = array_module(csr.device).arange(csr.nnz, dtype=number_type(csr.nnz))
     return CSR(csr.shape, csr.indptr, csr.indices, numbers, validate=False)
 
@@ -44,16 +25,7 @@ def by_source(csr: CSR) -> CSR:
 def by_target(numbered: CSR, transposed: CSR | None) -> CSR:
     """The transpose of numbered entries: their numbers become a permutation.
 
-    Parameters
-    ----------
-    numbered : CSR
-        As `by_source` makes it.
-    transposed : CSR or None
-        The transpose, if there is one already: its row pointers and columns are then shared.
-
-    Returns
-    -------
-    CSR
+    ``transposed``: the transpose, if there is one already: its row pointers and columns are then shared.
     """
     made = kernels(numbered.device).transpose(numbered)
     if transposed is None:
@@ -64,14 +36,7 @@ def by_target(numbered: CSR, transposed: CSR | None) -> CSR:
 def reverses(csr: CSR) -> Any:
     """Where entry (j, i) lies for each entry (i, j), -1 where there is none.
 
-    Parameters
-    ----------
-    csr : CSR
-        Its rows sorted.
-
-    Returns
-    -------
-    integer array of length nnz
+    ``csr``: its rows sorted. Returns integer array of length nnz.
     """
     places = kernels(csr.device).positions_of(csr, csr.indices, csr.expand_rows())
     return places.astype(number_type(csr.nnz), copy=False)

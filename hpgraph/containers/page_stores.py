@@ -16,15 +16,7 @@ from hpgraph.kernels.windows import Store
 class PageStores(Lock):
     """The stores of a graph's pages, within its budgets, and the lock under which they are used.
 
-    Parameters
-    ----------
-    sides : set of Pages
-        By source, and of a directed graph by target: they share the budgets.
-    device : {"cpu", "cuda"}
-    budgets : dict
-        `memory` and `host_memory`: bytes, or None.
-    options : dict
-        For each store.
+    ``budgets``: `memory` and `host_memory`: bytes, or None.
     """
 
     def __init__(
@@ -107,10 +99,6 @@ class PageStores(Lock):
         """For a while: bytes of the budget for arcs that are worked on in memory, and not for pages that are kept.
 
         Each shard lends as much.
-
-        Yields
-        ------
-        int
         """
         with self.exclusive(), contextlib.ExitStack() as stack:
             yield [stack.enter_context(stores._lend()) for stores in (*self.parts, self)][-1]

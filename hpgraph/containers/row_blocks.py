@@ -58,28 +58,7 @@ def row_blocks(
 ) -> Iterator[RowBlock]:  # fmt: skip
     """The arcs of a graph in pages, as blocks of rows; to be gone through within `graph.exclusive()`.
 
-    Parameters
-    ----------
-    graph : StreamedGraph
-    by_target : bool
-        Whether a row holds those who send to a vertex, rather than those to whom it sends.
-    weighted : bool, optional
-        Whether weights are wanted, where there are any; None is as the pages are read already.
-    rows : Bitmask, optional
-        Which rows; the others are empty, and pages that hold none of these are not read.
-    pages : slice
-        Of these pages, which.
-
-    Yields
-    ------
-    RowBlock
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]), arcs_per_page=2)
-    >>> [(block.first_row, block.csr.indices.tolist()) for block in row_blocks(G)]
-    [(0, [1, 2, 0])]
+    ``weighted``: whether weights are wanted, where there are any; None is as the pages are read already.
     """
     store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
     if store is None:
@@ -102,27 +81,7 @@ def arcs_that(
 ) -> CSR:
     """The arcs of some rows for which something holds, as a matrix in memory.
 
-    Parameters
-    ----------
-    graph : StreamedGraph
-    rows : Bitmask or None
-        Which rows; None for all.
-    holds : function
-        Of the sources and the targets of arcs, two arrays; it gives an array of bool.
-    weighted : bool
-        Whether weights are wanted, where there are any.
-
-    Returns
-    -------
-    CSR, shape (n, n)
-        On the graph's device.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]))
-    >>> arcs_that(G, None, lambda source, target: source < target).indices.tolist()
-    [1, 2]
+    ``rows``: which rows; None for all. Returns CSR, shape (n, n): on the graph's device.
     """
     xp, n = array_module(graph.device), graph.n_vertices
     counts, ids = xp.zeros(n, np.int64), [xp.empty(0, graph.id_dtype)]

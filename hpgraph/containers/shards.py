@@ -61,17 +61,7 @@ def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
 def stacked(parts: Sequence[CSR], order: Any, device: Devices) -> CSR:
     """The rows of all shards as one square matrix, on a device.
 
-    Parameters
-    ----------
-    parts : sequence of CSR
-        Rows of each shard, in the order of the shards.
-    order : array of ids, or None
-        The vertex at each place, if the numbers of shards are others.
-    device : Devices
-
-    Returns
-    -------
-    CSR
+    ``parts``: rows of each shard, in the order of the shards.
     """
     n, weighted = parts[0].shape[1], parts[0].data is not None
     lengths = []
@@ -87,20 +77,7 @@ def stacked(parts: Sequence[CSR], order: Any, device: Devices) -> CSR:
 
 
 def arcs_among(shards: Sequence[Shard], chosen: Any, order: Any) -> CSR:
-    """The arcs of which both ends are among some vertices, as a square matrix on the first device.
-
-    Parameters
-    ----------
-    shards : sequence of Shard
-    chosen : array of bool
-        By the shards' numbers, on the first device.
-    order : array of ids, or None
-        As for `stacked`.
-
-    Returns
-    -------
-    CSR
-    """
+    """The arcs of which both ends are among some vertices, as a square matrix on the first device."""
     kept = []
     for shard in shards:
         with shard.device.here:

@@ -49,13 +49,7 @@ class ByVertex:
         return self._names
 
     def _check(self) -> None:
-        """That these are the values of all vertices, as an algorithm gave them.
-
-        Raises
-        ------
-        TypeError
-            When they are not.
-        """
+        """That these are the values of all vertices, as an algorithm gave them."""
         if self._n is None or getattr(self._values_by_vertex(), "shape", None) != (self._n,):
             raise TypeError("names index results of one value a vertex, not an array that was computed from one")
 
@@ -136,18 +130,7 @@ class _NamedArray(ByVertex):
 
 
 class VertexArray(_NamedArray, np.ndarray):
-    """A NumPy array with a value for each vertex of a graph, which names index too.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> G = hpg.from_edges([("ann", "bob"), ("bob", "eve")], directed=False)
-    >>> near = hpg.closeness_centrality(G)
-    >>> float(near["bob"]), float(near[1]), float(near.max()), near.top(1)
-    (1.0, 1.0, 1.0, [('bob', 1.0)])
-    >>> bool(dict(near.items())["ann"] == dict(near)["ann"] == near["ann"])
-    True
-    """
+    """A NumPy array with a value for each vertex of a graph, which names index too."""
 
 
 @cache
@@ -185,17 +168,7 @@ def by_vertex(array: Any, graph: Any) -> Any:
 def named(result: Result, graph: Any, sources: Any = None) -> Result:
     """A result that knows the names of its graph's vertices, as do the arrays that it holds by vertex.
 
-    Parameters
-    ----------
-    result : ResultTable
-    graph : Graph
-    sources : integer NumPy array of shape (k,), optional
-        Where each of k searches began.
-
-    Returns
-    -------
-    ResultTable
-        The same.
+    ``sources`` (integer NumPy array of shape (k,), optional): where each of k searches began.
     """
     held = result.__dict__
     names = held["_names"] = graph._names

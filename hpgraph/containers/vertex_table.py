@@ -28,20 +28,7 @@ class VertexTable(ResultTable):
 def table_of(graph: Any, columns: dict[str, Any]) -> VertexTable:
     """Arrays by vertex as a table.
 
-    Parameters
-    ----------
-    graph : Graph
-    columns : dict of arrays of length n
-        Or of results that `numpy.asarray` takes for such.
-
-    Returns
-    -------
-    VertexTable
-
-    Raises
-    ------
-    ValueError
-        When there is no column, one is called "vertex", or has another length than the graph has vertices.
+    ``columns`` (dict of arrays of length n): or of results that `numpy.asarray` takes for such.
     """
     if not columns or "vertex" in columns:
         raise ValueError('a table needs columns, with other names than "vertex", which is the first of each')

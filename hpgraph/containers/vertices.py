@@ -85,34 +85,7 @@ def _whole(index: Any) -> Any:
 
 
 def checked_index(vertex: Any, n: int, argument: str) -> int:
-    """The index of a vertex of a graph without names.
-
-    Parameters
-    ----------
-    vertex : int or id
-    n : int
-        Number of vertices.
-    argument : str
-        What a message calls it.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError
-        If it is no whole number.
-    ValueError
-        If it is text, as names are.
-    IndexError
-        If the graph has no such vertex.
-
-    Examples
-    --------
-    >>> checked_index(np.int8(3), 4, "source"), checked_index(id(3), 4, "source")
-    (3, 3)
-    """
+    """The index of a vertex of a graph without names."""
     if isinstance(vertex, str):
         raise ValueError(f"the graph's vertices have no names, only numbers 0..{n - 1}: give Graph(..., names=...)")
     try:
@@ -129,31 +102,7 @@ def checked_index(vertex: Any, n: int, argument: str) -> int:
 
 
 def checked_indices(vertices: Any, n: int, argument: str) -> Any:
-    """The indices of vertices of a graph without names.
-
-    Parameters
-    ----------
-    vertices : int, id, or array or sequence of them
-    n : int
-        Number of vertices.
-    argument : str
-        What a message calls them.
-
-    Returns
-    -------
-    integer array of one dimension
-        Where the array given lies.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As `checked_index`.
-
-    Examples
-    --------
-    >>> checked_indices([2, 0, 2], 4, "active").tolist(), checked_indices(id([1]), 4, "active").tolist()
-    ([2, 0, 2], [1])
-    """
+    """The indices of vertices of a graph without names."""
     listed = native(vertices.index if isinstance(vertices, id) else vertices)
     listed = (listed if is_cuda(listed) else np.asarray(listed)).reshape(-1)
     if listed.dtype.kind in "OU":
@@ -171,11 +120,6 @@ def as_collection(vertices: Any) -> Any:
     """Vertices as an array, list, tuple, range or `id`; one alone as a list.
 
     A tuple is a collection here, not a name.
-
-    Examples
-    --------
-    >>> as_collection("libc6"), as_collection({7}), as_collection((1, 2))
-    (['libc6'], [7], (1, 2))
     """
     if isinstance(vertices, list | tuple | range | id):
         return vertices

@@ -25,36 +25,21 @@ _refused: set[str] = set()
 
 
 def user_folder() -> Path:
-    """The folder of this user unless another is chosen: ``$XDG_CACHE_HOME/hpgraph`` or ``~/.cache/hpgraph``.
-
-    Returns
-    -------
-    pathlib.Path
-    """
+    """The folder of this user unless another is chosen: ``$XDG_CACHE_HOME/hpgraph`` or ``~/.cache/hpgraph``."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG specification says to ignore relative paths.
     return Path(base) / "hpgraph" if os.path.isabs(base) else Path.home() / ".cache" / "hpgraph"
 
 
 def temporary_folder() -> Path:
-    """A folder for this user under the system's temporary one.
-
-    Returns
-    -------
-    pathlib.Path
-    """
+    """A folder for this user under the system's temporary one."""
     user = os.geteuid() if hasattr(os, "geteuid") else os.environ.get("USERNAME", "user")
     return Path(tempfile.gettempdir()) / f"hpgraph-{user}"
 
 
 @functools.cache
 def process_folder() -> Path:
-    """A new folder for this process alone, gone when it ends.
-
-    Returns
-    -------
-    pathlib.Path
-    """
+    """A new folder for this process alone, gone when it ends."""
     folder = Path(tempfile.mkdtemp(prefix="hpgraph-"))
     atexit.register(_remove, folder, os.getpid())
     return folder
@@ -69,44 +54,13 @@ def _remove(folder: Path, process: int) -> None:
 def first_usable(*folders: Path) -> Path:
     """The first of some folders that can be made, is ours alone and can be written; else `process_folder`.
 
-    Parameters
-    ----------
-    *folders : pathlib.Path
-        In order of preference.
-
-    Returns
-    -------
-    pathlib.Path
-        It is there.
-
-    Warns
-    -----
-    RuntimeWarning
-        Once for each folder that is refused because others could have put code there.
+    ``*folders``: in order of preference.
     """
     return next((folder for folder in folders if _usable(folder)), None) or process_folder()
 
 
 def subfolder(folder: Path, *names: str) -> Path:
-    """A folder inside a usable one, under the same conditions all the way down; else the same in `process_folder`.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        A usable one.
-    *names : str
-        The way from there.
-
-    Returns
-    -------
-    pathlib.Path
-        It is there.
-
-    Warns
-    -----
-    RuntimeWarning
-        As `first_usable`.
-    """
+    """A folder inside a usable one, under the same conditions all the way down; else the same in `process_folder`."""
     inside = folder
     for name in names:
         inside = inside / name
@@ -157,15 +111,7 @@ def _danger(folder: Path) -> str | None:
 def read(path: Path) -> bytes | None:
     """What a file holds.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        In a usable folder.
-
-    Returns
-    -------
-    bytes or None
-        None where there is no file, or it is not a plain file that only we can write.
+    Returns bytes or None: none where there is no file, or it is not a plain file that only we can write.
     """
     try:
         # Nobody waits here at a named pipe, and whoever put a link here chose neither owner nor mode.
@@ -187,20 +133,7 @@ def _is_ours(status: os.stat_result) -> bool:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put a file in place whole: who reads it meanwhile finds the former one, or none.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        In a usable folder.
-    content : bytes
-        What it is to hold.
-
-    Raises
-    ------
-    OSError
-        It cannot be written; nothing has changed.
-    """
+    """Put a file in place whole: who reads it meanwhile finds the former one, or none."""
     beside = path.with_name(f".writing-{secrets.token_hex(8)}")
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
@@ -215,15 +148,7 @@ def write(path: Path, content: bytes) -> None:
 def read_sealed(path: Path) -> bytes | None:
     """What `write_sealed` wrote.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        In a usable folder.
-
-    Returns
-    -------
-    bytes or None
-        None where there is no file, it is not ours alone, or not all there as it was written.
+    Returns bytes or None: none where there is no file, it is not ours alone, or not all there as it was written.
     """
     sealed = read(path)
     if sealed is None:
@@ -233,18 +158,7 @@ def read_sealed(path: Path) -> bytes | None:
 
 
 def write_sealed(path: Path, content: bytes) -> None:
-    """As `write`, with a digest in front by which `read_sealed` knows that all is there.
-
-    Parameters
-    ----------
-    path, content
-        As for `write`.
-
-    Raises
-    ------
-    OSError
-        As `write`.
-    """
+    """As `write`, with a digest in front by which `read_sealed` knows that all is there."""
     write(path, _seal(content) + content)
 
 

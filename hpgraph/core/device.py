@@ -27,27 +27,7 @@ _NAMES: dict[str, Device] = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda"}
 
 
 def normalize_device(device: str) -> Device:
-    """The canonical name of a device.
-
-    Parameters
-    ----------
-    device : str
-        "cpu", "cuda" or its synonym "gpu"; case does not matter.
-
-    Returns
-    -------
-    {"cpu", "cuda"}
-
-    Raises
-    ------
-    ValueError
-        For any other name.
-
-    Examples
-    --------
-    >>> normalize_device("gpu")
-    'cuda'
-    """
+    """The canonical name of a device."""
     name = _NAMES.get(device.lower()) if isinstance(device, str) else None
     if name is None:
         raise ValueError(f'device must be "cpu" or "cuda", not {device!r}')
@@ -55,22 +35,7 @@ def normalize_device(device: str) -> Device:
 
 
 def is_cuda(array: object) -> bool:
-    """Whether an array (or a CuPy sparse matrix) lies in GPU memory; never imports CuPy.
-
-    Parameters
-    ----------
-    array : object
-        Anything.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_cuda(np.zeros(3))
-    False
-    """
+    """Whether an array (or a CuPy sparse matrix) lies in GPU memory; never imports CuPy."""
     # mypy takes object's own __hash__ for that of its type.
     return _place(type(array)) == "cuda"  # type: ignore[arg-type]
 
@@ -84,28 +49,7 @@ def _place(kind: type) -> Device | None:
 
 
 def device_of(*arrays: object) -> Device:
-    """The device that holds all of the arrays.
-
-    Parameters
-    ----------
-    *arrays : object
-        Arrays; None and Python or NumPy scalars lie nowhere and are passed over.
-
-    Returns
-    -------
-    {"cpu", "cuda"}
-        "cpu" when nothing was left to look at.
-
-    Raises
-    ------
-    TypeError
-        When some are on the CPU and others on the GPU.
-
-    Examples
-    --------
-    >>> device_of(np.zeros(3), None, 1.0)
-    'cpu'
-    """
+    """The device that holds all of the arrays."""
     places = {_place(type(array)) for array in arrays}  # type: ignore[arg-type]
     if "cuda" in places and "cpu" in places:
         raise TypeError(
@@ -116,19 +60,7 @@ def device_of(*arrays: object) -> Device:
 
 
 def require_cupy() -> ModuleType:
-    """The module cupy, once it is known to have a GPU to work on.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    MissingExtraError
-        When CuPy is not installed, and there is a driver that it could use.
-    DeviceError
-        When there is no usable GPU.
-    """
+    """The module cupy, once it is known to have a GPU to work on."""
     try:
         import cupy
     except ImportError:
@@ -154,12 +86,7 @@ def _require_gpu() -> None:
 
 
 def cuda_available() -> bool:
-    """Whether CuPy is installed and sees a GPU.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether CuPy is installed and sees a GPU."""
     try:
         require_cupy()
     except (MissingExtraError, DeviceError):
@@ -168,30 +95,7 @@ def cuda_available() -> bool:
 
 
 def array_module(device_or_array: object) -> ModuleType:
-    """NumPy for the CPU, CuPy for CUDA.
-
-    Parameters
-    ----------
-    device_or_array : str or array
-        A device's name, or an array that lies on the device.
-
-    Returns
-    -------
-    module
-        numpy or cupy.
-
-    Raises
-    ------
-    ValueError
-        For a string that names no device.
-    MissingExtraError, DeviceError
-        When CUDA is asked for and cannot be had.
-
-    Examples
-    --------
-    >>> array_module("cpu").arange(3)
-    array([0, 1, 2])
-    """
+    """NumPy for the CPU, CuPy for CUDA."""
     if isinstance(device_or_array, str):
         device = normalize_device(device_or_array)
     else:
@@ -202,25 +106,7 @@ def array_module(device_or_array: object) -> ModuleType:
 def to_device(array: Any, device: str) -> Any:
     """The array on the device; the same object where it lies there already.
 
-    Parameters
-    ----------
-    array : numpy.ndarray, cupy.ndarray or None
-        What to move; None passes through.
-    device : {"cpu", "cuda"}
-        Where to.
-
-    Returns
-    -------
-    numpy.ndarray, cupy.ndarray or None
-
-    Notes
-    -----
     Moving to the CPU waits for the GPU's current stream.
-
-    Examples
-    --------
-    >>> to_device(np.arange(3), "cpu")
-    array([0, 1, 2])
     """
     device = normalize_device(device)
     if array is None:
@@ -231,23 +117,7 @@ def to_device(array: Any, device: str) -> Any:
 
 
 def native(array: Any) -> Any:
-    """An array of another library, such as PyTorch's, as NumPy or CuPy sees it: the same memory.
-
-    Parameters
-    ----------
-    array : object
-        It says where it lies by ``__cuda_array_interface__``, or how to read it by ``__array__``.
-
-    Returns
-    -------
-    object
-        What says neither, and arrays of NumPy and CuPy, as they are.
-
-    Examples
-    --------
-    >>> native([1, 2])
-    [1, 2]
-    """
+    """An array of another library, such as PyTorch's, as NumPy or CuPy sees it: the same memory."""
     if isinstance(array, np.ndarray | np.generic) or is_cuda(array):
         return array
     if hasattr(array, "__cuda_array_interface__"):
@@ -256,40 +126,13 @@ def native(array: Any) -> Any:
 
 
 def is_masked(array: object) -> bool:
-    """Whether it is an array of ``numpy.ma``, whatever its mask says.
-
-    Examples
-    --------
-    >>> is_masked(np.zeros(3)), is_masked(np.ma.masked_equal([1, 2], 2))
-    (False, True)
-    """
+    """Whether it is an array of ``numpy.ma``, whatever its mask says."""
     # NumPy imports numpy.ma when it is first named: not for arrays as most are.
     return isinstance(array, np.ndarray) and type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
 
 
 def unmasked(array: Any, name: str) -> Any:
-    """An array none of whose elements is masked; what is no masked array passes through.
-
-    Parameters
-    ----------
-    array : object
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    TypeError
-        When an element is masked: converted like any other array, it would lose its mask and count.
-
-    Examples
-    --------
-    >>> unmasked(np.ma.masked_equal([1, 2], 3), "x")
-    array([1, 2])
-    """
+    """An array none of whose elements is masked; what is no masked array passes through."""
     if not is_masked(array):
         return array
     if np.ma.is_masked(array):
@@ -301,19 +144,7 @@ def unmasked(array: Any, name: str) -> Any:
 
 
 def free_memory(device: str) -> int:
-    """Bytes that a new array on the device could take now.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-        Where.
-
-    Returns
-    -------
-    int
-        On CUDA what the driver reports free on the current device and what CuPy's pool holds unused; on the CPU what
-        the system says is available.
-    """
+    """Bytes that a new array on the device could take now."""
     if normalize_device(device) == "cuda":
         cupy = require_cupy()
         free, _ = cupy.cuda.runtime.memGetInfo()
@@ -332,42 +163,14 @@ def free_memory(device: str) -> int:
 def check_memory(nbytes: int, what: str, device: str) -> None:
     """Refuse work whose memory will not suffice, before it allocates.
 
-    Parameters
-    ----------
-    nbytes : int
-        Bytes the work takes at its peak.
-    what : str
-        What the work builds, for the message.
-    device : {"cpu", "cuda"}
-        Where.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When fewer bytes are free. A request below a mebibyte is never refused here.
-
-    Examples
-    --------
-    >>> check_memory(1024, "a small array", "cpu")
+    ``nbytes``: bytes the work takes at its peak.
     """
     if not fits(nbytes, device):
         raise DeviceMemoryError(what, int(nbytes), free_memory(device), normalize_device(device))
 
 
 def fits(nbytes: int, device: str) -> bool:
-    """Whether so much memory is free.
-
-    Parameters
-    ----------
-    nbytes : int
-    device : {"cpu", "cuda"}
-        Where.
-
-    Returns
-    -------
-    bool
-        True for less than a mebibyte.
-    """
+    """Whether so much memory is free."""
     if nbytes < _LITTLE:
         return True
     if device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes():
@@ -379,26 +182,8 @@ def fits(nbytes: int, device: str) -> bool:
 def lanes_within(most: int, nbytes: Callable[[int], int], device: str, beside: int = 0) -> int:
     """How many searches may run at once: those whose work space stays within ``config.memory_share``.
 
-    Parameters
-    ----------
-    most : int
-        Wanted.
-    nbytes : callable
-        Bytes that so many take.
-    device : {"cpu", "cuda"}
-        Where.
-    beside : int, default 0
-        Bytes of results, which are no part of the work space, and not allocated yet.
-
-    Returns
-    -------
-    int
-        At least 1, whatever it takes.
-
-    Examples
-    --------
-    >>> lanes_within(64, lambda lanes: lanes, "cpu"), lanes_within(64, lambda lanes: lanes << 60, "cpu")
-    (64, 1)
+    ``nbytes``: bytes that so many take; ``beside``: bytes of results, which are no part of the work space, and not
+    allocated yet.
     """
     if nbytes(most) + beside < _LITTLE:
         return most

@@ -19,46 +19,14 @@ _NAMES = 'device must be "cpu" or "cuda", "cuda:1", "cuda:0,1", "cuda:all" or a 
 
 @dataclass(frozen=True)
 class Devices:
-    """Where something lies: on the CPU, on CuPy's current GPU, or on GPUs by number.
-
-    Parameters
-    ----------
-    kind : {"cpu", "cuda"}
-    indices : tuple of int
-        Numbers of GPUs; none stands for the current one, or for the CPU.
-
-    Examples
-    --------
-    >>> Devices.of("cpu")
-    Devices(kind='cpu', indices=())
-    >>> str(Devices("cuda", (0, 1))), len(Devices("cuda", (0, 1)))
-    ('cuda:0,1', 2)
-    """
+    """Where something lies: on the CPU, on CuPy's current GPU, or on GPUs by number."""
 
     kind: Device
     indices: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, device: Any) -> Devices:
-        """The devices of a name, or of a list of names.
-
-        Parameters
-        ----------
-        device : str, Devices or sequence of str
-
-        Returns
-        -------
-        Devices
-
-        Raises
-        ------
-        ValueError
-            For another name, for the CPU beside a GPU, or for a GPU twice.
-        DeviceError
-            For a GPU that is not there.
-        MissingExtraError
-            For a GPU by number, without CuPy.
-        """
+        """The devices of a name, or of a list of names."""
         if isinstance(device, cls):
             return device
         if isinstance(device, str):
@@ -146,30 +114,12 @@ def device_index(array: Any) -> int:
 
 
 def place_of(array: Any) -> Devices:
-    """The one device that an array lies on.
-
-    Examples
-    --------
-    >>> place_of(np.arange(3))
-    Devices(kind='cpu', indices=())
-    """
+    """The one device that an array lies on."""
     return Devices("cuda", (device_index(array),)) if is_cuda(array) else Devices("cpu")
 
 
 def require_current(index: int, what: str) -> None:
-    """Refuse to work on what lies on another GPU than CuPy's current one.
-
-    Parameters
-    ----------
-    index : int
-        Where it lies.
-    what : str
-        What messages call it.
-
-    Raises
-    ------
-    DeviceError
-    """
+    """Refuse to work on what lies on another GPU than CuPy's current one."""
     if index != _current():
         raise DeviceError(
             f"{what} lies on cuda:{index}, and CuPy's current device is cuda:{_current()}: work on it within "
@@ -180,26 +130,7 @@ def require_current(index: int, what: str) -> None:
 def bring(array: Any, device: Devices, *, hold: bool = True) -> Any:
     """The array on one device; the same object where it lies there already.
 
-    Parameters
-    ----------
-    array : numpy.ndarray, cupy.ndarray or None
-    device : Devices
-        One.
-    hold : bool, default True
-        As for `copy_between`.
-
-    Returns
-    -------
-    numpy.ndarray, cupy.ndarray or None
-
-    Notes
-    -----
     Between GPUs, what either does on its current stream afterwards sees the copy done. Moving to the CPU waits.
-
-    Examples
-    --------
-    >>> bring(np.arange(3), Devices("cpu"))
-    array([0, 1, 2])
     """
     if array is None or (device.kind == "cpu" and not is_cuda(array)):
         return array
@@ -220,17 +151,10 @@ def bring(array: Any, device: Devices, *, hold: bool = True) -> Any:
 def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
     """Copy an array into another of its size, on whichever devices they lie.
 
-    Parameters
-    ----------
-    source, target : contiguous arrays of one type and size
-        Both on GPUs, or both on the CPU.
-    hold : bool, default True
-        Whether what the source's stream is given later waits for the copy. Without it the caller sees to it that nobody
-        writes to the source, or frees it, before.
-
-    Notes
-    -----
     As `begin_copy`, and the current stream of the target's device waits for the copy. The host waits for nothing.
+
+    ``hold``: whether what the source's stream is given later waits for the copy. Without it the caller sees to it that
+    nobody writes to the source, or frees it, before.
     """
     if not is_cuda(target):
         target[...] = source
@@ -254,20 +178,11 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
 def begin_copy(source: Any, target: Any) -> Any:
     """Begin to copy an array from a GPU into one on another, beside what either does.
 
-    Parameters
-    ----------
-    source, target : contiguous CuPy arrays of one type and size, on different devices
-
-    Returns
-    -------
-    cupy.cuda.Event
-        When the copy is done. Until then nobody may read the target, and nobody write to either, or free it: the caller
-        sees to it.
-
-    Notes
-    -----
     The copy goes on a stream of its own, after what the current streams of both devices have been given so far. Where
     GPUs have not been given access to each other, the driver takes it through main memory.
+
+    Returns cupy.cuda.Event: when the copy is done. Until then nobody may read the target, and nobody write to either,
+    or free it: the caller sees to it.
     """
     cupy = require_cupy()
     here, there = device_index(target), device_index(source)
@@ -282,13 +197,7 @@ def begin_copy(source: Any, target: Any) -> Any:
 
 
 def copy_on(stream: Any, source: Any, target: Any) -> None:
-    """Copy an array from a GPU into one on the same or another, as the next that a stream does.
-
-    Parameters
-    ----------
-    stream : cupy.cuda.Stream
-    source, target : contiguous CuPy arrays of one type and size
-    """
+    """Copy an array from a GPU into one on the same or another, as the next that a stream does."""
     # Empty arrays have no address that the driver would take.
     if source.nbytes:
         require_cupy().cuda.runtime.memcpyPeerAsync(
@@ -317,18 +226,7 @@ def follow(device: Devices, other: Devices) -> None:
 
 
 def reach_each_other(devices: Devices) -> bool:
-    """Let the GPUs read and write each other's memory; whether they all can.
-
-    Parameters
-    ----------
-    devices : Devices
-
-    Returns
-    -------
-    bool
-        Where they cannot, or `hpgraph.config.peer_access` is off, copies go through the host: it is said once, as a
-        warning.
-    """
+    """Let the GPUs read and write each other's memory; whether they all can."""
     if devices.kind != "cuda":
         return False
     return _reach(devices.indices) if config.peer_access else _kept_apart(devices)
@@ -378,25 +276,8 @@ def _reach(indices: tuple[int, ...]) -> bool:
 def even_ranges(indptr: Any, parts: int, multiple: int = 64, shares: Sequence[float] | None = None) -> np.ndarray:
     """Ranges of rows with about equally many entries each.
 
-    Parameters
-    ----------
-    indptr : integer array of shape (n + 1,)
-        Where each row begins.
-    parts : int
-    multiple : int, default 64
-        Of which every bound is one, but the last: so that no word of a bitmask belongs to two ranges.
-    shares : sequence of float, optional
-        Shares of the entries, which sum to 1, where they are not to be equal.
-
-    Returns
-    -------
-    int64 NumPy array of shape (parts + 1,)
-        Rising from 0 to n.
-
-    Examples
-    --------
-    >>> even_ranges(np.array([0, 8, 9, 10, 11, 12, 16]), 2, multiple=1).tolist()
-    [0, 1, 6]
+    ``indptr`` (integer array of shape (n + 1,)): where each row begins. Returns int64 NumPy array of shape (parts +
+    1,): rising from 0 to n.
     """
     n = len(indptr) - 1
     total = int(indptr[-1])

@@ -19,22 +19,7 @@ _MOST_GPUS = 16
 def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]:
     """What work gives for each of several devices, done at the same time.
 
-    Parameters
-    ----------
-    devices : sequence of Devices
-        One each.
-    work : callable
-        Takes the number of a device in the sequence, and finds it to be CuPy's current one.
-
-    Returns
-    -------
-    list
-        In the order of the devices. Whatever is on a GPU has been waited for.
-
-    Examples
-    --------
-    >>> on_each([Devices("cpu")], lambda number: number + 1)
-    [1]
+    Returns list: in the order of the devices. Whatever is on a GPU has been waited for.
     """
 
     def there(number: int) -> Any:
@@ -63,25 +48,7 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
 def shares(count: int, devices: int) -> list[slice]:
     """Which of many independent searches each device has: as equal parts as can be, in order, none of them empty.
 
-    Parameters
-    ----------
-    count : int
-        Searches.
-    devices : int
-
-    Returns
-    -------
-    list of slice
-        One each, for the first devices only where there are fewer searches.
-
-    Notes
-    -----
     Where searches go in groups, no other parts leave the busiest device with fewer of these, or with smaller ones.
-
-    Examples
-    --------
-    >>> shares(5, 2), shares(1, 2)
-    ([slice(0, 2, None), slice(2, 5, None)], [slice(0, 1, None)])
     """
     parts = min(count, devices)
     return [slice(count * part // parts, count * (part + 1) // parts) for part in range(parts)]

@@ -204,13 +204,7 @@ class SparseIdsWarning(UserWarning):
 
 
 def readable(nbytes: int) -> str:
-    """Bytes as people write them.
-
-    Examples
-    --------
-    >>> readable(3 << 29), readable(12)
-    ('1.5 GiB', '12 bytes')
-    """
+    """Bytes as people write them."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if nbytes >= size:
             return f"{nbytes / size:.1f} {unit}"

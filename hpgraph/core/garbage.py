@@ -36,14 +36,5 @@ _uncollected = _Uncollected()
 
 
 def uncollected() -> _Uncollected:
-    """Context manager and decorator: no garbage is collected meanwhile, in any thread.
-
-    Examples
-    --------
-    >>> with uncollected():
-    ...     gc.isenabled()
-    False
-    >>> gc.isenabled()
-    True
-    """
+    """Context manager and decorator: no garbage is collected meanwhile, in any thread."""
     return _uncollected

@@ -8,15 +8,7 @@ import weakref
 
 
 class Lock:
-    """A lock that a thread may take several times, for use in a ``with`` statement.
-
-    Examples
-    --------
-    >>> lock = Lock()
-    >>> with lock, lock:
-    ...     print("inside")
-    inside
-    """
+    """A lock that a thread may take several times, for use in a ``with`` statement."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -134,25 +134,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that is not there; empty where nothing comes near.
-
-    Parameters
-    ----------
-    name : str
-    known : iterable of str
-        The names that there are.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> did_you_mean("page_rank", ["pagerank", "hits"])
-    ': did you mean pagerank?'
-    >>> did_you_mean("louvain_communities", ["louvain"]), did_you_mean("zzz", ["hits"])
-    (': did you mean louvain?', '')
-    """
+    """The end of a message about a name that is not there; empty where nothing comes near."""
     if (meant := _ELSEWHERE.get(name.lower())) is not None:
         return f": did you mean {meant}?"
     plain = {_plain(other): other for other in known}
@@ -161,15 +143,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def no_attribute(kind: type, name: str) -> AttributeError:
-    """What a graph raises that has no such attribute: with what says the same, or comes near.
-
-    Examples
-    --------
-    >>> print(no_attribute(dict, "number_of_nodes"))
-    dict has no attribute 'number_of_nodes': G.n_vertices, or len(G)
-    >>> print(no_attribute(dict, "valeus"))
-    dict has no attribute 'valeus': did you mean values?
-    """
+    """What a graph raises that has no such attribute: with what says the same, or comes near."""
     if (said := _OF_GRAPHS.get(name)) is not None:
         return AttributeError(f"{kind.__name__} has no attribute {name!r}: {said}")
     near = "" if name.startswith("_") else did_you_mean(name, (known for known in dir(kind) if known[0] != "_"))
@@ -177,18 +151,7 @@ def no_attribute(kind: type, name: str) -> AttributeError:
 
 
 def naming_arguments(function: Function) -> Function:
-    """A function that names the right argument where it is given a wrong one.
-
-    Examples
-    --------
-    >>> @naming_arguments
-    ... def rank(G, *, damping=0.85, max_iteration=100):
-    ...     return damping
-    >>> rank(None, alpha=0.9)
-    Traceback (most recent call last):
-    ...
-    TypeError: rank() has no argument 'alpha': did you mean damping?
-    """
+    """A function that names the right argument where it is given a wrong one."""
     known = frozenset(inspect.signature(function).parameters)
 
     @functools.wraps(function)

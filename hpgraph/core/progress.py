@@ -12,23 +12,7 @@ _TICK = 0.2  # seconds
 
 
 def progress_bar(**arguments: Any) -> Any:
-    """A bar of `tqdm.auto`, which goes away when it is done; in a notebook without widgets one of text.
-
-    Parameters
-    ----------
-    **arguments
-        As for ``tqdm.tqdm``.
-
-    Returns
-    -------
-    tqdm.tqdm
-        To `update` and to `close`, or to use as a context manager.
-
-    Examples
-    --------
-    >>> with progress_bar(total=2, disable=True) as bar:
-    ...     bar.update(2)
-    """
+    """A bar of `tqdm.auto`, which goes away when it is done; in a notebook without widgets one of text."""
     with warnings.catch_warnings():
         # That a notebook has no widgets is no news to who runs it: the bar is of text then.
         warnings.simplefilter("ignore")
@@ -39,18 +23,7 @@ def progress_bar(**arguments: Any) -> Any:
 
 @contextlib.contextmanager
 def ticking(bar: Any) -> Iterator[None]:
-    """Context manager: the bar's clock goes on while nothing is done, and the bar is closed in the end.
-
-    Parameters
-    ----------
-    bar : tqdm.tqdm
-        Of `progress_bar`.
-
-    Examples
-    --------
-    >>> with ticking(progress_bar(total=1, disable=True)):
-    ...     pass
-    """
+    """Context manager: the bar's clock goes on while nothing is done, and the bar is closed in the end."""
     done = threading.Event()
 
     def tick() -> None:

@@ -19,63 +19,21 @@ _STRETCH = 1 << 24
 
 
 def anywhere(mask: Any) -> bool:
-    """Whether any element is true; waits for the GPU.
-
-    Parameters
-    ----------
-    mask : array of bool, contiguous
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> anywhere(np.array([False, True]))
-    True
-    """
+    """Whether any element is true; waits for the GPU."""
     if not mask.size:
         return False
     return bool(mask.view(np.uint8).max()) if is_cuda(mask) else bool(mask.any())
 
 
 def count(mask: Any) -> int:
-    """How many elements are true; waits for the GPU.
-
-    Parameters
-    ----------
-    mask : array of bool
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> count(np.array([True, False, True]))
-    2
-    """
+    """How many elements are true; waits for the GPU."""
     return int(total(mask, np.int64)) if is_cuda(mask) else int(np.count_nonzero(mask))
 
 
 def total(array: Any, dtype: Any) -> Any:
     """The sum of all elements, in a type that may be wider than theirs; waits for the GPU.
 
-    Parameters
-    ----------
-    array : array, shape (n,)
-    dtype : {int64, uint64, float64}
-        Of the sum.
-
-    Returns
-    -------
-    NumPy scalar
-        In `dtype`.
-
-    Examples
-    --------
-    >>> int(total(np.full(3, 100, np.int8), np.int64))
-    300
+    ``array`` (array, shape (n,)).
     """
     wide = np.dtype(dtype)
     if not is_cuda(array):

@@ -44,34 +44,12 @@ class GraphInput:
         return array_module(self.device)
 
     def graph(self, directed: bool, *, weighted: bool = True) -> Graph:
-        """The graph that the functions of `hpgraph` take.
-
-        Parameters
-        ----------
-        directed : bool
-            Otherwise arcs go both ways, with the lighter of two weights.
-        weighted : bool
-            Whether weights count.
-
-        Returns
-        -------
-        Graph
-        """
+        """The graph that the functions of `hpgraph` take."""
         graph = Graph(self.csr if weighted else self.csr.with_data(None), directed=True)
         return graph if directed else graph.undirected
 
     def sparse(self, csr: CSR) -> Any:
-        """A sparse result as a CSR array, or matrix, of the library that the input came from.
-
-        Parameters
-        ----------
-        csr : CSR
-            The result.
-
-        Returns
-        -------
-        scipy.sparse.csr_array, scipy.sparse.csr_matrix or cupyx.scipy.sparse.csr_matrix
-        """
+        """A sparse result as a CSR array, or matrix, of the library that the input came from."""
         made = scipy_of_csr(csr)
         if self.as_matrix and self.device == "cpu":
             import scipy.sparse
@@ -81,24 +59,7 @@ class GraphInput:
 
 
 def as_graph_input(csgraph: Any) -> GraphInput:
-    """A graph in any form that SciPy's functions take, or on the GPU.
-
-    Parameters
-    ----------
-    csgraph : object
-        SciPy or CuPy sparse, dense or masked array, Graph or Matrix.
-
-    Returns
-    -------
-    GraphInput
-
-    Raises
-    ------
-    ValueError
-        When it is not square.
-    TypeError
-        When its values are complex.
-    """
+    """A graph in any form that SciPy's functions take, or on the GPU."""
     as_matrix = isinstance(csgraph, np.matrix)
     if isinstance(csgraph, Graph):
         csr = csgraph.out_csr
@@ -129,26 +90,7 @@ def as_graph_input(csgraph: Any) -> GraphInput:
 
 
 def as_scipy(csgraph: Any, name: str) -> Any:
-    """A graph for a function that is SciPy's own.
-
-    Parameters
-    ----------
-    csgraph : object
-        As for `as_graph_input`.
-    name : str
-        The function.
-
-    Returns
-    -------
-    SciPy sparse or NumPy array
-
-    Raises
-    ------
-    TypeError
-        When it lies on the GPU.
-    ValueError, IndexError
-        When an entry of a sparse array is beyond its shape.
-    """
+    """A graph for a function that is SciPy's own."""
     if lies_on_cuda(csgraph):
         raise TypeError(f"csgraph.{name} works on the CPU alone: give it the graph as csgraph.get() or .to('cpu')")
     if isinstance(csgraph, Graph):
@@ -161,17 +103,7 @@ def as_scipy(csgraph: Any, name: str) -> Any:
 
 
 def lies_on_cuda(csgraph: Any) -> bool:
-    """Whether a graph lies on the GPU.
-
-    Parameters
-    ----------
-    csgraph : object
-        As for `as_graph_input`.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a graph lies on the GPU."""
     if isinstance(csgraph, Graph | Matrix):
         return csgraph.device == "cuda"
     return is_cuda(csgraph) or type(csgraph).__module__.startswith("cupyx.")

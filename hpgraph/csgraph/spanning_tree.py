@@ -57,18 +57,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
 
 def lightest_tree(csr: CSR) -> CSR:
-    """What `minimum_spanning_tree` returns on the GPU; on either device.
-
-    Parameters
-    ----------
-    csr : CSR
-        The graph, with weights.
-
-    Returns
-    -------
-    CSR
-        The arcs of the trees.
-    """
+    """What `minimum_spanning_tree` returns on the GPU; on either device."""
     xp, backend = array_module(csr.device), kernels(csr.device)
     arcs = Graph(csr).undirected.out_csr
     one, arc = backend.spanning_forest(arcs)

@@ -40,25 +40,7 @@ _END_OF_NAME = re.compile(r"[\s(:\[<]")
 
 
 def package_list(codename: str, component: str) -> str:
-    """Text of the Debian archive's package list, as apt keeps it on this machine.
-
-    Parameters
-    ----------
-    codename : str
-        Release, such as ``"bookworm"``.
-    component : str
-        Section of the archive, such as ``"main"``.
-
-    Returns
-    -------
-    str
-        The records, separated by blank lines.
-
-    Raises
-    ------
-    FileNotFoundError
-        If apt has no such list.
-    """
+    """Text of the Debian archive's package list, as apt keeps it on this machine."""
     wanted = ["Created-By: Packages", "Origin: Debian", f"Codename: {codename}", f"Component: {component}"]
     found = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(FILENAME)", *wanted], check=True, capture_output=True, text=True
@@ -117,20 +99,7 @@ def parse_relation(field: str) -> list[str]:
 
 
 def relations(packages: dict[str, dict[str, str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arcs between packages: ``(source, target, kind)``, sorted by source and then target.
-
-    Parameters
-    ----------
-    packages : dict
-        Package name -> record.
-
-    Returns
-    -------
-    source, target : ndarray of int64
-        Positions in ``packages``.
-    kind : ndarray of uint8
-        The strongest relation between the two, see `KINDS`.
-    """
+    """The arcs between packages: ``(source, target, kind)``, sorted by source and then target."""
     position = {name: i for i, name in enumerate(packages)}
     providers: dict[str, list[int]] = {}
     for name, record in packages.items():
@@ -152,13 +121,8 @@ def relations(packages: dict[str, dict[str, str]]) -> tuple[np.ndarray, np.ndarr
 def make(text: str, path: str | Path) -> None:
     """Write the graph of a package list to a compressed ``.npz``.
 
-    Parameters
-    ----------
-    text : str
-        The package list, see `package_list`.
-    path : str or Path
-        File to write. It holds ``names`` (bytes, one name a line), ``installed_size`` (KiB) and ``out_degree`` per
-        package, and the arcs, sorted by source, as ``indices`` and ``kind``.
+    ``path``: file to write. It holds ``names`` (bytes, one name a line), ``installed_size`` (KiB) and ``out_degree``
+    per package, and the arcs, sorted by source, as ``indices`` and ``kind``.
     """
     packages = newest(parse_records(text))
     source, target, kind = relations(packages)

@@ -22,18 +22,7 @@ class Arcs:
 
     Each layout is built when it is asked for: a transpose that nobody reads is never made.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    edges : {"in", "out", "all"}
-        Along which arcs a vertex gathers.
-    weighted : bool
-        Whether the program reads weights.
-    size : int, default 8
-        Bytes of a message, by which the layout is chosen.
-    code : ProgramCode, optional
-        The program's, whose messages may depend on more than who sends them; without it they do not.
+    ``size``: bytes of a message, by which the layout is chosen.
     """
 
     # Whether `parts` yields one part, whatever the frontier: loops that lie in one kernel need that.
@@ -94,19 +83,5 @@ class Arcs:
         return policy.of_superstep(frontier, self.sending) if may_push else (False, self.sending.nnz)
 
     def parts(self, frontier: Frontier, push: bool, steps: Any) -> Iterator[Part]:
-        """The parts in which a superstep has to look, one after another.
-
-        Parameters
-        ----------
-        frontier : Frontier
-            Who sends.
-        push : bool
-            Whether arcs are looked up by who sends.
-        steps : Supersteps
-            Not asked: the one part is all there is.
-
-        Yields
-        ------
-        Part
-        """
+        """The parts in which a superstep has to look, one after another."""
         yield self

@@ -33,19 +33,7 @@ def naming_what_does_not_compile(code: ProgramCode, weight: Callable[[], np.dtyp
     itself, for a vertex of the program's own types, and the first one that does not compile, or does not return what
     it must, is the one that is named.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program that runs inside.
-    weight : callable
-        Asked, if need be, for the type of the arcs' weights; None where there are none.
-
-    Raises
-    ------
-    CompileError
-        Naming the function of the program, its line, and what is wrong with it.
-    OutOfBoundsError
-        Naming the function of this program, where another has the same.
+    ``weight``: asked, if need be, for the type of the arcs' weights; None where there are none.
     """
     try:
         yield

@@ -48,10 +48,6 @@ _INSTANCES = 32
 class Declarations:
     """What a program's class declares, read and checked at one moment.
 
-    Parameters
-    ----------
-    program : subclass of VertexProgram
-
     Attributes
     ----------
     name, edges, activity, weighted, max_iteration, message, aggregators
@@ -65,11 +61,6 @@ class Declarations:
         Type and beginning of the properties that begin with a number.
     runs_alone : bool
         Whether nothing needs to return to Python between supersteps.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `VertexProgram`.
     """
 
     def __init__(self, program: type[Definition]) -> None:
@@ -121,31 +112,14 @@ class Declarations:
         return self._snapshot.holds()
 
     def code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
-        """The code of the program for given property types; made once.
-
-        Parameters
-        ----------
-        dtypes : tuple of numpy.dtype
-            One a property.
-
-        Returns
-        -------
-        ProgramCode
-        """
+        """The code of the program for given property types; made once."""
         found = self._codes.get(dtypes)
         if found is None:
             found = self._codes[dtypes] = self._code(dtypes)
         return found
 
     def of_instance(self, program: Definition) -> Declarations:
-        """The same with what is assigned to the instance itself, as if it were so in the body of a subclass.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As the definition of the subclass; and if a property or a parameter is given a value, which belongs to a
-            run.
-        """
+        """The same with what is assigned to the instance itself, as if it were so in the body of a subclass."""
         own = getattr(program, "__dict__", None)
         if not own:
             return self
@@ -246,23 +220,7 @@ class Declarations:
 def declarations_of(
     program: Definition | type[Definition], reader: type[Declarations] = Declarations
 ) -> Declarations:
-    """What a program declares now: as it was read for the last run, where that still holds.
-
-    Parameters
-    ----------
-    program : VertexProgram or a subclass
-    reader : type
-        What reads the class anew.
-
-    Returns
-    -------
-    Declarations
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `VertexProgram`.
-    """
+    """What a program declares now: as it was read for the last run, where that still holds."""
     kind = program if isinstance(program, type) else type(program)
     if not issubclass(kind, Definition):
         raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
@@ -278,23 +236,7 @@ def declarations_of(
 
 
 def beginning(value: Any, start: Any, dtype: np.dtype, name: str, length: int = 0) -> Beginning:
-    """What a property begins with, in its type.
-
-    Parameters
-    ----------
-    value : number
-    start : number, "id" or None
-        As in `Property`.
-    dtype : numpy.dtype
-    name : str
-        What messages call the property.
-    length : int
-        How many numbers it has at a vertex, where these are a tuple.
-
-    Returns
-    -------
-    Beginning
-    """
+    """What a property begins with, in its type."""
     if length:
         fill = _tuple(value, dtype, name, length)
         return Beginning(fill, None if start is None else _tuple(start, dtype, f"{name}'s start", length))

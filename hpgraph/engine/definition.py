@@ -146,13 +146,7 @@ class Definition:
 
 
 def check_definition(program: type[Definition]) -> None:
-    """Refuse functions of the wrong parameters, names that mean something else, and types kernels do not compute in.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `VertexProgram` does when a class is defined.
-    """
+    """Refuse functions of the wrong parameters, names that mean something else, and types kernels do not compute in."""
     pairs = reduces_pairs(program)
     for name, parameters in program._functions.items():
         function = function_of(program, name)
@@ -204,13 +198,7 @@ def _check_length(shape: Any, name: str, example: str) -> None:
 
 
 def message_type(program: type[Definition]) -> tuple[np.dtype, int]:
-    """Type of a number of a message, and how many there are where it is a tuple, else 0, as `message` says.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If that is no type that kernels compute in, or no length.
-    """
+    """Type of a number of a message, and how many there are where it is a tuple, else 0, as `message` says."""
     said, name = program.message, f"{program.__name__}.message"
     if isinstance(said, tuple) and len(said) == 2:
         _check_length(said[1], name, f'{name} = ("float32", 4)')
@@ -233,16 +221,7 @@ def reduces_pairs(program: type[Definition]) -> bool:
 def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dtype, np.dtype]:
     """Types of key and payload of a program that reduces pairs.
 
-    Parameters
-    ----------
-    program : subclass of Definition
-    first : numpy.dtype or None
-        Type of its first property, which is that of the keys where nothing is said; None where it is not known.
-
-    Raises
-    ------
-    TypeError
-        If a pair of these types does not go into 64 bits.
+    ``first``: type of its first property, which is that of the keys where nothing is said; None where it is not known.
     """
     said, name = program.message, program.__name__
     reduce = getattr(program, program._combines)

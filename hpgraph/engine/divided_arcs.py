@@ -28,16 +28,6 @@ class DividedArcs:
 
     Each shard has the arcs that reach its own vertices, so that messages meet where they are received, and what shards
     have to tell each other are properties that changed.
-
-    Parameters
-    ----------
-    graph : DividedGraph
-    edges : {"in", "out", "all"}
-        Along which arcs a vertex gathers.
-    weighted : bool
-        Whether the program reads weights.
-    code : ProgramCode
-        One that reads ids gets shards of vertices that keep theirs.
     """
 
     in_one_part, in_windows, in_shards = False, False, True
@@ -79,15 +69,7 @@ class DividedArcs:
     def on_one_device(self, size: int) -> Arcs:
         """The same arcs on the first device alone.
 
-        Parameters
-        ----------
-        size : int
-            Bytes of a message.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When they will not fit there.
+        ``size``: bytes of a message.
         """
         return Arcs(self._undivided.whole, "out" if self._reversed else "in", self._weighted, size)
 

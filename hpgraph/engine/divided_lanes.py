@@ -75,21 +75,7 @@ class Ways:
 def shared_by_rows(
     graph: DividedGraph, declared: Declarations, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int
 ) -> Callable[[], Parts] | None:
-    """What gives the devices as a team that shares searches by the rows they look through, where it can.
-
-    Parameters
-    ----------
-    graph : DividedGraph
-    declared : Declarations
-    code : ProgramCode
-    beginnings : tuple of Beginning or None
-    lanes : int
-
-    Returns
-    -------
-    callable or None
-        It raises a `DeviceMemoryError` when the whole graph will not fit each device; then one of them searches.
-    """
+    """What gives the devices as a team that shares searches by the rows they look through, where it can."""
     sharing = lanes_together(graph.device)
     if sharing is None or not techniques.side_by_side or apart(graph) is not None:
         return None
@@ -114,30 +100,7 @@ def shared_by_rows(
 def lanes_on_devices(
     graph: DividedGraph, starts: Starts, name: str, shares: Callable[[], Parts] | None, go: Callable[..., LanesResult]
 ) -> LanesResult:
-    """Run lanes on all devices at once, or on the first one, whichever was faster when they were tried.
-
-    Parameters
-    ----------
-    graph : DividedGraph
-    starts : Starts
-        In NumPy.
-    name : str
-        Of the program.
-    shares : callable or None
-        See `shared_by_rows`.
-    go : callable
-        Runs some lanes on a graph that lies on one device; with a team, if it is given one.
-
-    Returns
-    -------
-    LanesResult
-        On the first device.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the whole graph will not fit each device.
-    """
+    """Run lanes on all devices at once, or on the first one, whichever was faster when they were tried."""
     # So many lanes, or nearly.
     ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of lanes of {name}", Ways)
     way = ways.choose()
@@ -172,23 +135,7 @@ def _wait(device: Devices) -> None:
 
 
 def divided_lanes(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Starts], LanesResult]) -> LanesResult:
-    """Run lanes on all devices at once.
-
-    Parameters
-    ----------
-    graph, starts, go
-        As for `lanes_on_devices`.
-
-    Returns
-    -------
-    LanesResult
-        On the first device.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the whole graph will not fit each device.
-    """
+    """Run lanes on all devices at once."""
     replicas, devices, k = graph.replicas, [shard.device for shard in graph.shards], starts.k
     parts = equal_shares(k, len(devices))
     results = on_each(devices[: len(parts)], lambda number: go(replicas[number], _some(starts, parts[number])))

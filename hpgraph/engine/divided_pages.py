@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 
 class ShardPages(PagedArcs):
-    """The pages of one shard's vertices.
-
-    Parameters
-    ----------
-    shard : PageShard
-    edges, weighted, repeats
-        As for `PagedArcs`.
-    """
+    """The pages of one shard's vertices."""
 
     def __init__(self, shard: PageShard, edges: str, weighted: bool, repeats: bool) -> None:
         super().__init__(shard.graph, edges, weighted, repeats)

@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 def divided_sweep(run: Run) -> Swept | str:
     """Run a program on a graph in shards; or say why that goes superstep by superstep alone.
 
-    Parameters
-    ----------
-    run : Run
-        Its properties are filled, and lie on the first device, where the run leaves them.
-
-    Returns
-    -------
-    Swept or str
+    ``run``: its properties are filled, and lie on the first device, where the run leaves them.
     """
     arcs: Any = run.arcs
     sweeps = divided_sweeps(run.device)

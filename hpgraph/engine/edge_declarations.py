@@ -59,21 +59,7 @@ class EdgeDeclarations(Declarations):
     def edge_code(
         self, dtypes: tuple[np.dtype, ...], edge_dtypes: tuple[np.dtype, ...], weight: np.dtype | None, places: np.dtype
     ) -> EdgeProgramCode:
-        """The code of the program for given types; made once.
-
-        Parameters
-        ----------
-        dtypes, edge_dtypes : tuple of numpy.dtype
-            Of the vertices' properties and of the edges'.
-        weight : numpy.dtype or None
-            Of the graph's weights.
-        places : numpy.dtype
-            Of the arcs' numbers.
-
-        Returns
-        -------
-        EdgeProgramCode
-        """
+        """The code of the program for given types; made once."""
         key = dtypes, edge_dtypes, weight, places
         found = self._edge_codes.get(key)
         if found is None:

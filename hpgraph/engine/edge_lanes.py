@@ -24,27 +24,7 @@ def run_edges_in_lanes(
 ) -> LanesResult:  # fmt: skip
     """Run an edge-vertex program from many starts; arguments as for `hpgraph.run`.
 
-    Parameters
-    ----------
-    program : EdgeVertexProgram
-    graph : Graph
-    active : sequence of k arrays or sequences of vertices, or array of two dimensions
-    direction : str or Direction
-    max_iteration : int or None
-    initial : dict
-        Properties and parameters by name; of properties one for all lanes, or k of them.
-
-    Returns
-    -------
-    LanesResult
-        Properties of vertices have shape (k, n), those of edges (k, m).
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError, CompileError, StreamingError
-        As `run_edges`.
-    DeviceMemoryError
-        When the results of all lanes will not fit.
+    Returns LanesResult: properties of vertices have shape (k, n), those of edges (k, m).
     """
     declared, k = edge_declarations_of(program), len(active)
     if k == 0:

@@ -49,12 +49,7 @@ def is_edge_program(program: Any) -> bool:
 
 
 def refuse_for_edges(delta: float | None, ceiling: float | None) -> None:
-    """Refuse what edge-vertex programs do not know.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse what edge-vertex programs do not know."""
     for name, value in (("delta", delta), ("ceiling", ceiling)):
         if value is not None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
@@ -65,30 +60,7 @@ def run_edges(
     program: Any, graph: Graph, active: Any, direction: str | Direction, max_iteration: int | None,
     initial: dict[str, Any],
 ) -> RunResult:  # fmt: skip
-    """Run an edge-vertex program; arguments as for `hpgraph.run`.
-
-    Parameters
-    ----------
-    program : EdgeVertexProgram
-    graph : Graph
-    active : as for `hpgraph.run`
-        Of one lane.
-    direction : str or Direction
-    max_iteration : int or None
-    initial : dict
-        Properties and parameters by name.
-
-    Returns
-    -------
-    RunResult
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError, CompileError
-        As `hpgraph.run`.
-    StreamingError
-        If the program asks more of arcs than pages tell.
-    """
+    """Run an edge-vertex program; arguments as for `hpgraph.run`."""
     declared, policy = edge_declarations_of(program), Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     known = [*declared.properties, *declared.edge_properties, *declared.parameters]
@@ -127,22 +99,7 @@ def edge_code(
 ) -> EdgeProgramCode:  # fmt: skip
     """The code of a program for arrays by name.
 
-    Parameters
-    ----------
-    declared : EdgeDeclarations
-    graph : Graph
-    arcs : NumberedArcs or NumberedPages
-    state, edges : dict
-        At least the program's own properties.
-
-    Returns
-    -------
-    EdgeProgramCode
-
-    Raises
-    ------
-    StreamingError
-        If the program asks more of arcs than pages tell.
+    ``state, edges``: at least the program's own properties.
     """
     dtypes = tuple(state[name].dtype for name in declared.properties)
     edge_dtypes = tuple(edges[name].dtype for name in declared.edge_properties)
@@ -167,32 +124,12 @@ def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
 
 
 def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:
-    """Empty arrays in place of what lies beside the arcs, for kernels that look at vertices alone.
-
-    Parameters
-    ----------
-    code : EdgeProgramCode
-    graph : Graph
-
-    Returns
-    -------
-    tuple of arrays
-    """
+    """Empty arrays in place of what lies beside the arcs, for kernels that look at vertices alone."""
     return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.choosing.beside)
 
 
 def go_along(run: EdgeRun, graph: Graph) -> Outcome:
-    """Run the supersteps of an edge-vertex program; `run.edges` then has the new properties of arcs.
-
-    Parameters
-    ----------
-    run : EdgeRun
-    graph : Graph
-
-    Returns
-    -------
-    Outcome
-    """
+    """Run the supersteps of an edge-vertex program; `run.edges` then has the new properties of arcs."""
     code: Any = run.code
     beside = _beside(code, graph, run.arcs, run.edges)  # type: ignore[arg-type]
     none = (None,) * len(beside)
@@ -211,20 +148,7 @@ def edge_state(
 ) -> dict[str, Any]:  # fmt: skip
     """An array a property of edges, on the graph's device, which the run may write to. Takes what it uses.
 
-    Parameters
-    ----------
-    declared : EdgeDeclarations
-    graph : Graph
-    initial : dict
-        What the user gave, by name.
-    properties : container of str
-        Of which properties.
-    changed : container of str
-        Those that a program changes: where the user gave an array, it is copied.
-
-    Returns
-    -------
-    dict of arrays, by name
+    ``changed``: those that a program changes: where the user gave an array, it is copied.
     """
     size = sum(np.dtype(prop.dtype).itemsize for name, prop in declared.edge_properties.items() if name in properties)
     check_memory(graph.n_edges * size, f"properties of the edges of {declared.name}", graph.device)

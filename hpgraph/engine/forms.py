@@ -54,23 +54,7 @@ class Form(NamedTuple):
 
 
 def form_of(declared: Declarations, code: ProgramCode) -> Form:
-    """The form of a program; found out once.
-
-    Parameters
-    ----------
-    declared : Declarations
-    code : ProgramCode
-        Its code for some types.
-
-    Returns
-    -------
-    Form
-
-    Raises
-    ------
-    CompileError
-        Where two functions are compared, if one does not compile.
-    """
+    """The form of a program; found out once."""
     found = declared.forms.get(code)
     if found is None:
         found = declared.forms[code] = _form(declared, code)
@@ -78,16 +62,7 @@ def form_of(declared: Declarations, code: ProgramCode) -> Form:
 
 
 def form_for(run: Run) -> Form:
-    """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that.
-
-    Parameters
-    ----------
-    run : Run
-
-    Returns
-    -------
-    Form
-    """
+    """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that."""
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
@@ -205,16 +180,7 @@ def _reads_property(condition: Callable[..., Any]) -> bool:
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
     """Refuse a width of buckets, or a last value, for a program that is no relaxation.
 
-    Parameters
-    ----------
-    form : Form
-        The program's own.
-    delta, ceiling : float or None
-        As given to `hpgraph.run`.
-
-    Raises
-    ------
-    ValueError
+    ``form``: the program's own.
     """
     if delta is None and ceiling is None:
         return

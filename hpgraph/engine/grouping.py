@@ -29,28 +29,6 @@ def lanes_at_most(lanes: int | str, k: int, most: int) -> int:
     """The number of lanes of a group, where the user gave a number or "auto".
 
     Groups are equally large, but for one lane: of 65, no single one is left over.
-
-    Parameters
-    ----------
-    lanes : int or "auto"
-    k : int
-        Number of starts.
-    most : int
-        What "auto" is at the most.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no positive whole number.
-
-    Examples
-    --------
-    >>> lanes_at_most("auto", 130, 64), lanes_at_most(2, 3, 64)
-    (44, 2)
     """
     if isinstance(lanes, str):
         if lanes != "auto":
@@ -67,19 +45,7 @@ def lanes_at_most(lanes: int | str, k: int, most: int) -> int:
 def groups(order: np.ndarray, lanes: int, what: str) -> Iterator[np.ndarray]:
     """Which starts go together: their numbers, group after group, with a progress bar where there are several.
 
-    Parameters
-    ----------
-    order : int64 array
-        The starts, those side by side that should go together.
-    lanes : int
-        Of them in a group, at the most.
-    what : str
-        What the progress bar says is done.
-
-    Yields
-    ------
-    int64 array
-        Ascending.
+    Yields ``int64 array``: ascending.
     """
     cut = [np.sort(order[begin : begin + lanes]) for begin in range(0, len(order), lanes)]
     if len(cut) < 2 or not config.show_progress():
@@ -93,22 +59,7 @@ def groups(order: np.ndarray, lanes: int, what: str) -> Iterator[np.ndarray]:
 
 
 def order_of(sources: Any, out: CSR, lanes: int) -> np.ndarray:
-    """An order in which sources that share most come side by side.
-
-    Parameters
-    ----------
-    sources : int64 array
-        One vertex a lane, in NumPy.
-    out : CSR
-        Arcs by their source.
-    lanes : int
-        Lanes of a group.
-
-    Returns
-    -------
-    int64 array
-        The numbers of the lanes.
-    """
+    """An order in which sources that share most come side by side."""
     k = len(sources)
     if k <= lanes or not techniques.group_by or out.nnz == 0:
         return np.arange(k)

@@ -44,17 +44,7 @@ class Hub(Definition):
 def head_of(store: Store, graph: StreamedGraph) -> Head | None:
     """The neighbours kept for the rows of a store; found in one pass over its pages, the first time.
 
-    Parameters
-    ----------
-    store : Store
-        By the vertex that gathers, without weights.
-    graph : StreamedGraph
-        It belongs to.
-
-    Returns
-    -------
-    Head or None
-        None where the budget has no room for them, or ids need more than 32 bits.
+    Returns Head or None: none where the budget has no room for them, or ids need more than 32 bits.
     """
     if store.head is None and store.has_room_for_heads:
         store.head = _found(store, graph)

@@ -38,16 +38,7 @@ class Column(NamedTuple):
     def rows(self, device: str, k: int, n: int) -> Any:
         """The array of shape (k, n) that the results of all lanes go into.
 
-        Parameters
-        ----------
-        device : {"cpu", "cuda"}
-        k, n : int
-            Numbers of lanes and vertices.
-
-        Returns
-        -------
-        array
-            What the user gave, copied before, where that has a row a lane.
+        Returns array: what the user gave, copied before, where that has a row a lane.
         """
         values = self.values
         if values is not None and values.ndim == 2 and values.flags.c_contiguous:
@@ -57,36 +48,14 @@ class Column(NamedTuple):
     def fill(self, rows: Any, lanes: np.ndarray) -> None:
         """Write what some lanes begin with, unless a kernel will.
 
-        Parameters
-        ----------
-        rows : array of shape (len(lanes), n)
-        lanes : int64 array
+        ``rows`` (array of shape (len(lanes), n)).
         """
         if self.values is not None and not array_module(rows).shares_memory(rows, self.values):
             rows[...] = self.values if self.values.ndim == 1 else self.values[lanes]
 
 
 def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: int) -> dict[str, Column]:
-    """How each property begins. Takes what it uses out of `initial`.
-
-    Parameters
-    ----------
-    declared : Declarations
-    graph : Graph
-    initial : dict
-        What the user gave, by name.
-    k : int
-        Number of lanes.
-
-    Returns
-    -------
-    dict of Column, by name
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a value has another shape, or does not go into the property's type.
-    """
+    """How each property begins. Takes what it uses out of `initial`."""
     n = graph.n_vertices
     found: dict[str, Column] = {}
     for name, prop in declared.properties.items():
@@ -106,18 +75,7 @@ def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: in
 
 
 def starts_of(active: Any, graph: Graph) -> Starts:
-    """Who is active at first in which lane.
-
-    Parameters
-    ----------
-    active : sequence of k arrays or sequences of vertices, or array of two dimensions
-    graph : Graph
-
-    Returns
-    -------
-    Starts
-        In NumPy.
-    """
+    """Who is active at first in which lane."""
     k = len(active)
     ids = graph.out_csr.indices.dtype
     if getattr(active, "shape", None) == (k, 1) and active.dtype.kind in "iu":
@@ -131,14 +89,7 @@ def starts_of(active: Any, graph: Graph) -> Starts:
 def first_of(starts: Starts) -> np.ndarray:
     """One vertex a lane: the first that it starts from, or 0 where there is none.
 
-    Parameters
-    ----------
-    starts : Starts
-        In NumPy.
-
-    Returns
-    -------
-    int64 array of length k
+    Returns int64 array of length k.
     """
     first = np.zeros(starts.k, np.int64)
     first[starts.lanes[::-1]] = starts.vertices[::-1]
@@ -148,18 +99,7 @@ def first_of(starts: Starts) -> np.ndarray:
 def some_of(starts: Starts, group: np.ndarray, device: str) -> Starts:
     """Those of some lanes, numbered from 0.
 
-    Parameters
-    ----------
-    starts : Starts
-        In NumPy.
-    group : int64 array, ascending
-        The lanes.
-    device : {"cpu", "cuda"}
-        Where the result lies.
-
-    Returns
-    -------
-    Starts
+    ``group``: the lanes.
     """
     begin, end = (np.searchsorted(starts.lanes, group, side) for side in ("left", "right"))
     counts = end - begin

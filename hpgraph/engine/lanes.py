@@ -38,19 +38,7 @@ if TYPE_CHECKING:
 
 
 def are_lanes(active: Any, graph: Graph) -> bool:
-    """Whether what a user gave as `active` is one start a lane.
-
-    Parameters
-    ----------
-    active : object
-        A list, or tuple, of lists or arrays; of tuples too on a graph without names, where a tuple is no vertex. Or an
-        array of two dimensions.
-    graph : Graph
-
-    Returns
-    -------
-    bool
-    """
+    """Whether what a user gave as `active` is one start a lane."""
     if isinstance(active, list | tuple):
         kinds = list if graph.names is not None else (list, tuple)
         return len(active) > 0 and all(isinstance(one, kinds) or getattr(one, "ndim", 0) == 1 for one in active)
@@ -74,28 +62,8 @@ def run_lanes(
 ) -> LanesResult:
     """Run a vertex program from many starts.
 
-    Parameters
-    ----------
-    program : VertexProgram
-        The program, or its class.
-    graph : Graph
-    active : sequence of k arrays or sequences of vertices, or Starts in NumPy
-        Who sends in the first superstep of each lane.
-    lanes : int or "auto"
-        Lanes of a group at the most; "auto" is what fits.
-    direction, max_iteration, delta, ceiling
-        As for `hpgraph.run`; the same for all lanes.
-    whole : bool
-        Whether the other groups run, too, once the limit of supersteps has ended one.
-    _team : Parts, optional
-        Devices with a copy each of the graph, this one's first, that share the searches.
-    **initial
-        Initial properties (arrays of shape (n,) or (k, n), or scalars) and parameters (scalars) by name.
-
-    Returns
-    -------
-    LanesResult
-        Its arrays lie on the graph's device.
+    ``_team``: devices with a copy each of the graph, this one's first, that share the searches; ``**initial``: initial
+    properties (arrays of shape (n,) or (k, n), or scalars) and parameters (scalars) by name.
     """
     declared = declarations_of(program)
     for name, prop in declared.properties.items():

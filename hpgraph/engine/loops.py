@@ -41,17 +41,7 @@ class Outcome(NamedTuple):
 
 
 def go(run: Run, form: Form) -> Outcome:
-    """Run a program by the loop that its form asks for.
-
-    Parameters
-    ----------
-    run : Run
-    form : Form
-
-    Returns
-    -------
-    Outcome
-    """
+    """Run a program by the loop that its form asks for."""
     if run.arcs.in_shards:
         return _in_shards(run, form)
     if form.loop == TRAVERSAL:

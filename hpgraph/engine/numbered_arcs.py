@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 class NumberedArcs(Arcs):
-    """The arcs of a graph, in one part, each with its number in the order of `Graph.out_csr` where weights stand.
-
-    Parameters
-    ----------
-    graph : Graph
-    """
+    """The arcs of a graph, in one part, each with its number in the order of `Graph.out_csr` where weights stand."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph, "in", weighted=True)
@@ -57,12 +52,7 @@ class NumberedArcs(Arcs):
 
 
 class NumberedPages(PagedArcs):
-    """The arcs of a graph in pages by source: of those going by targets, pages do not hold the numbers.
-
-    Parameters
-    ----------
-    graph : StreamedGraph
-    """
+    """The arcs of a graph in pages by source: of those going by targets, pages do not hold the numbers."""
 
     def __init__(self, graph: StreamedGraph) -> None:
         super().__init__(graph, "in", weighted=False)
@@ -83,14 +73,5 @@ class NumberedPages(PagedArcs):
 
 
 def numbered_arcs_of(graph: Graph) -> NumberedArcs | NumberedPages:
-    """The arcs of a graph by number, wherever they lie.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    NumberedArcs or NumberedPages
-    """
+    """The arcs of a graph by number, wherever they lie."""
     return NumberedPages(graph) if isinstance(graph, StreamedGraph) else NumberedArcs(graph)

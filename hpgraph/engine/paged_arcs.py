@@ -23,23 +23,7 @@ _LOOKS = {"cpu": 2e8, "cuda": 1e11}
 
 
 class PagedArcs:
-    """`hpgraph.engine.arcs.Arcs` of a graph whose topology stays in host memory or in a file.
-
-    Parameters
-    ----------
-    graph : StreamedGraph
-    edges : {"in", "out", "all"}
-        Along which arcs a vertex gathers.
-    weighted : bool
-        Whether the program reads weights.
-    repeats : bool, default True
-        Whether it makes a difference that a message comes along both arcs of a pair.
-
-    Raises
-    ------
-    StreamingError
-        When the graph's pages lie the other way, or arcs of both directions would have to be merged.
-    """
+    """`hpgraph.engine.arcs.Arcs` of a graph whose topology stays in host memory or in a file."""
 
     in_one_part, in_windows, in_shards = False, True, False
 
@@ -120,20 +104,7 @@ class PagedArcs:
         return push, sum(one.arcs for one in wanted)
 
     def parts(self, frontier: Frontier, push: bool, steps: WindowWorkSpace) -> Iterator[Any]:
-        """The windows, or chosen rows, that a superstep has to look at; what they cost is noted in `traffic`.
-
-        Parameters
-        ----------
-        frontier : Frontier
-            Who sends.
-        push : bool
-            Whether arcs are looked up by who sends.
-        steps : WindowWorkSpace
-
-        Yields
-        ------
-        Window or Spread
-        """
+        """The windows, or chosen rows, that a superstep has to look at; what they cost is noted in `traffic`."""
         taken = Traffic(0, 0, 0, 0.0)
         # Not kept: the graph may give these stores back before the next superstep.
         chosen, self._next = self._next, []

@@ -107,23 +107,7 @@ class Phase:
         return backend.starting(self.code, self.seen, self.values).to_indices().astype(self.graph.id_dtype)
 
     def run(self, backend: Backend, sources: Any, policy: Direction, keeps: bool) -> tuple[Trace, Any]:
-        """Run it.
-
-        Parameters
-        ----------
-        backend : Backend
-        sources : array of vertex ids
-            Who begins.
-        policy : Direction
-        keeps : bool
-            Whether the next phase wants to know whom this one leaves active.
-
-        Returns
-        -------
-        Trace
-        array of vertex ids, or None
-            Whom it left active.
-        """
+        """Run it."""
         declared, code = self.declared, self.code
         own = dict(zip((name for name, _ in code.parameters), self.values, strict=True))
         if declared.updates_alone:
@@ -160,26 +144,7 @@ class Phase:
 
 
 def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], ends: bool) -> list[Phase]:
-    """All phases, ready for a graph, on one `Shared` state. Takes what it uses out of `initial`.
-
-    Parameters
-    ----------
-    programs : tuple of VertexProgram or EdgeVertexProgram
-    graph : Graph
-    initial : dict
-        Properties and parameters, as the user gave them.
-    ends : bool
-        Whether something ends the rounds, whoever begins them.
-
-    Returns
-    -------
-    list of Phase
-
-    Raises
-    ------
-    TypeError, ValueError
-        If two phases do not fit together, or the graph or what was given does not fit them.
-    """
+    """All phases, ready for a graph, on one `Shared` state. Takes what it uses out of `initial`."""
     declared = [edge_declarations_of(one) if is_edge_program(one) else declarations_of(one) for one in programs]
     for one in declared:
         if one.functions["starts"] is None and not ends:

@@ -19,12 +19,7 @@ _EDGES = ("in", "out", "all")
 
 
 def check_attributes(program: type[Definition]) -> None:
-    """Refuse a vertex program whose attributes and functions do not go together.
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Refuse a vertex program whose attributes and functions do not go together."""
     name = program.__name__
     if program.edges not in _EDGES:
         raise ValueError(f'{name}.edges must be "in", "out" or "all", not {program.edges!r}')
@@ -42,12 +37,7 @@ def check_attributes(program: type[Definition]) -> None:
 
 
 def check_properties(program: type[Definition]) -> None:
-    """Refuse a program without a property of vertices, and an activity that is none.
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Refuse a program without a property of vertices, and an activity that is none."""
     name = program.__name__
     if program.activity not in ("changed", "all"):
         raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
@@ -56,18 +46,7 @@ def check_properties(program: type[Definition]) -> None:
 
 
 def check_update(program: type[Definition], update: str) -> None:
-    """Refuse a program without the function that updates a vertex where the message alone cannot take its place.
-
-    Parameters
-    ----------
-    program : type
-    update : str
-        Name of the function.
-
-    Raises
-    ------
-    TypeError
-    """
+    """Refuse a program without the function that updates a vertex where the message alone cannot take its place."""
     if function_of(program, update) is not None:
         return
     name, properties = program.__name__, declared(program, Property)
@@ -80,12 +59,7 @@ def check_update(program: type[Definition], update: str) -> None:
 
 
 def check_aggregators(program: type[Definition]) -> None:
-    """Refuse names of sums that are none, or mean something else.
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Refuse names of sums that are none, or mean something else."""
     name, names = program.__name__, program.aggregators
     if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
         raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")

@@ -116,13 +116,7 @@ class LanesResult(RunResult):
 
     @property
     def trace(self) -> Trace:  # type: ignore[override]
-        """The trace of the only group.
-
-        Raises
-        ------
-        AttributeError
-            If there are several.
-        """
+        """The trace of the only group."""
         if len(self.traces) != 1:
             raise AttributeError(f"there are {len(self.traces)} groups of lanes, each with a trace: see traces")
         return self.traces[0]

@@ -175,23 +175,8 @@ def run_one(
 ) -> Ended:  # fmt: skip
     """Run a vertex program from one start: its state, its arcs, and the loop that its form asks for.
 
-    Parameters
-    ----------
-    declared : Declarations
-        The program's.
-    graph : Graph
-    sources : array of vertex ids, each once, or None
-        Who is active at first; None leaves that to the program's `starts`, or else means everyone.
-    direction, delta, ceiling, apart
-        As for `run`.
-    limit : int
-        Supersteps at the most.
-    initial : dict, optional
-        Properties and parameters that were given; those that are used are taken out.
-
-    Returns
-    -------
-    Ended
+    ``sources``: who is active at first; None leaves that to the program's `starts`, or else means everyone;
+    ``initial``: properties and parameters that were given; those that are used are taken out.
     """
     policy, backend = Direction.of(direction), kernels(graph.device)
     initial = {} if initial is None else initial

@@ -45,21 +45,7 @@ VERTICES_A_SECOND, COMPONENTS = 1.4e10, 1.5e-4
 
 
 def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
-    """Why kernels side by side cannot run a program, if so.
-
-    Parameters
-    ----------
-    run : Run
-        On a graph in shards.
-    code : ProgramCode
-        The code that the loop is to run.
-    from_source : bool
-        Whether messages are always made where their source is at home: not where vertices pull.
-
-    Returns
-    -------
-    str or None
-    """
+    """Why kernels side by side cannot run a program, if so."""
     arcs: Any = run.arcs
     graph = arcs.graph
     why = apart(graph)
@@ -90,16 +76,7 @@ def _reads_too_much(code: ProgramCode, from_source: bool) -> str | None:
 
 
 def apart(graph: DividedGraph) -> str | None:
-    """Why kernels cannot run side by side on a graph's devices, if so.
-
-    Parameters
-    ----------
-    graph : DividedGraph
-
-    Returns
-    -------
-    str or None
-    """
+    """Why kernels cannot run side by side on a graph's devices, if so."""
     if graph.device != "cuda":
         return "the arcs come in several parts"
     why: str | None = graph.once("apart", lambda: _apart(graph))
@@ -124,16 +101,7 @@ def _indices(shards: tuple[Shard, ...]) -> list[int]:
 
 
 def parts_of(arcs: DividedArcs) -> Parts:
-    """The shards as kernels that run side by side take them; made once a graph, for each side that may send.
-
-    Parameters
-    ----------
-    arcs : DividedArcs
-
-    Returns
-    -------
-    Parts
-    """
+    """The shards as kernels that run side by side take them; made once a graph, for each side that may send."""
     parts = _parts(arcs.graph, arcs.side, arcs.leaving, arcs.gathering)
     supersteps_of(arcs).parts = parts
     return parts
@@ -157,17 +125,7 @@ def _parts(
 
 
 def divides_components(graph: DividedGraph) -> bool:
-    """Whether several devices are expected to be done with components sooner than one.
-
-    Parameters
-    ----------
-    graph : DividedGraph
-        Not `apart`.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether several devices are expected to be done with components sooner than one."""
     parts, n = len(graph.shards), graph.n_vertices
     if graph.place is not None or graph.n_edges < FEW_ARCS * parts * n:
         # Results would have to be numbered anew; or there is no large tree among the vertices of a shard.
@@ -178,15 +136,8 @@ def divides_components(graph: DividedGraph) -> bool:
 def components(graph: DividedGraph) -> tuple[int, Any]:
     """Weakly connected components of a graph that is not `apart`.
 
-    Parameters
-    ----------
-    graph : DividedGraph
-
-    Returns
-    -------
-    int, array
-        How many there are, and the number of each vertex's, in the order of their smallest vertices; on the first
-        device.
+    Returns int, array: how many there are, and the number of each vertex's, in the order of their smallest vertices; on
+    the first device.
     """
     from hpgraph.kernels.structure.cuda_divided_components import components
 
@@ -205,13 +156,7 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
 
 
 class SuperstepHistory:
-    """What is known of how many arcs a superstep has of a graph's searches, wherever they ran.
-
-    Parameters
-    ----------
-    degree : callable
-        Gives the mean of those that have arcs, as searches reach no others; asked once.
-    """
+    """What is known of how many arcs a superstep has of a graph's searches, wherever they ran."""
 
     def __init__(self, degree: Callable[[], float]) -> None:
         self._degree = degree
@@ -258,15 +203,7 @@ def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool 
     several, or, where they are wanted apart, away from one. How many arcs a superstep has, the last search tells, on
     several devices or on one; as long as there is none, the mean degree does.
 
-    Parameters
-    ----------
-    arcs : DividedArcs
-    traverses : bool
-        Whether it is a traversal, not a relaxation.
-    size : int
-        Bytes of a vertex's properties.
-    stay_apart : bool
-        Whether results are wanted where their vertices are.
+    ``size``: bytes of a vertex's properties.
     """
     graph = arcs.graph
     seen = supersteps_of(arcs).arcs()
@@ -281,16 +218,7 @@ def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool 
 
 
 def sweeps_are_worth_it(arcs: DividedArcs) -> bool:
-    """Whether several devices are expected to be done with a sweep over all arcs sooner than one.
-
-    Parameters
-    ----------
-    arcs : DividedArcs
-
-    Returns
-    -------
-    bool
-    """
+    """Whether several devices are expected to be done with a sweep over all arcs sooner than one."""
     graph = arcs.graph
     return bool(graph.n_edges * (1 - 1 / len(graph.shards)) / SWEPT_A_SECOND > LAUNCHES)
 

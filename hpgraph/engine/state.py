@@ -142,17 +142,7 @@ class Run:
         return ids if self.ceiling is None else ids[values[ids] <= self.ceiling]
 
     def work_space(self, settled: Bitmask | None) -> Any:
-        """What does the supersteps of the general loop.
-
-        Parameters
-        ----------
-        settled : Bitmask or None
-            Where each vertex receives only once, who does not any more.
-
-        Returns
-        -------
-        Supersteps, or WindowSupersteps where arcs come in windows
-        """
+        """What does the supersteps of the general loop."""
         return (self.window_space if self.arcs.in_windows else self.memory_space)(self.state, settled)
 
     def memory_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
@@ -161,13 +151,7 @@ class Run:
         return kind(self.code, state, settled, self.sources.dtype)
 
     def window_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> WindowWorkSpace:
-        """What does them where arcs come in windows, for properties on any one device.
-
-        Raises
-        ------
-        StreamingError
-            If properties or messages are tuples.
-        """
+        """What does them where arcs come in windows, for properties on any one device."""
         code = self.code
         if code.is_shaped:
             raise StreamingError(f"{code.name} has tuples at vertices or as messages: use G.in_memory()")
@@ -175,15 +159,7 @@ class Run:
         return kind(code, state, settled, self.sources.dtype, self.everyone)
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
-        """Fill the properties, for loops that see them before a kernel does.
-
-        Returns
-        -------
-        frontier : Frontier
-            Who is active at first.
-        settled : Bitmask or None
-            Where any message will do, and a vertex so receives once in the whole run, who does not any more.
-        """
+        """Fill the properties, for loops that see them before a kernel does."""
         n, sources = self.n, to_device(self.sources, self.device)
         begin(self.state, self.beginnings, sources)
         all_active = self.everyone or len(sources) == n
@@ -193,13 +169,7 @@ class Run:
 
 
 def limit_of(given: int | None, argument: str = "max_iteration") -> int:
-    """Supersteps at the most, where the user gave a number or None.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is negative, or no whole number.
-    """
+    """Supersteps at the most, where the user gave a number or None."""
     if given is None:
         return ENDLESS
     limit = whole(given, argument, "a whole number or None")
@@ -254,18 +224,7 @@ def _values(
 
 
 def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs | DividedArcs | DividedPages:
-    """The arcs of a graph for a program, wherever they lie.
-
-    Parameters
-    ----------
-    graph : Graph
-    declared : Declarations
-    code : ProgramCode
-
-    Returns
-    -------
-    Arcs, PagedArcs, DividedArcs or DividedPages
-    """
+    """The arcs of a graph for a program, wherever they lie."""
     if isinstance(graph, DividedStreamedGraph):
         return DividedPages(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
     if isinstance(graph, StreamedGraph):
@@ -276,13 +235,7 @@ def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | P
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
-    """The program's parameters, and zeros for its sums; takes what it uses out of `initial`.
-
-    Raises
-    ------
-    TypeError
-        If something is left there: properties have been taken out before.
-    """
+    """The program's parameters, and zeros for its sums; takes what it uses out of `initial`."""
     world = {
         name: scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
         for name, parameter in declared.parameters.items()
@@ -326,25 +279,7 @@ def begin_where(
 ) -> Any:  # fmt: skip
     """Fill the properties of a run, and say who is active at first: by `starts`, where nobody else does.
 
-    Parameters
-    ----------
-    backend : Backend
-    code : ProgramCode
-        Of the program that begins.
-    own, world : tuples
-        Its properties and parameters.
-    state : tuple of arrays
-        All properties to be filled, `own` among them.
-    beginnings : tuple of Beginning or None
-        What they are filled with.
-    active : object
-        As the user gave it.
-    graph : Graph
-
-    Returns
-    -------
-    array of vertex ids
-        On the device of the properties.
+    ``state``: all properties to be filled, `own` among them; ``beginnings``: what they are filled with.
     """
     device = device_of(*state)
     sources = sources_of(active, graph)

@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 class Listed:
     """Trace rows, fetched when called, of so many supersteps: a kernel of the GPU does not list all of very many.
 
-    Parameters
-    ----------
-    tables : list of int64 arrays of shape (some, 4)
-        The rows, in parts.
-    done : int
-        How many supersteps there were.
+    ``tables`` (list of int64 arrays of shape (some, 4)): the rows, in parts.
     """
 
     def __init__(self, tables: list[np.ndarray], done: int) -> None:

@@ -85,22 +85,7 @@ def survey(
 ) -> Survey:
     """Search breadth-first from each source, and keep totals.
 
-    Parameters
-    ----------
-    graph : Graph
-    sources : int64 array of length k, or None
-        Indices in NumPy; None means every vertex.
-    incoming : bool
-        Whether to follow arcs backwards, so that levels are distances to the source.
-    max_depth : int, optional
-        Levels beyond it are not searched.
-    lanes : int or "auto"
-        Searches at once.
-    direction : {"auto", "push", "pull"} or Direction
-
-    Returns
-    -------
-    Survey
+    ``sources`` (int64 array of length k, or None): indices in NumPy; None means every vertex.
     """
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
     policy = Direction.of(direction)

@@ -15,13 +15,7 @@ from hpgraph.io.line_format import titled_columns
 
 
 def is_table(data: Any) -> bool:
-    """Whether something has columns with titles.
-
-    Examples
-    --------
-    >>> is_table({"source": [0], "target": [1]}), is_table([(0, 1)])
-    (True, False)
-    """
+    """Whether something has columns with titles."""
     return isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__")
 
 
@@ -29,34 +23,7 @@ def edges_of_table(
     table: Any, source: Any = None, target: Any = None, weight: Any = None, names: bool | None = None,
     indices: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """What `Graph.from_edges` is to be given for a table with a row for each arc.
-
-    Parameters
-    ----------
-    table : mapping of columns, pandas, Polars or cuDF data frame, Arrow table, DuckDB relation
-        Or whatever else has Arrow's PyCapsule interface.
-    source, target, weight : hashable, optional
-        Titles of the columns; by default those that are called so, or alike, and else the first two and, where it
-        holds numbers, a third of three. ``weight=False`` leaves weights out.
-    names : bool, optional
-        As for `hpgraph.from_edges`.
-    indices : bool, default False
-        Whether whole numbers are indices, however few of them are used.
-
-    Returns
-    -------
-    dict
-        Its arguments by name.
-
-    Raises
-    ------
-    ValueError
-        When there is no such column, or a row lacks a value.
-    TypeError
-        When weights are no numbers.
-    MissingExtraError
-        Where pyarrow is needed and not there.
-    """
+    """What `Graph.from_edges` is to be given for a table with a row for each arc."""
     columns, titles = _columns(table)
     chosen = _chosen(titles, source, target, weight)
     called = f"column {chosen[0]!r}", f"column {chosen[1]!r}"
@@ -137,23 +104,7 @@ def is_rows(data: Any) -> bool:
 def edges_of_rows(rows: Any, names: bool | None = None, indices: bool = False) -> dict[str, Any]:
     """What `Graph.from_edges` is to be given for edges one by one.
 
-    Parameters
-    ----------
-    rows : list of tuples of two ends and perhaps a weight, or array of shape (m, 2) or (m, 3)
-    names : bool, optional
-        As for `hpgraph.from_edges`.
-    indices : bool, default False
-        Whether whole numbers are indices, however few of them are used.
-
-    Returns
-    -------
-    dict
-        Its arguments by name.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When a row is no edge.
+    ``rows`` (list of tuples of two ends and perhaps a weight, or array of shape (m, 2) or (m, 3)).
     """
     if not isinstance(rows, list):
         columns: Sequence[Any] = [rows[:, place] for place in range(rows.shape[1])]

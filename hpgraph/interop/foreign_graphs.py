@@ -19,26 +19,7 @@ def library_of(data: Any) -> str | None:
 
 
 def edges_of_foreign(data: Any, library: str, weight: Any = None) -> dict[str, Any]:
-    """What `Graph.from_edges` is to be given.
-
-    Parameters
-    ----------
-    data : igraph.Graph, networkit.Graph, graphblas.Matrix or torch_geometric.data.Data
-    library : str
-        As `library_of` says.
-    weight : str or False, optional
-        The attribute that holds weights, where edges have attributes; False leaves weights out.
-
-    Returns
-    -------
-    dict
-        Its arguments by name.
-
-    Raises
-    ------
-    ValueError
-        When edges have no such attribute, or a matrix is not square.
-    """
+    """What `Graph.from_edges` is to be given."""
     given = _READERS[library](data, weight)
     return {**given, "weight": None} if weight is False else given
 

@@ -112,18 +112,7 @@ def from_edges(
 
 
 def edges_given(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
-    """What `Graph.from_edges` is to be given for a table, rows, or a graph of another library; None for others.
-
-    Parameters
-    ----------
-    data : object
-    source, target, weight, names
-        As for `from_edges`; anything else for `names` says that whole numbers are indices, as False does.
-
-    Returns
-    -------
-    dict or None
-    """
+    """What `Graph.from_edges` is to be given for a table, rows, or a graph of another library; None for others."""
     indices, names = names is not None, names if isinstance(names, bool) else None
     if library := library_of(data):
         return edges_of_foreign(data, library, weight)

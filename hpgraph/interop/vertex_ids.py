@@ -21,30 +21,9 @@ def numbered_ends(
 ) -> tuple[Any, Any, Any]:
     """The ends of arcs as numbers of vertices.
 
-    Parameters
-    ----------
-    source, target : arrays, sequences, pandas.Series or Arrow's arrays, of length m
-        Whole numbers, or names: text, or other hashable values.
-    titles : (str, str)
-        What messages call them.
-    names : bool, optional
-        Whether whole numbers are names, or indices.
-    indices : bool, default True
-        What whole numbers are where `names` is None: indices, or else names where they leave more than half of the
-        indices up to the largest unused, or there are negative ones.
-
-    Returns
-    -------
-    source, target : integer arrays of shape (m,)
-    names : array of shape (n,), or None
-        Text in the order in which it comes, of all sources first; whole numbers ascending.
-
-    Raises
-    ------
-    ValueError
-        When there are rows without an id, or names where `names` is False.
-    TypeError
-        When an id is not hashable, or a float.
+    ``source, target`` (arrays, sequences, pandas.Series or Arrow's arrays, of length m): whole numbers, or names: text,
+    or other hashable values. Returns ``source, target`` (integer arrays of shape (m,)); ``names`` (array of shape (n,),
+    or None): text in the order in which it comes, of all sources first; whole numbers ascending.
     """
     columns = [_column(values, title) for values, title in zip((source, target), titles, strict=True)]
     if all(hasattr(column, "dtype") and (column.dtype.kind in "iu" or not len(column)) for column in columns):

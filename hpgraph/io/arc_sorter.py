@@ -45,28 +45,12 @@ class _Run:
 class ArcSorter:
     """Arcs with ends below 2³², to be had again in the order of their keys, those of equal ends as one.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Where runs are spilled, into a file that goes away with the process, however it ends.
-    nbytes : int
-        What may be taken of the memory while arcs are added, and again while they are read back.
-    duplicates : {"min", "max", "sum", "first", "error"} or None
-        The weight of arcs with the same ends, as for `hpgraph.formats.CSR.from_coo`; but None does not warn.
-
     Attributes
     ----------
     count : int
         Arcs that were added.
     unlike : bool
         Whether arcs with the same ends had unlike weights, as far as they were brought together.
-
-    Examples
-    --------
-    >>> sorter = ArcSorter(Path("."), 1 << 20, "min")
-    >>> sorter.add(np.array([2, 0, 2]), np.array([1, 3, 1]), np.array([5, 7, 4]))
-    >>> [(first.tolist(), second.tolist(), weight.tolist()) for first, second, weight in sorter.sorted()]
-    [([0, 2], [3, 1], [7, 4])]
     """
 
     def __init__(self, folder: Path, nbytes: int, duplicates: Duplicates | None) -> None:
@@ -88,11 +72,8 @@ class ArcSorter:
     def add(self, first: Array, second: Array, weight: Array | None) -> None:
         """Take arcs, in any order: a key is the first end, and among equal ones the second.
 
-        Parameters
-        ----------
-        first, second : arrays of integers, shape (m,)
-        weight : array, shape (m,), or None
-            Types may differ from call to call; whether there are weights may not.
+        ``first, second`` (arrays of integers, shape (m,)); ``weight`` (array, shape (m,), or None): types may differ
+        from call to call; whether there are weights may not.
         """
         if not self._step:
             # A key twice, as it came and among others. With weights also these twice, and the order both are put in.
@@ -173,14 +154,7 @@ class ArcSorter:
             self._runs.append(_Run.of(*self._take(), self._step, keep=lambda array: array))
 
     def sorted(self) -> Iterator[tuple[Array, Array, Array | None]]:
-        """All arcs, in the order of their keys, some at a time; arcs with the same ends are one.
-
-        Yields
-        ------
-        first, second : arrays of int64
-        weight : array or None
-            Of the one type that holds all weights, or comes nearest.
-        """
+        """All arcs, in the order of their keys, some at a time; arcs with the same ends are one."""
         self._finish()
         extremes = [run.extremes for run in self._runs if run.extremes is not None]
         dtype = join_weights(extremes).dtype if extremes else None
@@ -225,13 +199,7 @@ def _place(run: _Run, key: Any) -> int:
 
 
 def join_weights(parts: list[Array]) -> Array:
-    """Weights in one array of a type that holds them all, if there is one, and else of the nearest float64.
-
-    Examples
-    --------
-    >>> join_weights([np.array([1, 2]), np.array([2**63], dtype=np.uint64)]).dtype
-    dtype('uint64')
-    """
+    """Weights in one array of a type that holds them all, if there is one, and else of the nearest float64."""
     if {part.dtype.kind for part in parts} == {"i", "u"} and all(int(part.min()) >= 0 for part in parts if part.size):
         parts = [part.astype(np.uint64) for part in parts]
     return np.concatenate(parts)

@@ -74,17 +74,7 @@ def edge_list_stream(
     n_vertices: int | None,
     names: bool | None,
 ) -> ArcStream:
-    """As `hpgraph.io.edge_list.read_edge_list`, whose parameters these are.
-
-    Returns
-    -------
-    ArcStream
-
-    Raises
-    ------
-    FileFormatError
-        Where its first lines are no edge list; later ones are met in the blocks.
-    """
+    """As `hpgraph.io.edge_list.read_edge_list`, whose parameters these are."""
     form = find_line_format(path, comments, delimiter, names)
     if form is None or form.columns == 0:
         return of_arcs(
@@ -143,23 +133,13 @@ def _named(
 
 
 def matrix_market_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
-    """The entries of a Matrix Market file; one of an array, all of them at once.
-
-    Returns
-    -------
-    ArcStream
-    """
+    """The entries of a Matrix Market file; one of an array, all of them at once."""
     header, blocks = matrix_market_blocks(path, progress, budget)
     return ArcStream(blocks, header.symmetry != "symmetric", header.n, mirrored=True)
 
 
 def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
-    """The entries of a sparse array; of blocks and diagonals, all of them at once.
-
-    Returns
-    -------
-    ArcStream
-    """
+    """The entries of a sparse array; of blocks and diagonals, all of them at once."""
     entries = NpzEntries.of(path, progress, budget)
     if entries is None:
         return of_arcs(read_npz(path, progress, budget))
@@ -180,12 +160,7 @@ def of_arcs(arcs: Arcs) -> ArcStream:
 
 
 def hpg_stream(path: Path) -> ArcStream:
-    """The arcs of an ``.hpg`` file, page by page, each checked.
-
-    Returns
-    -------
-    ArcStream
-    """
+    """The arcs of an ``.hpg`` file, page by page, each checked."""
     file = GraphFile(path)
 
     def blocks() -> Iterator[Block]:

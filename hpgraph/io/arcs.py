@@ -36,12 +36,6 @@ class Arcs:
         Name of each vertex.
     mirrored : bool
         Whether the arcs of an undirected graph are the entries of a matrix, each edge in both directions.
-
-    Examples
-    --------
-    >>> arcs = Arcs(np.array([0, 1]), np.array([1, 2]), None, n_vertices=3, directed=True)
-    >>> arcs.source.size, arcs.names
-    (2, None)
     """
 
     source: Array
@@ -54,17 +48,7 @@ class Arcs:
 
     @classmethod
     def of(cls, graph: Graph) -> Arcs:
-        """All stored arcs of a graph on the CPU: an undirected edge in both directions.
-
-        Parameters
-        ----------
-        graph : Graph
-            On the CPU.
-
-        Returns
-        -------
-        Arcs
-        """
+        """All stored arcs of a graph on the CPU: an undirected edge in both directions."""
         csr = graph.out_csr
         source = np.repeat(np.arange(csr.shape[0], dtype=csr.indices.dtype), np.diff(csr.indptr))
         return cls(source, csr.indices, csr.data, graph.n_vertices, graph.directed, graph.names, True)
@@ -73,19 +57,7 @@ class Arcs:
     def graph(self, weight: Array | None, directed: bool, duplicates: Duplicates | None = None) -> Graph:
         """The graph of these arcs.
 
-        Parameters
-        ----------
-        weight : numpy.ndarray or None
-            Weights in place of these.
-        directed : bool
-            What to take the arcs for.
-        duplicates : {"min", "max", "sum", "first", "error"}, optional
-            As for `hpgraph.Graph`.
-
-        Returns
-        -------
-        Graph
-            On the CPU.
+        ``weight``: weights in place of these.
         """
         from hpgraph.containers.graph import Graph
 
@@ -96,13 +68,7 @@ class Arcs:
         return graph if directed or not graph.directed else Graph(graph, directed=False, duplicates=duplicates)
 
     def each_edge_once(self) -> Arcs:
-        """Without the arcs v -> u, u < v, of an undirected graph.
-
-        Returns
-        -------
-        Arcs
-            The same where the graph is directed.
-        """
+        """Without the arcs v -> u, u < v, of an undirected graph."""
         if self.directed:
             return self
         kept = self.source <= self.target
@@ -114,47 +80,11 @@ class Reader(Protocol):
     """Reads a whole file of one format."""
 
     def __call__(self, path: Path, progress: bool | None, budget: Budget) -> Arcs:
-        """The arcs of a file.
-
-        Parameters
-        ----------
-        path : pathlib.Path
-            Compressed too, by gzip or zstd, where the format allows it.
-        progress : bool, optional
-            As for `hpgraph.read`.
-        budget : Budget
-            What may be taken of the memory.
-
-        Returns
-        -------
-        Arcs
-
-        Raises
-        ------
-        FileFormatError
-            Where the file is not what its suffix says, or not whole; in text, with the line number.
-        DeviceMemoryError
-            When the arcs, or as many as the file says it has, need more memory than they may take.
-        """
+        """The arcs of a file."""
 
 
 class Writer(Protocol):
     """Writes a whole file of one format."""
 
     def __call__(self, graph: Graph, path: Path) -> None:
-        """Write a graph.
-
-        Parameters
-        ----------
-        graph : Graph
-            On the CPU.
-        path : pathlib.Path
-            Where to; compressed where the name says so.
-
-        Raises
-        ------
-        ValueError
-            For a graph that the format cannot hold.
-        OSError
-            Where it cannot be written; nothing has changed.
-        """
+        """Write a graph."""

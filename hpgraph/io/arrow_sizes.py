@@ -22,22 +22,7 @@ _OF_DICTIONARY, _DATA = 2, 1
 
 
 def largest_batch(file: BinaryIO) -> int:
-    """Bytes of the largest record batch, or dictionary, of a file, decompressed, beside those that are stored.
-
-    Parameters
-    ----------
-    file : binary file
-        Seekable.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError, struct.error
-        Where it is no such file.
-    """
+    """Bytes of the largest record batch, or dictionary, of a file, decompressed, beside those that are stored."""
     size = file.seek(0, 2)
     file.seek(max(size - 10, 0))
     length, magic = struct.unpack("<i6s", file.read(10))

@@ -44,25 +44,7 @@ def arrow_stream(
 ) -> ArcStream:
     """The rows of a table as arcs.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        ``.parquet``, or ``.arrow`` and ``.feather``, Arrow's own files.
-    progress, n_vertices, names
-        As for `hpgraph.read`. Columns of text hold names.
-    budget : Budget
-        What names may take of the memory.
-
-    Returns
-    -------
-    ArcStream
-
-    Raises
-    ------
-    MissingExtraError
-        Without pyarrow.
-    FileFormatError
-        Where it is no such file, or no table of arcs.
+    ``path``: ``.parquet``, or ``.arrow`` and ``.feather``, Arrow's own files.
     """
     try:
         import pyarrow
@@ -101,25 +83,7 @@ def _said(path: Path, error: Exception) -> Exception:
 
 
 def said_beside(path: Path | str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
-    """What `hpgraph.write` said beside a table; nothing where it did not write it.
-
-    Parameters
-    ----------
-    path : pathlib.Path or str
-        For errors.
-    metadata : dict
-        Of the table's schema.
-
-    Returns
-    -------
-    dict
-        Perhaps with "directed", "n_vertices", "weight" (a type), and what "ids" are: "index", "number" or "name".
-
-    Raises
-    ------
-    FileFormatError
-        Where somebody else wrote under our name.
-    """
+    """What `hpgraph.write` said beside a table; nothing where it did not write it."""
     try:
         said = json.loads(metadata.get(OWN, b"{}"))
         n, directed, weight = said.get("n_vertices", 0), said.get("directed", True), np.dtype(said.get("weight", "f8"))

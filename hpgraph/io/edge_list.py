@@ -108,29 +108,7 @@ def _no_edges(path: Path, form: LineFormat | None, n_vertices: int | None) -> Ar
 def numbered_tables(
     path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...]
 ) -> Iterator[Array]:
-    """The lines of an edge list of numbers, parsed, some at a time.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    form : LineFormat
-        Of a file whose ids are numbers.
-    comments : tuple of str
-        What a comment begins with.
-
-    Yields
-    ------
-    structured array
-        With fields ``source`` and ``target``, and ``weight`` where there are weights, whose type may become wider.
-
-    Raises
-    ------
-    FileFormatError
-        With the line number; also at the end, where one of our own files lost its own.
-    """
+    """The lines of an edge list of numbers, parsed, some at a time."""
     columns = [form.source, form.target, *([] if form.weight is None else [form.weight])]
     # NumPy is several times as fast if it need not look for a comment, which could hide in a column it passes over.
     bare = (False, True) if 0 in columns else (True,)
@@ -194,24 +172,7 @@ def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
 
 
 def as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | None:
-    """Weights in the type that the file says they have, if they fit.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        For messages.
-    weight : array or None
-    form : LineFormat
-
-    Returns
-    -------
-    array or None
-
-    Raises
-    ------
-    FileFormatError
-        Where weights are announced and there are none.
-    """
+    """Weights in the type that the file says they have, if they fit."""
     dtype = None if form.own is None else form.own.dtype
     if dtype is None:
         return weight
@@ -307,25 +268,7 @@ def fault(
     n_vertices: int | None = None,
     reason: str = "not an edge list",
 ) -> FileFormatError:
-    """The first line that is wrong, found slowly.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    form : LineFormat
-        What its lines should be.
-    comments : tuple of str
-        What a comment begins with.
-    n_vertices : int, optional
-        Ids should be below.
-    reason : str, optional
-        What to say if no line is wrong.
-
-    Returns
-    -------
-    FileFormatError
-    """
+    """The first line that is wrong, found slowly."""
     with open_text(path) as text:
         for number, line in data_lines(text, comments, form.start):
             bare = without_comment(line, comments) if form.numbered else line

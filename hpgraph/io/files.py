@@ -151,17 +151,7 @@ def stream(
     n_vertices: int | None,
     names: bool | None,
 ) -> ArcStream:
-    """The arcs of a file some at a time, where its format allows it; parameters are those of `read`.
-
-    Returns
-    -------
-    ArcStream
-
-    Raises
-    ------
-    FileFormatError, ValueError, TypeError, MissingExtraError, OSError
-        As `read`.
-    """
+    """The arcs of a file some at a time, where its format allows it; parameters are those of `read`."""
     kind = kind_of(place)
     more = _more(kind, place, comments, delimiter, n_vertices, names)
     with _errors_named(place, kind):

@@ -90,13 +90,7 @@ class Header:
         return ("out", "in") if self.directed else ("out",)
 
     def to_bytes(self) -> bytes:
-        """The header as it stands in a file.
-
-        Returns
-        -------
-        bytes
-            `ALIGNMENT` of them.
-        """
+        """The header as it stands in a file."""
         block = np.zeros(ALIGNMENT, dtype=np.uint8)
         weights = b"" if self.weight_dtype is None else _code(self.weight_dtype)
         fixed = (MAGIC, VERSION, self.directed, self.n_vertices, self.n_arcs, self.file_bytes, _code(self.id_dtype),
@@ -112,23 +106,7 @@ class Header:
 def read_header(path: Path, content: bytes, file_bytes: int) -> Header:
     """The header of a file, checked: what it says can be relied on as far as the file's own length goes.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        For messages.
-    content : bytes
-        The first `ALIGNMENT` bytes of the file, or all if it has fewer.
-    file_bytes : int
-        How long the file is.
-
-    Returns
-    -------
-    Header
-
-    Raises
-    ------
-    FileFormatError
-        Where it is foreign, of a version to come, damaged, or cut short.
+    ``content``: the first `ALIGNMENT` bytes of the file, or all if it has fewer.
     """
     if content[: len(MAGIC)] != MAGIC:
         reason = "no .hpg file" if content else "an empty file"
@@ -196,27 +174,7 @@ def _header(fixed: Any, block: Any) -> Header:
 
 
 def dtype_of(code: str) -> np.dtype[Any]:
-    """The type of numbers or dates that a file names; NumPy's own parser would take far more than names of types.
-
-    Parameters
-    ----------
-    code : str
-        As NumPy writes it: "<i4", "<M8[D]".
-
-    Returns
-    -------
-    numpy.dtype
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-
-    Examples
-    --------
-    >>> dtype_of("<f4")
-    dtype('float32')
-    """
+    """The type of numbers or dates that a file names; NumPy's own parser would take far more than names of types."""
     if not _TYPE.fullmatch(code):
         raise ValueError(f"a type {code!r}")
     return np.dtype(code)

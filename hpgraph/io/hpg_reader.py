@@ -36,18 +36,6 @@ class GraphFile:
     """An ``.hpg`` file that is open for reading, until nothing refers to it any more.
 
     A file that takes its place is another one: this stays what it was.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-
-    Raises
-    ------
-    FileFormatError
-        Where it is foreign, damaged in its header, or cut short.
-    OSError
-        Where it cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,22 +59,7 @@ class GraphFile:
         return array.view(dtype)
 
     def pages(self, side: str) -> Pages:
-        """The arcs of one side; of these nothing but the table of pages is read.
-
-        Parameters
-        ----------
-        side : {"out", "in"}
-            Those by source or, of a directed graph, by target.
-
-        Returns
-        -------
-        Pages
-
-        Raises
-        ------
-        FileFormatError
-            When the table is damaged.
-        """
+        """The arcs of one side; of these nothing but the table of pages is read."""
         header, name = self.header, f"{side}.pages"
         table = self._whole(name, PAGE)
         n, arcs = header.n_vertices, header.n_arcs
@@ -132,14 +105,7 @@ class GraphFile:
     def names(self) -> Array:
         """The names of vertices.
 
-        Returns
-        -------
-        array of shape (n,)
-
-        Raises
-        ------
-        FileFormatError
-            When they are damaged.
+        Returns array of shape (n,).
         """
         n, sections = self.header.n_vertices, self.header.sections
         try:
@@ -167,27 +133,7 @@ _NAME_BYTES = 100
 
 
 def read_hpg(path: Path, budget: Budget) -> Graph:
-    """The whole graph of a file, in memory.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    FileFormatError
-        Where it is foreign, damaged or cut short, rows are out of order, or it says "undirected" and an arc lacks its
-        reverse; `DamagedPageError` names the page.
-    DeviceMemoryError
-        When the graph needs more memory than it may take.
-    """
+    """The whole graph of a file, in memory."""
     from hpgraph.containers.graph import Graph
 
     file = GraphFile(path)

@@ -26,15 +26,7 @@ _PIECE = 1 << 22
 
 
 class GraphWriter:
-    """An ``.hpg`` file that is being written.
-
-    Parameters
-    ----------
-    file : binary file
-        Seekable, at its beginning.
-    header : Header
-        What the file is to say; sections and length are added here.
-    """
+    """An ``.hpg`` file that is being written."""
 
     def __init__(self, file: BinaryIO, header: Header) -> None:
         self.header = header
@@ -71,13 +63,7 @@ class GraphWriter:
         self._sections[name] = dataclasses.replace(self._sections[name], checksum=checksum)
 
     def names(self, names: Array | list[str], path: Path) -> None:
-        """The names of vertices: as an array, or text as a list.
-
-        Raises
-        ------
-        ValueError
-            Where they are objects other than text and whole numbers of 64 bits, or of several types.
-        """
+        """The names of vertices: as an array, or text as a list."""
         if isinstance(names, list):
             self._text(names)
             return
@@ -112,13 +98,7 @@ class GraphWriter:
 
 
 class PageWriter:
-    """The ids of one side of a graph, page after page; weights are the caller's to write, apart.
-
-    Parameters
-    ----------
-    writer : GraphWriter
-    side : {"out", "in"}
-    """
+    """The ids of one side of a graph, page after page; weights are the caller's to write, apart."""
 
     def __init__(self, writer: GraphWriter, side: str) -> None:
         self._writer = writer
@@ -148,20 +128,7 @@ class PageWriter:
 def check_compression(compression: Any, n_vertices: int | None = None) -> str:
     """How to store ids: as asked, or as is best for so many vertices.
 
-    Parameters
-    ----------
-    compression : {"gaps", "none"} or None
-    n_vertices : int, optional
-        Gaps are those of ids that take 32 bits.
-
-    Returns
-    -------
-    {"gaps", "none"}
-
-    Raises
-    ------
-    ValueError
-        For anything else, or gaps of wide ids.
+    ``n_vertices``: gaps are those of ids that take 32 bits.
     """
     wide = n_vertices is not None and n_vertices >= 2**31
     if compression is None:
@@ -176,21 +143,7 @@ def check_compression(compression: Any, n_vertices: int | None = None) -> str:
 def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_per_page: int = ARCS_PER_PAGE) -> None:
     """Write a graph as an ``.hpg`` file.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU.
-    path : pathlib.Path
-        Where to.
-    compression : {"gaps", "none"}, optional
-        How ids are stored: as gaps between them by default, if they fit 32 bits.
-    arcs_per_page : int, optional
-        A page holds no more.
-
-    Raises
-    ------
-    ValueError
-        For an unknown compression, or names that the format cannot hold.
+    ``compression``: how ids are stored: as gaps between them by default, if they fit 32 bits.
     """
     encoding = check_compression(compression, graph.n_vertices)
     header = Header(graph.n_vertices, graph.n_edges, graph.directed, graph.dtype, encoding)

@@ -8,23 +8,7 @@ from hpgraph.io.arcs import Array
 
 
 def is_sparse(source: Array, target: Array, largest: int) -> bool:
-    """Whether ids leave more than half of 0 .. largest unused.
-
-    Parameters
-    ----------
-    source, target : arrays of ids, at least one each
-    largest : int
-        Of all.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_sparse(np.array([0, 1]), np.array([7, 7]), 7), is_sparse(np.array([0, 1]), np.array([2, 3]), 3)
-    (True, False)
-    """
+    """Whether ids leave more than half of 0 .. largest unused."""
     if largest + 1 > 4 * source.size:
         return True
     used = np.zeros(largest + 1, np.bool_)
@@ -36,20 +20,7 @@ def is_sparse(source: Array, target: Array, largest: int) -> bool:
 def in_order(source: Array, target: Array) -> tuple[Array, Array, Array]:
     """Ids by their places among all that occur.
 
-    Parameters
-    ----------
-    source, target : arrays of ids
-
-    Returns
-    -------
-    source, target : int64 arrays
-    ids : array
-        Ascending.
-
-    Examples
-    --------
-    >>> in_order(np.array([70, 10]), np.array([40, 70]))
-    (array([2, 0]), array([1, 2]), array([10, 40, 70]))
+    Returns ``ids`` (array): ascending.
     """
     ids, place = np.unique(np.concatenate((source, target)), return_inverse=True)
     return place[: len(source)], place[len(source) :], ids

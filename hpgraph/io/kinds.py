@@ -76,27 +76,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def kind_of(path: Path) -> str:
-    """The format that the name of a file says.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-
-    Returns
-    -------
-    str
-        A key of `READERS` and `WRITERS`, or "hpg".
-
-    Raises
-    ------
-    ValueError
-        For a name that says none.
-
-    Examples
-    --------
-    >>> kind_of(Path("web.MTX.gz")), kind_of(Path("roads.gr"))
-    ('Matrix Market', 'DIMACS')
-    """
+    """The format that the name of a file says."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     zipped = is_zipped(path)
     kind = _KINDS.get("".join(suffixes[-2:-1] if zipped else suffixes[-1:]))

@@ -63,42 +63,12 @@ class LineFormat:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a field is a whole number.
-
-    Parameters
-    ----------
-    text : str
-        The field.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_whole("-12"), is_whole("1_000"), is_whole("1.0")
-    (True, False, False)
-    """
+    """Whether a field is a whole number."""
     return _INTEGER.fullmatch(text) is not None
 
 
 def is_number(text: str) -> bool:
-    """Whether a field is a number; ``nan`` and ``inf`` are.
-
-    Parameters
-    ----------
-    text : str
-        The field.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_number("1e-3"), is_number("nan"), is_number("knows")
-    (True, True, False)
-    """
+    """Whether a field is a number; ``nan`` and ``inf`` are."""
     try:
         float(text)
     except ValueError:
@@ -107,22 +77,7 @@ def is_number(text: str) -> bool:
 
 
 def data_lines(lines: Iterable[str], comments: tuple[str, ...], start: int = 1) -> Iterator[Line]:
-    """Lines that hold data, with their numbers: neither blank nor a comment.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        The file.
-    comments : tuple of str
-        What a comment line begins with.
-    start : int, optional
-        Number of the first line to look at.
-
-    Yields
-    ------
-    tuple of int and str
-        Line number, from 1, and the line.
-    """
+    """Lines that hold data, with their numbers: neither blank nor a comment."""
     for number, line in enumerate(islice(lines, start - 1, None), start):
         text = line.strip()
         if text and not text.startswith(comments):
@@ -130,24 +85,7 @@ def data_lines(lines: Iterable[str], comments: tuple[str, ...], start: int = 1) 
 
 
 def without_comment(line: str, comments: tuple[str, ...]) -> str:
-    """A line of a file of numbers up to the first comment mark in it, and the blanks before that.
-
-    Parameters
-    ----------
-    line : str
-        The line.
-    comments : tuple of str
-        What a comment begins with.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> without_comment("0 1 # note", ("#", "%"))
-    '0 1'
-    """
+    """A line of a file of numbers up to the first comment mark in it, and the blanks before that."""
     for mark in comments:
         if mark in line:
             line = line.partition(mark)[0].rstrip()
@@ -155,24 +93,7 @@ def without_comment(line: str, comments: tuple[str, ...]) -> str:
 
 
 def split_fields(line: str, delimiter: str | None) -> list[str]:
-    """The fields of one line, without the blanks around them; double quotes protect a delimiter.
-
-    Parameters
-    ----------
-    line : str
-        The line.
-    delimiter : str or None
-        As in `LineFormat`.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> split_fields('"Doe, Jane", 7', ",")
-    ['Doe, Jane', '7']
-    """
+    """The fields of one line, without the blanks around them; double quotes protect a delimiter."""
     if delimiter is None:
         return line.split()
     if '"' not in line:
@@ -188,26 +109,7 @@ def find_line_format(
 ) -> LineFormat | None:
     """Look at the first lines of an edge list.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    comments : tuple of str
-        What a comment line begins with.
-    delimiter : str or None
-        The delimiter; None finds it.
-    names : bool or None
-        Whether ids are names; None decides by the first line.
-
-    Returns
-    -------
-    LineFormat or None
-        None where no line holds data and no comment of ours says how many vertices there are.
-
-    Raises
-    ------
-    FileFormatError
-        Where the first line does not hold two ids, or a third column that is no weight.
+    Returns LineFormat or None: none where no line holds data and no comment of ours says how many vertices there are.
     """
     with open_text(path) as text:
         first = text.readline()
@@ -256,26 +158,7 @@ def find_line_format(
 
 
 def numbers_of(fields: list[str]) -> Array:
-    """Fields as numbers: int64 where all are whole, uint64 where only that holds them, else float64.
-
-    Parameters
-    ----------
-    fields : list of str
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        Where one is no number.
-
-    Examples
-    --------
-    >>> numbers_of(["1", "-2"]), numbers_of(["1", "0.5"])
-    (array([ 1, -2]), array([1. , 0.5]))
-    """
+    """Fields as numbers: int64 where all are whole, uint64 where only that holds them, else float64."""
     if all(map(is_whole, fields)):
         for dtype in (np.int64, np.uint64):
             try:
@@ -289,22 +172,7 @@ def numbers_of(fields: list[str]) -> Array:
 
 
 def name_of(delimiter: str | None) -> str:
-    """A delimiter as a message names it.
-
-    Parameters
-    ----------
-    delimiter : str or None
-        As in `LineFormat`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> name_of(None), name_of(";")
-    ('blanks', "';'")
-    """
+    """A delimiter as a message names it."""
     return {None: "blanks", "\t": "a tab", ",": "a comma"}.get(delimiter, repr(delimiter))
 
 
@@ -319,19 +187,7 @@ def _find_delimiter(line: str, path: Path) -> str | None:
 def titled_columns(titles: Iterable[str]) -> tuple[int, int, int | None] | None:
     """The columns of source, target and weight by their titles.
 
-    Parameters
-    ----------
-    titles : iterable of str
-
-    Returns
-    -------
-    (int, int, int or None) or None
-        None where source or target is not among them.
-
-    Examples
-    --------
-    >>> titled_columns(["km", "From", "to_node_id"]), titled_columns(["a", "b"])
-    ((1, 2, None), None)
+    Returns (int, int, int or None) or None: none where source or target is not among them.
     """
     plain = [title.lower().replace("_", "").replace(" ", "") for title in titles]
     source, target, weight = (
@@ -342,23 +198,9 @@ def titled_columns(titles: Iterable[str]) -> tuple[int, int, int | None] | None:
 
 
 def arc_columns(what: Path | str, titles: list[str]) -> list[int]:
-    """The columns of a table of arcs: source, target and, where there is one, weight; without known titles the first.
+    """The columns of a table of arcs: source, target and, where there is one, weight.
 
-    Parameters
-    ----------
-    what : str or pathlib.Path
-        What the table is called.
-    titles : list of str
-
-    Raises
-    ------
-    FileFormatError
-        If there are not two columns.
-
-    Examples
-    --------
-    >>> arc_columns("roads", ["km", "to", "from"]), arc_columns("roads", ["a", "b", "c", "d"])
-    ([2, 1], [0, 1, 2])
+    Without known titles the first.
     """
     places = titled_columns(titles)
     if places is None and len(titles) >= 2:

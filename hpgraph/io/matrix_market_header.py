@@ -56,28 +56,7 @@ class Header:
 
 
 def read_header(path: Path, content: BinaryIO, budget: Budget) -> Header:
-    """Take the header off a file and check that a graph can be made of what it announces.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, for its size and for messages.
-    content : binary file
-        At its start; left where the entries begin.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Header
-
-    Raises
-    ------
-    FileFormatError
-        With the line number.
-    DeviceMemoryError
-        When the entries announced need more memory than they may take.
-    """
+    """Take the header off a file and check that a graph can be made of what it announces."""
     layout, field, symmetry = _banner(path, _line(path, content, 1))
     number = 2
     while not (line := _line(path, content, number)).strip() or line.lstrip().startswith("%"):

@@ -24,27 +24,7 @@ Block = tuple[Array, Array, Array | None]
 def matrix_market_blocks(
     path: Path, progress: bool | None, budget: Budget
 ) -> tuple[Header, Callable[[], Iterator[Block]]]:
-    """The header of a file, and a way through its entries: row, column and value, mirrored where it is symmetric.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A ``.mtx`` file, plain or gzip.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory; entries need none of it, unless they come as an array.
-
-    Returns
-    -------
-    Header
-    function
-
-    Raises
-    ------
-    FileFormatError
-        Here for the header, in the blocks for the entries.
-    """
+    """The header of a file, and a way through its entries: row, column and value, mirrored where it is symmetric."""
     # However many entries there are, they are never all there.
     with open_bytes(path) as content:
         header = read_header(path, content, Budget(1 << 62))

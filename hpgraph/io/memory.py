@@ -28,10 +28,6 @@ class Budget:
     ----------
     nbytes : int
         So many.
-
-    Examples
-    --------
-    >>> Budget(1 << 20).check(1 << 10, "a short list")
     """
 
     nbytes: int
@@ -40,28 +36,7 @@ class Budget:
     def of(cls, memory: int | str | None, name: str = "memory", least: int = 1) -> Budget:
         """What a caller says, or three quarters of what is free.
 
-        Parameters
-        ----------
-        memory : int, str or None
-            Bytes, or an amount with a unit: ``"4GiB"``, ``"500 MB"``.
-        name : str, optional
-            What a message calls it.
-        least : {0, 1}
-            Whether it may be nothing.
-
-        Returns
-        -------
-        Budget
-
-        Raises
-        ------
-        TypeError, ValueError
-            For what is no amount of memory.
-
-        Examples
-        --------
-        >>> Budget.of("1.5 KiB")
-        Budget(nbytes=1536)
+        ``memory``: bytes, or an amount with a unit: ``"4GiB"``, ``"500 MB"``.
         """
         if memory is None:
             return cls(free_memory("cpu") * 3 // 4)
@@ -84,17 +59,7 @@ class Budget:
     def check(self, nbytes: int, what: str) -> None:
         """Refuse what does not fit.
 
-        Parameters
-        ----------
-        nbytes : int
-            Bytes it takes at its peak.
-        what : str
-            What takes them, for the message.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it is more than there may be.
+        ``nbytes``: bytes it takes at its peak.
         """
         if nbytes > self.nbytes:
             raise DeviceMemoryError(what, nbytes, self.nbytes, "cpu", allowed="may be taken (memory=... allows more)")
@@ -102,27 +67,8 @@ class Budget:
     def so_far(self, nbytes: int, path: Path) -> int:
         """Refuse a file of which too much was read, whatever it says of its size.
 
-        Parameters
-        ----------
-        nbytes : int
-            Bytes that what was read takes, and will take at the peak.
-        path : pathlib.Path
-            The file.
-
-        Returns
-        -------
-        int
-            At how many bytes to ask again.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it is more than there may be.
-
-        Examples
-        --------
-        >>> Budget(1 << 30).so_far(1 << 20, Path("web.gr")) >> 20
-        2
+        ``nbytes``: bytes that what was read takes, and will take at the peak. Returns int: at how many bytes to ask
+        again.
         """
         self.check(nbytes, f"what was read of {path}, and more is to come,")
         return nbytes + min(_STEP, self.nbytes // 8)

@@ -100,23 +100,7 @@ class Inside:
 
 
 def inspect_npz(path: Path, archive: Archive) -> Inside:
-    """Look at the arrays of an archive without reading them.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        For messages.
-    archive : Archive
-
-    Returns
-    -------
-    Inside
-
-    Raises
-    ------
-    FileFormatError
-        Where it is no sparse array, or not one of a graph.
-    """
+    """Look at the arrays of an archive without reading them."""
     layout, n = _layout_and_size(path, archive)
     beside, data_dimensions = _ARRAYS[layout]
     if layout == "coo" and "coords" in archive:

@@ -43,20 +43,7 @@ class Member:
 
 
 class Archive:
-    """An ``.npz`` file opened for reading.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        For messages.
-    content : binary file
-        Seekable.
-
-    Raises
-    ------
-    zipfile.BadZipFile
-        When it is no archive.
-    """
+    """An ``.npz`` file opened for reading."""
 
     def __init__(self, path: Path, content: BinaryIO) -> None:
         self._path = path
@@ -68,22 +55,7 @@ class Archive:
         return name in self._member_of
 
     def member(self, name: str) -> Member:
-        """What an array is, by the first bytes of its member.
-
-        Parameters
-        ----------
-        name : str
-            The array's.
-
-        Returns
-        -------
-        Member
-
-        Raises
-        ------
-        FileFormatError
-            When it is missing, holds Python objects, or does not have the size that its shape says.
-        """
+        """What an array is, by the first bytes of its member."""
         if name not in self._member_of:
             raise FileFormatError(self._path, f"the array {name!r} is missing")
         with self._zip.open(self._member_of[name]) as stream:
@@ -108,22 +80,7 @@ class Archive:
     def pieces(self, name: str, count: int) -> Iterator[Array]:
         """An array of one dimension, whose `member` was looked at before, some elements at a time.
 
-        Parameters
-        ----------
-        name : str
-            The array's.
-        count : int
-            Elements of a piece.
-
-        Yields
-        ------
-        numpy.ndarray
-            In the byte order of this machine.
-
-        Raises
-        ------
-        EOFError
-            Where the archive ends before the array does.
+        Yields ``numpy.ndarray``: in the byte order of this machine.
         """
         member = self.member(name)
         with self._zip.open(self._member_of[name]) as stream:
@@ -139,15 +96,7 @@ class Archive:
     def read(self, name: str) -> Array:
         """An array, whose `member` was looked at before.
 
-        Parameters
-        ----------
-        name : str
-            The array's.
-
-        Returns
-        -------
-        numpy.ndarray
-            In the byte order of this machine.
+        Returns numpy.ndarray: in the byte order of this machine.
         """
         with self._zip.open(self._member_of[name]) as stream:
             array: Array = np.lib.format.read_array(stream, allow_pickle=False, max_header_size=_LONGEST_HEADER)

@@ -53,26 +53,7 @@ class NpzEntries:
     def of(cls, path: Path, progress: bool | None, budget: Budget) -> NpzEntries | None:
         """Look into an archive.
 
-        Parameters
-        ----------
-        path : pathlib.Path
-            A ``.npz`` file.
-        progress : bool, optional
-            As for `hpgraph.read`.
-        budget : Budget
-            What offsets and names may take of the memory; entries need none of it.
-
-        Returns
-        -------
-        NpzEntries or None
-            None for blocks, diagonals, and both places in one array, which are read whole.
-
-        Raises
-        ------
-        FileFormatError
-            Where it is no sparse array.
-        DeviceMemoryError
-            When offsets or names do not fit.
+        Returns NpzEntries or None: none for blocks, diagonals, and both places in one array, which are read whole.
         """
         with open_bytes(path) as content, _in_our_words(path):
             archive = Archive(path, content)
@@ -88,18 +69,7 @@ class NpzEntries:
         return cls(path, progress, inside.layout, inside.n, directed, pattern, own.get(NAMES))
 
     def blocks(self) -> Iterator[Block]:
-        """Rows, columns and values.
-
-        Yields
-        ------
-        row, col : numpy.ndarray of integers
-        value : numpy.ndarray or None
-
-        Raises
-        ------
-        FileFormatError
-            Where the archive is damaged, or a place is outside.
-        """
+        """Rows, columns and values."""
         with open_bytes(self.path, self.progress) as content, _in_our_words(self.path):
             archive = Archive(self.path, content)
             ends = self._by_entry(archive) if self.layout == "coo" else self._by_row(archive)

@@ -35,14 +35,6 @@ class OwnComment:
         What stands for a vertex; "number" is a name that is a whole number.
     dtype : numpy.dtype or None
         Of the weights; files of earlier versions do not say.
-
-    Examples
-    --------
-    >>> comment = OwnComment(3, 2, True, "name", np.dtype("int8"))
-    >>> str(comment)
-    '# hpgraph: 3 vertices, 2 edges, directed by name, int8 weights'
-    >>> OwnComment.of(str(comment)) == comment
-    True
     """
 
     n_vertices: int
@@ -53,17 +45,7 @@ class OwnComment:
 
     @classmethod
     def of(cls, line: str) -> OwnComment | None:
-        """What the first line of a file says, if it is such a comment.
-
-        Parameters
-        ----------
-        line : str
-            The line.
-
-        Returns
-        -------
-        OwnComment or None
-        """
+        """What the first line of a file says, if it is such a comment."""
         found = _FORM.match(line)
         if found is None:
             return None
@@ -79,15 +61,6 @@ class OwnComment:
     def has_titles(self, delimiter: str | None, fields: list[str]) -> bool:
         """Whether a first line below the comment is that of the titles, rather than an edge between such names.
 
-        Parameters
-        ----------
-        delimiter : str or None
-            What separates its fields; None is a blank.
-        fields : list of str
-            Its fields.
-
-        Returns
-        -------
-        bool
+        ``delimiter``: what separates its fields; None is a blank.
         """
         return delimiter == "," and fields in (list(TITLES[:2]), list(TITLES))

@@ -20,16 +20,6 @@ class PageCutter:
 
     Pages are cut as `hpgraph.formats.pages.cut_points` cuts them. Weights wait in a file without a name until all ids
     are written, since they come behind.
-
-    Parameters
-    ----------
-    writer : GraphWriter
-    side : {"out", "in"}
-    arcs_per_page : int
-    folder : pathlib.Path
-        Where weights wait.
-    weight_dtype : numpy.dtype or None
-        Type of weights that there are none of, if no arc comes.
     """
 
     def __init__(

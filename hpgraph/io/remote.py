@@ -22,27 +22,7 @@ _PIECE = 1 << 20
 
 @contextlib.contextmanager
 def here(path: Any) -> Iterator[Path]:
-    """The file that a path means, on this machine.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        A file, or a named pipe; "-", standard input, an edge list, or what its suffix says ("-.mtx"); or a URL:
-        ``https://`` and what else fsspec knows, ``s3://``, ``gs://``, ``zip://``.
-
-    Yields
-    ------
-    pathlib.Path
-
-    Raises
-    ------
-    TypeError
-        For what is no path.
-    MissingExtraError
-        Without fsspec, for URLs other than those of the web.
-    OSError
-        Where it cannot be had.
-    """
+    """The file that a path means, on this machine."""
     if isinstance(path, str) and (path == "-" or path.startswith("-.")):
         if sys.stdin is None:
             raise ValueError("standard input is closed: give a file")
@@ -61,22 +41,7 @@ def here(path: Any) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def to_be_written(path: Any) -> Iterator[Path]:
-    """A file to write, which goes where the path means when the block ends.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        A file, or a URL that fsspec can write to.
-
-    Yields
-    ------
-    pathlib.Path
-
-    Raises
-    ------
-    TypeError, MissingExtraError, OSError
-        As `here`; of a file that cannot be written before the block begins.
-    """
+    """A file to write, which goes where the path means when the block ends."""
     check_target(path)
     if not _is_url(path):
         yield given_path(path)
@@ -89,18 +54,7 @@ def to_be_written(path: Any) -> Iterator[Path]:
 
 
 def check_target(path: Any) -> None:
-    """Whether a path can be written to, as far as is seen before the work that goes into it.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        A file, or a URL, of which only that fsspec is there is seen.
-
-    Raises
-    ------
-    TypeError, MissingExtraError, OSError
-        As `to_be_written`.
-    """
+    """Whether a path can be written to, as far as is seen before the work that goes into it."""
     if _is_url(path):
         _fsspec()
     else:
@@ -108,21 +62,7 @@ def check_target(path: Any) -> None:
 
 
 def given_path(path: object) -> Path:
-    """A path as users give it.
-
-    Parameters
-    ----------
-    path : object
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
+    """A path as users give it."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path, not {type(path).__name__}")
     return Path(os.fspath(path)).expanduser()  # type: ignore[arg-type]

@@ -27,34 +27,8 @@ _KEPT_OF_NAME = 40
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write in, which takes the place of another when the block ends and never when it fails.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The place. Of a link, where it leads to; what is no plain file, a pipe say, is written to directly. The new file
-        has the permissions of the former one, and is compressed where its name ends in ``.gz`` or ``.zst``.
-
-    Yields
-    ------
-    binary file
-
-    Raises
-    ------
-    OSError
-        The file cannot be written; nothing has changed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "levels.txt"
-    >>> _ = path.write_text("0 1 2")
-    >>> with replacing(path) as file:
-    ...     _ = file.write(b"0 1")
-    ...     raise ValueError("there is no third level")
-    Traceback (most recent call last):
-    ...
-    ValueError: there is no third level
-    >>> path.read_text()
-    '0 1 2'
+    ``path``: the place. Of a link, where it leads to; what is no plain file, a pipe say, is written to directly. The
+    new file has the permissions of the former one, and is compressed where its name ends in ``.gz`` or ``.zst``.
     """
     check_writable(path)
     place = Path(os.path.realpath(path))
@@ -90,22 +64,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def replacing_text(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
-    """As `replacing`, for text in UTF-8 with line ends as they are written.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        As for `replacing`.
-
-    Yields
-    ------
-    text file
-
-    Raises
-    ------
-    OSError
-        As `replacing`.
-    """
+    """As `replacing`, for text in UTF-8 with line ends as they are written."""
     with replacing(path) as target:
         text = io.TextIOWrapper(target, encoding="utf-8", newline="\n")
         yield text
@@ -113,44 +72,12 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
 
 
 def is_zipped(path: Path) -> bool:
-    """Whether a file is compressed, by its name.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_zipped(Path("web.MTX.gz")), is_zipped(Path("web.mtx"))
-    (True, False)
-    """
+    """Whether a file is compressed, by its name."""
     return path.suffix.lower() in (".gz", ".zst")
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Whether a file can be written at all, to be asked before the work that goes into it.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        Of the file; it need not be there, its folder must be.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError, PermissionError
-        It cannot.
-
-    Examples
-    --------
-    >>> check_writable("nowhere/levels.csv")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: [Errno 2] there is no such folder to write to: 'nowhere/levels.csv'
-    """
+    """Whether a file can be written at all, to be asked before the work that goes into it."""
     place, name = Path(os.path.realpath(path)), os.fspath(path)
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, and a file is to be written", name)

@@ -86,14 +86,7 @@ class _CountedFile(io.RawIOBase):
 class LineBound:
     """Watches the pieces of a text file go by for a line longer than `LONGEST_LINE`.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, for the message.
-    ends : tuple of bytes, optional
-        What ends a line.
-    taken : int, optional
-        Bytes that have gone by already, whole lines.
+    ``taken``: bytes that have gone by already, whole lines.
     """
 
     def __init__(self, path: Path, ends: tuple[bytes, ...] = (b"\n", b"\r"), taken: int = 0) -> None:
@@ -102,18 +95,7 @@ class LineBound:
         self._line_start = self.taken = taken
 
     def check(self, piece: bytes) -> None:
-        """Take note of the next piece, which is much shorter than a line may be.
-
-        Parameters
-        ----------
-        piece : bytes
-            What comes next in the file.
-
-        Raises
-        ------
-        FileFormatError
-            With the line number.
-        """
+        """Take note of the next piece, which is much shorter than a line may be."""
         end = next((at for mark in self._ends if (at := piece.rfind(mark)) >= 0), None)
         if end is not None:
             self._line_start = self.taken + end + 1
@@ -141,26 +123,7 @@ class _BoundedLines(io.BufferedIOBase):
 
 @contextlib.contextmanager
 def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
-    """The content of a file, gzip or zstd undone; what is compressed is known by its first bytes, not by its name.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    progress : bool, optional
-        Whether to show a bar when the read takes longer than `PATIENCE`; None asks `hpgraph.config`.
-
-    Yields
-    ------
-    binary file
-        Readable and seekable; from the end only where nothing was to be undone.
-
-    Raises
-    ------
-    FileFormatError
-        Where compressed data are cut short or damaged, with the line up to which they could be read. Also raised
-        when that shows only in the body of the ``with``.
-    """
+    """The content of a file, gzip or zstd undone; what is compressed is known by its first bytes, not by its name."""
     raw = _CountedFile(path, config.show_progress() if progress is None else bool(progress))
     with contextlib.closing(raw), io.BufferedReader(raw, 1 << 20) as buffered:
         begins = buffered.peek(4)[:4]
@@ -182,17 +145,6 @@ def open_text(path: Path, progress: bool | None = False) -> Iterator[IO[str]]:
     """As `open_bytes`, decoded from UTF-8.
 
     Bytes that are not UTF-8 come through as lone surrogates: in a comment they do no harm.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    progress : bool, optional
-        As for `open_bytes`.
-
-    Yields
-    ------
-    text file
     """
     with open_bytes(path, progress) as content:
         lines = cast(BinaryIO, _BoundedLines(path, content))
@@ -205,20 +157,7 @@ def open_text(path: Path, progress: bool | None = False) -> Iterator[IO[str]]:
 
 
 def line_of(path: Path, number: int) -> str:
-    """One line of a text file, for an error message: without its end, shortened.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    number : int
-        Line number, from 1.
-
-    Returns
-    -------
-    str
-        Empty where the file has fewer lines.
-    """
+    """One line of a text file, for an error message: without its end, shortened."""
     with open_text(path) as text:
         for at, line in enumerate(text, start=1):
             if at == number:
@@ -227,20 +166,7 @@ def line_of(path: Path, number: int) -> str:
 
 
 def line_at(path: Path, offset: int) -> int:
-    """The number of the line that holds a byte.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    offset : int
-        Of the byte, from 0, after decompression.
-
-    Returns
-    -------
-    int
-        From 1.
-    """
+    """The number of the line that holds a byte."""
     ends = 0
     with open_bytes(path) as content:
         while offset > 0 and (piece := content.read(min(offset, _PIECE))):
@@ -250,40 +176,13 @@ def line_at(path: Path, offset: int) -> int:
 
 
 def count_lines(path: Path) -> int:
-    """Lines of a text file; a last one without an end counts.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-
-    Returns
-    -------
-    int
-    """
+    """Lines of a text file; a last one without an end counts."""
     with open_text(path) as text:
         return sum(1 for _ in text)
 
 
 def shortened(text: str, limit: int = 60) -> str:
-    """A piece of a file as an error message can show it.
-
-    Parameters
-    ----------
-    text : str
-        The piece.
-    limit : int, optional
-        Characters at most.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> shortened("1 2 x" + chr(10))
-    '1 2 x'
-    """
+    """A piece of a file as an error message can show it."""
     text = text.rstrip("\r\n").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return text if len(text) <= limit else text[: limit - 3] + "..."
 

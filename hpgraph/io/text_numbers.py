@@ -15,31 +15,7 @@ from hpgraph.io.stream import shortened
 
 
 def parsed(lines: Sequence[str], dtype: Any, **how: Any) -> Array:
-    """Lines of numbers, by `numpy.loadtxt`; what is no whole number is none to any NumPy.
-
-    Parameters
-    ----------
-    lines : sequence of str
-    dtype : dtype
-        Of a line, with a field a column.
-    **how
-        As for `numpy.loadtxt`.
-
-    Returns
-    -------
-    array of `dtype`
-        Empty lines are passed over.
-
-    Raises
-    ------
-    ValueError
-        Where a line holds something else.
-
-    Examples
-    --------
-    >>> parsed(["1 2 0.5", "3 4 1e3"], "i8,i8,f8")["f2"].tolist()
-    [0.5, 1000.0]
-    """
+    """Lines of numbers, by `numpy.loadtxt`; what is no whole number is none to any NumPy."""
     with warnings.catch_warnings():
         # Before 2.4 NumPy takes 1.5 for the whole number 1, and only warns of it.
         warnings.simplefilter("error", DeprecationWarning)
@@ -47,33 +23,7 @@ def parsed(lines: Sequence[str], dtype: Any, **how: Any) -> Array:
 
 
 def columns_of(path: Path, lines: Sequence[str], numbers: Sequence[int], *dtypes: str) -> list[Array]:
-    """Lines of so many numbers each, column by column.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, for messages.
-    lines : sequence of str
-        What stands in them.
-    numbers : sequence of int
-        Their line numbers, from 1.
-    *dtypes : str
-        Types of the columns, ``"i8,i8,f8"``; of several the first that takes all lines.
-
-    Returns
-    -------
-    list of arrays, one a column
-
-    Raises
-    ------
-    FileFormatError
-        With the number of the first line that has others.
-
-    Examples
-    --------
-    >>> [column.tolist() for column in columns_of(Path("x"), ["1 2", "3 4"], [1, 2], "i8,i8")]
-    [[1, 3], [2, 4]]
-    """
+    """Lines of so many numbers each, column by column."""
     for kind in map(np.dtype, dtypes):
         table = _table(lines, kind)
         if table is not None:
@@ -104,22 +54,7 @@ def edge_columns(
 ) -> tuple[Array, Array, Array | None]:
     """Lines of two ids each and, where there are three columns, a weight.
 
-    Parameters
-    ----------
-    path, lines, numbers
-        As for `columns_of`.
-    columns : {2, 3}
-
-    Returns
-    -------
-    source, target : int64 arrays
-    weight : array or None
-        int64; float64 where one is no whole number of 64 bits.
-
-    Raises
-    ------
-    FileFormatError
-        As `columns_of`.
+    Returns ``weight`` (array or None): int64; float64 where one is no whole number of 64 bits.
     """
     if columns == 2:
         source, target = columns_of(path, lines, numbers, "i8,i8")
@@ -129,26 +64,7 @@ def edge_columns(
 
 
 def indices_of(path: Path, ids: Array, n: int, lines: Sequence[int] | Array) -> Array:
-    """Ids that are counted from 1 as indices.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    ids : integer array
-    n : int
-        Number of vertices.
-    lines : sequence of int
-        Line numbers of the ids.
-
-    Returns
-    -------
-    integer array
-
-    Raises
-    ------
-    FileFormatError
-        With the line of an id beyond them.
-    """
+    """Ids that are counted from 1 as indices."""
     wrong = np.flatnonzero((ids < 1) | (ids > n))
     if wrong.size:
         raise FileFormatError(path, f"vertex {ids[wrong[0]]} is not in 1..{n}", int(lines[int(wrong[0])]))

@@ -12,12 +12,7 @@ MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 class ZstdReader(io.RawIOBase):
-    """What a compressed file holds; to go back is to begin anew, as with gzip.
-
-    Parameters
-    ----------
-    file : binary file
-    """
+    """What a compressed file holds; to go back is to begin anew, as with gzip."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._at = file, 0
@@ -60,21 +55,7 @@ class ZstdReader(io.RawIOBase):
 
 
 def zstd_writer(file: BinaryIO) -> Any:
-    """A file that compresses into another.
-
-    Parameters
-    ----------
-    file : binary file
-
-    Returns
-    -------
-    binary file
-
-    Raises
-    ------
-    MissingExtraError
-        Without pyarrow.
-    """
+    """A file that compresses into another."""
     return _Writer(_pyarrow().CompressedOutputStream(_Open(file), "zstd"))
 
 

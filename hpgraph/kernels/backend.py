@@ -47,23 +47,7 @@ if TYPE_CHECKING:
 
 
 def kernels(device: str) -> Backend:
-    """The kernels for a device.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-        Which.
-
-    Returns
-    -------
-    Backend
-        The module `hpgraph.kernels.cpu` or `hpgraph.kernels.cuda`.
-
-    Raises
-    ------
-    MissingExtraError, DeviceError
-        When CUDA is asked for and cannot be had.
-    """
+    """The kernels for a device."""
     return _kernels(normalize_device(device))
 
 
@@ -78,76 +62,29 @@ def _kernels(device: Device) -> Backend:
 
 
 def joint_traversal(device: str) -> JointTraversal:
-    """The kernels that traverse in many lanes together.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
+    """The kernels that traverse in many lanes together."""
     return cast(JointTraversal, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}"))
 
 
 def lanes_together(device: str) -> LanesTogether | None:
-    """The kernels by which several devices share the searches of many lanes.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module or None
-        None on the CPU, where one device has all threads.
-    """
+    """The kernels by which several devices share the searches of many lanes."""
     if normalize_device(device) == "cpu":
         return None
     return cast(LanesTogether, importlib.import_module("hpgraph.kernels.lanes.cuda_together"))
 
 
 def joint_relaxation(device: str) -> JointRelaxation:
-    """The kernels that relax many lanes together.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
+    """The kernels that relax many lanes together."""
     return cast(JointRelaxation, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_relax"))
 
 
 def windows(device: str) -> Windows:
-    """The kernels of products over windows, for topology that is not in memory.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
+    """The kernels of products over windows, for topology that is not in memory."""
     return cast(Windows, importlib.import_module(f"hpgraph.kernels.windows.{normalize_device(device)}"))
 
 
 def divided_sweeps(device: str) -> DividedSweeps | None:
-    """What sweeps over the shards of several devices.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    callable or None
-        None on the CPU, where one device has all threads.
-    """
+    """What sweeps over the shards of several devices."""
     if normalize_device(device) == "cpu":
         return None
     module = importlib.import_module("hpgraph.kernels.sweep.cuda_divided")
@@ -155,56 +92,20 @@ def divided_sweeps(device: str) -> DividedSweeps | None:
 
 
 def joint_ranks(device: str) -> JointRanks:
-    """The kernels of one step of ranks in many lanes.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
+    """The kernels of one step of ranks in many lanes."""
     return cast(JointRanks, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_ranks"))
 
 
 def similarity(device: str) -> Similarity:
-    """The kernels that compare rows.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
+    """The kernels that compare rows."""
     return cast(Similarity, importlib.import_module(f"hpgraph.kernels.similarity.{normalize_device(device)}"))
 
 
 def sampling(device: str) -> Sampling:
-    """The kernels that draw neighbours and walk at random.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
+    """The kernels that draw neighbours and walk at random."""
     return cast(Sampling, importlib.import_module(f"hpgraph.kernels.sampling.{normalize_device(device)}"))
 
 
 def layouts(device: str) -> Layout:
-    """The kernels that lay out graphs.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
+    """The kernels that lay out graphs."""
     return cast(Layout, importlib.import_module(f"hpgraph.kernels.layout.{normalize_device(device)}"))

@@ -50,13 +50,7 @@ def circular(G: Graph | Any, scale: float = 1, center: Any = None) -> Any:
 
 
 def checked(scale: Any, center: Any, dim: int) -> tuple[float, Any]:
-    """Size and middle of a layout.
-
-    Examples
-    --------
-    >>> checked(2, None, 2)
-    (2.0, array([0., 0.]))
-    """
+    """Size and middle of a layout."""
     size = real(scale, "scale")
     if not math.isfinite(size):
         raise ValueError(f"scale must be finite, not {scale!r}")
@@ -67,13 +61,7 @@ def checked(scale: Any, center: Any, dim: int) -> tuple[float, Any]:
 
 
 def rescaled(points: Any, scale: float, middle: Any) -> Any:
-    """Points moved around a middle, the farthest coordinate `scale` away from it.
-
-    Examples
-    --------
-    >>> rescaled(np.array([[0.0, 0.0], [4.0, 2.0]]), 1.0, np.zeros(2)).tolist()
-    [[-1.0, -0.5], [1.0, 0.5]]
-    """
+    """Points moved around a middle, the farthest coordinate `scale` away from it."""
     xp = array_module(points)
     if len(points) == 0:
         return points

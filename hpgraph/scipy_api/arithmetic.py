@@ -230,14 +230,7 @@ class Arithmetic(Functions):
 
 
 def warn_of_density(message: str, level: int) -> None:
-    """SciPy's warning that a result has few zeros.
-
-    Parameters
-    ----------
-    message : str
-    level : int
-        Of the caller to name, as for `warnings.warn`.
-    """
+    """SciPy's warning that a result has few zeros."""
     from scipy.sparse import SparseEfficiencyWarning
 
     warnings.warn(message, SparseEfficiencyWarning, stacklevel=level)

@@ -226,23 +226,7 @@ def _shares(csr: CSR, parts: int) -> list[float]:
 
 
 def divide_matrix(A: Matrix, devices: Iterable[Any]) -> DividedMatrix:
-    """The rows of a matrix divided between devices.
-
-    Parameters
-    ----------
-    A : Matrix
-    devices : Devices, or sequence of names
-        One a block; unlike those of `Matrix.to` they may name one device several times, or the CPU.
-
-    Returns
-    -------
-    DividedMatrix
-
-    Raises
-    ------
-    DeviceMemoryError
-        When a block will not fit its device.
-    """
+    """The rows of a matrix divided between devices."""
     places, csr = [Devices.of(one) for one in devices], A.csr
     shares = None if csr.device == "cpu" or len(set(places)) == 1 else _shares(csr, len(places))
     bounds = even_ranges(csr.indptr, len(places), shares=shares).tolist()

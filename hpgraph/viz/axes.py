@@ -23,22 +23,7 @@ class Tones(NamedTuple):
 
 
 def tones_on(paper: Any) -> Tones:
-    """Ink, lines and a grid that are seen on the paper, be it light or dark.
-
-    Parameters
-    ----------
-    paper : colour of matplotlib's
-        Of the axes or the figure; where it lets through what is behind it, white is taken to be there.
-
-    Returns
-    -------
-    Tones
-
-    Examples
-    --------
-    >>> tones_on("white").ink, tones_on("black").ink
-    ('#222222', '#EEEEEE')
-    """
+    """Ink, lines and a grid that are seen on the paper, be it light or dark."""
     from matplotlib.colors import to_rgba
 
     red, green, blue, opaque = to_rgba(paper)
@@ -49,22 +34,7 @@ def tones_on(paper: Any) -> Tones:
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """The axes given, or those of a new figure.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes or None
-        Where to draw.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
+    """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
     try:

@@ -24,12 +24,6 @@ _INEXACT = 2.0**53
 class ConvertedGraph:
     """The nodes, neighbours in NetworkX's order, and such attributes of the edges as were asked for.
 
-    Parameters
-    ----------
-    graph : networkx graph
-    attributes : iterable of str
-        Of edges; those without one have 1.
-
     Attributes
     ----------
     nodes : list
@@ -52,12 +46,9 @@ class ConvertedGraph:
             self._check_symmetric()
 
     def _check_symmetric(self) -> None:
-        """An undirected view of a directed graph has for an edge the attributes of either arc, by which end is asked.
+        """An undirected view of a directed graph has for an edge the attributes of either arc.
 
-        Raises
-        ------
-        NotImplementedError
-            When the two differ.
+        By which end is asked.
         """
         for name, values in self.values.items():
             if values is not None and ((matrix := self._matrix(values)) != matrix.T.tocsr()).nnz:
@@ -114,10 +105,7 @@ class ConvertedGraph:
     def graph(self, weight: str | None = None) -> Graph:
         """The graph on which algorithms run, on the device of ``hpgraph.config.networkx_device``.
 
-        Parameters
-        ----------
-        weight : str or None
-            The attribute of edges to have for weights. The graph has none where no edge has it.
+        ``weight``: the attribute of edges to have for weights. The graph has none where no edge has it.
         """
         values = None if weight is None else self.values[weight]
         key = None if values is None else weight
@@ -134,13 +122,7 @@ class ConvertedGraph:
         return self._graphs[key]
 
     def lengths(self, weight: str | None, *, positive: bool = False) -> Graph:
-        """The graph with weights that can be lengths of paths.
-
-        Raises
-        ------
-        NotImplementedError
-            When one is negative or not finite; or zero, where they are to be positive.
-        """
+        """The graph with weights that can be lengths of paths."""
         values = None if weight is None else self.values[weight]
         if values is not None and len(values) and not (np.isfinite(values).all() and values.min() >= 0):
             raise NotImplementedError(f"{weight!r} is negative or not finite somewhere")
@@ -154,13 +136,7 @@ class ConvertedGraph:
         return values is None or values.dtype.kind == "i"
 
     def check_exact(self, weight: str | None, length: float) -> None:
-        """Leave to NetworkX, which adds Python's whole numbers, lengths of paths that floats would round.
-
-        Raises
-        ------
-        NotImplementedError
-            When the length is beyond what floats count one by one, and a whole number may have gone into it.
-        """
+        """Leave to NetworkX, which adds Python's whole numbers, lengths of paths that floats would round."""
         values = None if weight is None else self.values[weight]
         if values is None or length < _INEXACT:
             return
@@ -174,13 +150,7 @@ class ConvertedGraph:
             self.check_exact(weight, float(values.max()) * len(self))
 
     def number(self, node: Hashable, complaint: str = "Source {} is not in G") -> int:
-        """The number of a node.
-
-        Raises
-        ------
-        networkx.NodeNotFound
-            When there is no such node.
-        """
+        """The number of a node."""
         if node not in self:
             raise nx.NodeNotFound(complaint.format(node))
         return self.index[node]

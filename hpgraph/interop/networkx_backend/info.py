@@ -72,18 +72,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
 
 
 def get_info() -> dict[str, Any]:
-    """What the entry point ``networkx.backend_info`` is to give.
-
-    Returns
-    -------
-    dict
-        Name, package, functions with their notes, and settings: ``nx.config.backends.hpgraph``.
-
-    Examples
-    --------
-    >>> get_info()["backend_name"], "pagerank" in get_info()["functions"]
-    ('hpgraph', True)
-    """
+    """What the entry point ``networkx.backend_info`` is to give."""
     return {
         "backend_name": "hpgraph",
         "project": "hpgraph",

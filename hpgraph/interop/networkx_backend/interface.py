@@ -33,21 +33,7 @@ def convert_from_nx(
     edge_attrs: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> ConvertedGraph:
-    """A NetworkX graph, converted.
-
-    Parameters
-    ----------
-    graph : networkx graph, or one that is converted
-    edge_attrs : dict, optional
-        The attributes to take along; edges without one have 1, as everywhere in NetworkX.
-    **_
-        What else NetworkX says; nodes' attributes are not converted.
-
-    Raises
-    ------
-    NotImplementedError
-        When an attribute is not a real number everywhere.
-    """
+    """A NetworkX graph, converted."""
     if isinstance(graph, ConvertedGraph):
         return graph
     try:
@@ -62,14 +48,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-    """Whether a call can run here: True.
-
-    Raises
-    ------
-    NotImplementedError
-        Where it cannot, and why: what NetworkX is given as text goes to its log alone. It takes the error for the same,
-        but for its mode for tests, where the text is returned.
-    """
+    """Whether a call can run here: True."""
     reason = reason_against(__getattr__(name), args, kwargs)
     if reason is None or nx.utils.backends._dispatchable._is_testing:
         return reason or True

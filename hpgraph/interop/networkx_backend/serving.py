@@ -26,15 +26,7 @@ Refusal = Callable[[Mapping[str, Any]], "str | None"]
 
 
 def serves(*, parallel: bool = False, unless: Refusal | None = None) -> Callable[[Function], Function]:
-    """Say which calls a function of the backend takes.
-
-    Parameters
-    ----------
-    parallel : bool
-        Whether parallel edges are one to it, so that it takes multigraphs.
-    unless : callable, optional
-        Gives, for the arguments by name, why it cannot run, or None.
-    """
+    """Say which calls a function of the backend takes."""
 
     def mark(function: Function) -> Function:
         function.parallel = parallel  # type: ignore[attr-defined]
@@ -59,15 +51,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
-    """Why a call cannot run on the backend, or None.
-
-    Parameters
-    ----------
-    function : callable
-        The backend's.
-    args, kwargs
-        As NetworkX was given them.
-    """
+    """Why a call cannot run on the backend, or None."""
     try:
         bound = _signature(function).bind(*args, **kwargs)
     except TypeError as error:
@@ -85,14 +69,7 @@ def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
 
 
 def reason_to_leave(name: str, graph: Any) -> str | None:
-    """Why it is better to let NetworkX run by itself, or None: converting takes longer than that.
-
-    Parameters
-    ----------
-    name : str
-        Of the function.
-    graph : networkx graph, or one that is converted
-    """
+    """Why it is better to let NetworkX run by itself, or None: converting takes longer than that."""
     if getattr(graph, "__networkx_backend__", None) == "hpgraph":
         return None
     if (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("hpgraph"):

@@ -68,11 +68,6 @@ class Betweenness(Protocol):
         `out` and `in_` are the arcs by their source and by their target. `profile` gives the number of vertices on each
         level of a search that is like those from the sources; it is called where the way to compute depends on it.
         `done` is called with the number of sources as they are done.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When one source alone does not fit.
         """
 
     def weighted_dependencies(self, out: CSR, in_: CSR, distances: Any, sources: np.ndarray, sums: Sums) -> bool:
@@ -89,25 +84,6 @@ def gains_by_lanes(profile: np.ndarray, n: int, lanes: int) -> bool:
     Two searches meet where a vertex is on the same level for both. A joint search visits a vertex once for each level
     that it has in any lane, on which arcs and bits are read, and the numbers of its lanes: about as much again as what
     each search alone would read. So it pays where a visit serves two lanes or more.
-
-    Parameters
-    ----------
-    profile : int64 array
-        Vertices on each level of a search.
-    n : int
-        Vertices of the graph.
-    lanes : int
-        Searches at once.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gains_by_lanes(np.array([1, 30, 500, 469]), 1000, 16), gains_by_lanes(np.full(1000, 1), 1000, 16)
-    (True, False)
     """
     share = profile / n
     visits = (1 - (1 - share) ** lanes).sum()

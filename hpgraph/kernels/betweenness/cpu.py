@@ -39,22 +39,8 @@ def dependencies(
 ) -> None:
     """Add the dependencies of each source by numbers of arcs.
 
-    Parameters
-    ----------
-    out, in_ : CSR, shape (n, n)
-        The arcs by their source and by their target.
-    sources : int64 array of length k
-    sums : Sums
-        Changed in place.
-    profile : callable
-        Gives the number of vertices on each level of a search like those from the sources.
-    done : callable
-        Told how many sources are done, as they are.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When one source alone does not fit.
+    ``out, in_`` (CSR, shape (n, n)): the arcs by their source and by their target; ``sources`` (int64 array of length
+    k); ``sums``: changed in place.
     """
     n, lanes = out.shape[0], min(len(sources), LANES)
     while lanes >= FEWEST and not fits(n * lanes * _LANE_BYTES, "cpu"):
@@ -74,24 +60,8 @@ def dependencies(
 def weighted_dependencies(out: CSR, in_: CSR, distances: np.ndarray, sources: np.ndarray, sums: Sums) -> bool:
     """Add the dependencies of each source by distances.
 
-    Parameters
-    ----------
-    out, in_ : CSR, shape (n, n)
-        The arcs by their source and by their target, with positive weights.
-    distances : float64 array of shape (k, n)
-    sources : int64 array of length k
-    sums : Sums
-        Changed in place.
-
-    Returns
-    -------
-    bool
-        False where shortest paths go round in a cycle.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When one source alone does not fit.
+    ``out, in_`` (CSR, shape (n, n)): the arcs by their source and by their target, with positive weights; ``distances``
+    (float64 array of shape (k, n)); ``sources`` (int64 array of length k); ``sums``: changed in place.
     """
     with team() as workers:
         space = _benches(out, min(workers, len(sources)))

@@ -48,18 +48,7 @@ class Bench(NamedTuple):
 
 
 def benches(workers: int, n: int, ids: Any) -> Bench:
-    """Blank work space.
-
-    Parameters
-    ----------
-    workers, n : int
-    ids : dtype
-        Of vertices.
-
-    Returns
-    -------
-    Bench
-    """
+    """Blank work space."""
     tags = np.zeros((workers, 2 * n), np.int64)
     tags[:, 1::2] = _BLANK
     return Bench(tags.view(np.float64), tags, np.zeros((workers, n)), np.empty((workers, n + 1), ids))

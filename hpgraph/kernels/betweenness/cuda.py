@@ -94,20 +94,7 @@ def _stride(lanes: int) -> int:
 
 
 def names(index: str, scaled: bool, places: bool, weighted: bool) -> dict[str, str]:
-    """Name expressions of the kernels of a search.
-
-    Parameters
-    ----------
-    index : str
-        C++ type of vertex ids.
-    scaled, places, weighted : bool
-        Whether numbers carry exponents, arcs are added to, and paths are weighted.
-
-    Returns
-    -------
-    dict of str
-        By what they do.
-    """
+    """Name expressions of the kernels of a search."""
     word = {False: "false", True: "true"}
     found = {
         "begin": f"hpgraph::paths_begin<{index}>",
@@ -119,27 +106,12 @@ def names(index: str, scaled: bool, places: bool, weighted: bool) -> dict[str, s
 
 
 def prologue() -> str:
-    """C++ text before the source: how kernels with barriers are launched.
-
-    Returns
-    -------
-    str
-    """
+    """C++ text before the source: how kernels with barriers are launched."""
     return f"#define HPGRAPH_PATH_THREADS {THREADS}\n#define HPGRAPH_PATH_BLOCKS {BLOCKS}"
 
 
 def checks(index: np.dtype) -> str:
-    """C++ text that compiles where the structs are as the host fills them.
-
-    Parameters
-    ----------
-    index : dtype
-        Of vertex ids.
-
-    Returns
-    -------
-    str
-    """
+    """C++ text that compiles where the structs are as the host fills them."""
     layouts = LONG_ROWS.of(), LEVEL_SLOT, LEVEL_ROW, ARCS.of(Index=index), STATE.of(Index=index)
     return "\n".join(layout.checks for layout in layouts)
 

@@ -12,23 +12,7 @@ import numpy as np
 
 
 def joined(ahead: list[int], back: list[int]) -> np.ndarray:
-    """A path of two halves, each vertex once.
-
-    Parameters
-    ----------
-    ahead, back : list of vertices
-        From the source, and from the target, to the same vertex.
-
-    Returns
-    -------
-    int64 array
-        From the source to the target. The halves may share vertices, on cycles of weight 0: these are cut off.
-
-    Examples
-    --------
-    >>> joined([0, 1, 2], [5, 1, 2]).tolist()
-    [0, 1, 5]
-    """
+    """A path of two halves, each vertex once."""
     way = ahead + back[-2::-1]
     last = {vertex: place for place, vertex in enumerate(way)}
     path, place = [], 0

@@ -20,17 +20,7 @@ _FIRST_ROOM = 1024
 def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | None:
     """The vertices of a path of fewest arcs.
 
-    Parameters
-    ----------
-    out, in_ : CSR
-        Arcs by source and by target.
-    source, target : int
-        Its ends.
-
-    Returns
-    -------
-    int64 array, or None
-        From `source` to `target`; None where there is no path.
+    Returns int64 array, or None: from `source` to `target`; None where there is no path.
     """
     n = out.shape[0]
     if source == target:
@@ -46,17 +36,8 @@ def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | No
 def least_weight(out: CSR, in_: CSR, source: int, target: int) -> tuple[np.ndarray, float] | None:
     """The vertices of a path of least weight, and that weight.
 
-    Parameters
-    ----------
-    out, in_ : CSR
-        Arcs by source and by target, with weights that are not negative.
-    source, target : int
-        Its ends.
-
-    Returns
-    -------
-    (int64 array, float), or None
-        None where there is no path. The weight is added in double precision, from both ends.
+    Returns (int64 array, float), or None: none where there is no path. The weight is added in double precision, from
+    both ends.
     """
     n = out.shape[0]
     if source == target:

@@ -30,21 +30,6 @@ MANY_MOVES = 1 / 4
 
 
 def batch_bits(n: int, arcs: int) -> int:
-    """How many bits of a hash say to which batch a vertex belongs.
-
-    Parameters
-    ----------
-    n, arcs : int
-        How many vertices and arcs there are.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> batch_bits(10, 20), batch_bits(1000, 16_000), batch_bits(10**6, 10**8)
-    (2, 5, 6)
-    """
+    """How many bits of a hash say to which batch a vertex belongs."""
     batches = min(1 << MOST_BITS, max(FEWEST, arcs // max(n, 1) / NEIGHBOURS))
     return math.ceil(math.log2(batches))

@@ -89,21 +89,8 @@ class Space(NamedTuple):
 def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
     """Communities of a higher modularity, vertices moving from one to another, and how many moves there were.
 
-    Parameters
-    ----------
-    level : Level
-    label : array of the type of ids, shape (n,)
-        The community of each vertex at first: the number of a vertex.
-    resolution : float
-        How much larger communities are made smaller.
-    seed : int
-        Below 2⁶⁴; it draws the batches, and decides among equals.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
-        Numbers of vertices, not those of members alone.
-    int
+    ``label`` (array of the type of ids, shape (n,)): the community of each vertex at first: the number of a vertex.
+    Returns array of the type of ids, shape (n,): numbers of vertices, not those of members alone.
     """
     return _moved(level, label.copy(), label[:0], resolution, seed, ROUNDS, FEW_MOVES, FEW_YIELD)
 
@@ -114,24 +101,12 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     Whom a vertex joins stays there: a community of two or more, or one alone whose batch it is not. So each that joins
     has an arc to one that remains, and communities are connected.
 
-    Parameters
-    ----------
-    level : Level
-    within : array of the type of ids, shape (n,)
-        The community of each vertex; parts lie within one.
-    resolution, seed
-        As for `move_vertices`.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
-        Each part under the number of one of its vertices.
-
-    References
-    ----------
     V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
     Scientific Reports 9 (2019), section "Leiden algorithm": refinement. Here a vertex takes the best community, not a
     random one.
+
+    ``within`` (array of the type of ids, shape (n,)): the community of each vertex; parts lie within one. Returns array
+    of the type of ids, shape (n,): each part under the number of one of its vertices.
     """
     label = np.arange(len(within), dtype=within.dtype)
     return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0, 0)[0]

@@ -37,19 +37,8 @@ class Members(NamedTuple):
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     """The graph of the communities, and the number in it of each vertex's.
 
-    Parameters
-    ----------
-    level : Level
-    label : array of the type of ids, shape (n,)
-        The community of each vertex, by any numbers below n.
-
-    Returns
-    -------
-    Level
-        An edge weighs what all between two communities weigh together; what lies within one is among its strength
-        alone.
-    array of the type of ids, shape (n,)
-        Communities are numbered from 0 in the order of their labels.
+    ``label`` (array of the type of ids, shape (n,)): the community of each vertex, by any numbers below n. Returns
+    array of the type of ids, shape (n,): communities are numbered from 0 in the order of their labels.
     """
     arcs, n, ids = level.arcs, len(label), label.dtype
     present = np.zeros(n, np.bool_)
@@ -79,15 +68,7 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
 def weight_between(level: Level, label: Any) -> int:
     """What the arcs between communities weigh.
 
-    Parameters
-    ----------
-    level : Level
-    label : integer array of shape (n,)
-
-    Returns
-    -------
-    int
-        In the level's units; an edge counts from both of its ends.
+    ``label`` (integer array of shape (n,)). Returns int: in the level's units; an edge counts from both of its ends.
     """
     arcs = level.arcs
     with team() as threads:
@@ -99,17 +80,8 @@ def weight_between(level: Level, label: Any) -> int:
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     """What the vertices of each community send and receive together.
 
-    Parameters
-    ----------
-    level : Level
-    label : integer array of shape (n,)
-        Below `count`.
-    count : int
-
-    Returns
-    -------
-    int64 array of shape (count,), int64 array of shape (count,)
-        The same array where both are the same.
+    ``label`` (integer array of shape (n,)): below `count`. Returns int64 array of shape (count,), int64 array of shape
+    (count,): the same array where both are the same.
     """
     sent = summed_by(label, level.sent, count)
     return sent, summed_by(label, level.received, count) if level.directed else sent

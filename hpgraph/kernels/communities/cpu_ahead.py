@@ -13,17 +13,9 @@ AHEAD, LINE, MOST, ON_THE_WAY = 4, 16, 128, 24
 
 
 def pays(arcs: CSR, joined: int) -> bool:
-    """Whether rows are longer than a line of memory: of shorter ones the processor reads several at a time by itself.
+    """Whether rows are longer than a line of memory.
 
-    Parameters
-    ----------
-    arcs : CSR
-    joined : int
-        How many rows have entries.
-
-    Returns
-    -------
-    bool
+    Of shorter ones the processor reads several at a time by itself.
     """
     return arcs.nnz > LINE * joined
 

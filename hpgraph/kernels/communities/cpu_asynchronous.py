@@ -54,20 +54,7 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
     Among labels of the same weight one order decides, drawn for all, where they have an eighth of the weight around it;
     else it keeps its own, or chance decides, for each vertex its own.
 
-    Parameters
-    ----------
-    level : Level
-    seed : int
-        Below 2⁶⁴.
-    rounds : int
-        The most there are.
-    few : float
-        A round that changes no more than this share of the labels is the last.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
-        Numbers of vertices.
+    Returns array of the type of ids, shape (n,): numbers of vertices.
     """
     arcs, n = level.arcs, len(level.sent)
     label = np.arange(n, dtype=arcs.indices.dtype)

@@ -23,16 +23,7 @@ class Tables(NamedTuple):
 
 
 def tables(workers: int, most: int) -> Tables:
-    """Tables for so many keys at the most.
-
-    Parameters
-    ----------
-    workers, most : int
-
-    Returns
-    -------
-    Tables
-    """
+    """Tables for so many keys at the most."""
     slots = _SPARSE
     while slots < 2 * most:
         slots *= 2

@@ -26,18 +26,7 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
 
     Who has no neighbour whose label changed in the last round is passed over, and so are loops.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Every arc from both of its ends; who is given twice counts twice. Weights are not read.
-    label : array of the type of ids, shape (n,)
-        None is negative.
-    rounds : int
-        The most there are.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
+    ``label`` (array of the type of ids, shape (n,)): none is negative. Returns array of the type of ids, shape (n,).
     """
     label, degrees = label.copy(), arcs.degrees
     following, waking, woken = label.copy(), degrees > 0, np.zeros(len(label), np.bool_)
@@ -58,14 +47,7 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
 def first_neighbours(arcs: CSR) -> Any:
     """The first neighbour of each vertex, its own number where it has none; a loop is none.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Rows ascending, nobody given twice.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
+    ``arcs``: rows ascending, nobody given twice. Returns array of the type of ids, shape (n,).
     """
     first = np.arange(arcs.shape[0], dtype=arcs.indices.dtype)
     joined = np.flatnonzero(arcs.indptr[1:] > arcs.indptr[:-1])

@@ -41,23 +41,7 @@ _FIELDS = {
 
 
 def kernel_name(frequent: bool, index: str, weight: str, sums: str) -> str:
-    """Name expression of the kernel.
-
-    Parameters
-    ----------
-    frequent : bool
-        Whether it finds the most frequent labels, rather than communities of a higher modularity.
-    index : str
-        "int" or "long long".
-    weight : str
-        "hpgraph::One" or "long long".
-    sums : str
-        "unsigned" or "unsigned long long".
-
-    Returns
-    -------
-    str
-    """
+    """Name expression of the kernel."""
     return f"hpgraph::move_groups<{'true' if frequent else 'false'}, {index}, {weight}, {sums}>"
 
 
@@ -81,24 +65,15 @@ class _Search(NamedTuple):
 
 
 def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, Any]:
-    """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU; the number of moves is an array without dimensions.
+    """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
+    The number of moves is an array without dimensions.
     """
     return _moved(level, label.copy(), resolution, seed, few=int(FEW_MOVES * len(label)), share=FEW_YIELD)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
-    """`hpgraph.kernels.communities.cpu.refine_communities` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.communities.cpu.refine_communities` on the GPU."""
     import cupy
 
     label = cupy.arange(len(within), dtype=within.dtype)
@@ -106,13 +81,7 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
 
 
 def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:
-    """`hpgraph.kernels.communities.cpu_asynchronous.asynchronous_labels` on the GPU, in batches of single vertices.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.communities.cpu_asynchronous.asynchronous_labels` on the GPU, in batches of single vertices."""
     import cupy
 
     n = level.arcs.shape[0]
@@ -143,13 +112,7 @@ def _moved(
 
 
 def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
-    """`hpgraph.kernels.communities.cpu_labels.frequent_labels` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.communities.cpu_labels.frequent_labels` on the GPU."""
     label = label.copy()
     if arcs.nnz and rounds:
         pattern = arcs.with_data(None)

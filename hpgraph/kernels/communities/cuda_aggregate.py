@@ -35,12 +35,7 @@ _FIELDS = {
 
 
 def kernel_names(index: str, weight: str, sums: str) -> tuple[str, ...]:
-    """Name expressions of the kernels of the source, for C++ types as in `hpgraph.kernels.communities.cuda`.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of the kernels of the source, for C++ types as in `hpgraph.kernels.communities.cuda`."""
     summing = f"{index}, {weight}, {sums}"
     names = (f"{name}<{summing}>" for name in ("aggregate_by_warp", "aggregate_by_chunk", "rows_of_tables"))
     return tuple(
@@ -55,13 +50,7 @@ def layout(index: str, weight: str, sums: str) -> Any:
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
-    """`hpgraph.kernels.communities.cpu_aggregate.aggregate_communities` on the GPU; rows are in no order.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-    """
+    """`hpgraph.kernels.communities.cpu_aggregate.aggregate_communities` on the GPU; rows are in no order."""
     arcs = level.arcs
     width = 2 * arcs.indices.itemsize + 8 + (4 if sum_type(level) == "unsigned" else 8)
     check_memory(arcs.nnz * width + 40 * len(label), "the graph of the communities", "cuda")

@@ -41,12 +41,7 @@ class Members(NamedTuple):
 
 @functools.cache
 def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of the kernels of the source, for a C++ type of ids.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of the kernels of the source, for a C++ type of ids."""
     typed = ("begin_groups", "mark_groups", "number_groups", "list_members", "first_neighbours", "sum_groups")
     return ("hpgraph::plan_tables", "hpgraph::count_rows", *(f"hpgraph::{name}<{index}>" for name in typed))
 
@@ -54,17 +49,7 @@ def kernel_names(index: str) -> tuple[str, ...]:
 def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Beginning:
     """What a search over communities begins with.
 
-    Parameters
-    ----------
-    arcs : CSR
-    strengths : pair of int64 arrays, optional
-        What vertices send and receive, the same array twice where that is the same; none where nobody asks.
-    label : array of ids
-        The community of each vertex.
-
-    Returns
-    -------
-    Beginning
+    ``strengths``: what vertices send and receive, the same array twice where that is the same; none where nobody asks.
     """
     import cupy
 
@@ -134,14 +119,7 @@ def table_plan(members: Members) -> tuple[Any, Any]:
 def first_neighbours(arcs: CSR) -> Any:
     """The first neighbour of each vertex, its own number where it has none; a loop is none.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Rows ascending.
-
-    Returns
-    -------
-    array of ids, shape (n,)
+    ``arcs``: rows ascending. Returns array of ids, shape (n,).
     """
     import cupy
 

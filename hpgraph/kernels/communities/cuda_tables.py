@@ -25,24 +25,7 @@ def sum_type(level: Level) -> str:
 def clear_tables(begin: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any]:
     """Tables at rest, one behind the other; waits for the GPU.
 
-    Parameters
-    ----------
-    begin : CuPy int64 array of shape (k + 1,)
-        The slots before each, and all.
-    ids : dtype
-        Of keys.
-    sums : str
-        C++ type of sums.
-
-    Returns
-    -------
-    array, array
-        Keys and sums.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When they will not fit.
+    ``begin`` (CuPy int64 array of shape (k + 1,)): the slots before each, and all.
     """
     import cupy
 

@@ -48,32 +48,8 @@ class Level(NamedTuple):
 def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     """The level that a graph is.
 
-    Parameters
-    ----------
-    out : CSR
-        Its arcs by source.
-    directed, weighted : bool
-        Whether directions and weights count.
-
-    Returns
-    -------
-    Level
-
-    Raises
-    ------
-    ValueError
-        When a weight is negative or not finite, or all are 0.
-
-    Notes
-    -----
     Weights that are no whole numbers, or whose sum is beyond 2⁵², are rounded to multiples of a power of two that is
     less than 2⁻⁵⁰ of their sum. The sums are then exact: the order in which threads add does not matter.
-
-    Examples
-    --------
-    >>> level = level_of(CSR((2, 2), [0, 1, 2], [1, 0], [0.5, 0.5]), directed=False, weighted=True)
-    >>> level.total * level.unit
-    1.0
     """
     xp, n = array_module(out.indices), out.shape[0]
     row = out.expand_rows()
@@ -104,15 +80,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
 def summed_by(number: Any, weight: Any, count: int) -> Any:
     """What stands under each number weighs together; exact, as all sums of a level are below 2⁵².
 
-    Parameters
-    ----------
-    number, weight : integer arrays of shape (m,)
-        Numbers are below `count`.
-    count : int
-
-    Returns
-    -------
-    int64 array of shape (count,)
+    ``number, weight`` (integer arrays of shape (m,)): numbers are below `count`. Returns int64 array of shape (count,).
     """
     return array_module(number).bincount(number, weights=weight, minlength=count).astype(np.int64)
 

@@ -168,19 +168,8 @@ class EdgeFunctions(ProgramFunctions):
 def current(values: Any, stamps: Any, supersteps: int, arrays: Any) -> Any:
     """The last value written of each arc, of a property that keeps two.
 
-    Parameters
-    ----------
-    values : array of length 2 m
-    stamps : array of length m, or None
-        None where all arcs changed in every superstep.
-    supersteps : int
-        How many there were.
-    arrays : module
-        NumPy or CuPy.
-
-    Returns
-    -------
-    array of length m
+    ``values`` (array of length 2 m); ``stamps`` (array of length m, or None): none where all arcs changed in every
+    superstep. Returns array of length m.
     """
     both = values.reshape(-1, 2)
     if stamps is None:

@@ -27,24 +27,8 @@ class EdgeProgramCode(ProgramCode):
 
     `gather` is its `edge_compute`, `update` its `vertex_compute`, `reduce` its `combiner`.
 
-    Parameters
-    ----------
-    edge_properties : tuple of (str, numpy.dtype)
-        Names and types of the edge properties, in order.
-    constant : tuple of bool
-        Which of them `edge_compute` does not change.
-    weight : numpy.dtype or None
-        Type of the weights; None where there are none, or none are read.
-    places : numpy.dtype
-        Type of the arcs' numbers.
-    reads_reverse : bool
-        Whether a function looks at an arc's reverse.
-    halts : function or None
-        The program's `vote_to_halt`.
-    reply, reply_cond : function or None
-        As in `hpgraph.EdgeVertexProgram`.
-    everyone : bool
-        Whether every vertex is active in every superstep.
+    ``edge_properties``: names and types of the edge properties, in order; ``weight``: type of the weights; None where
+    there are none, or none are read.
     """
 
     functions_type: ClassVar[type] = EdgeFunctions
@@ -126,13 +110,7 @@ class EdgeProgramCode(ProgramCode):
         return found
 
     def place(self, name: str) -> int:
-        """Where in the state an array beside the arcs is.
-
-        Parameters
-        ----------
-        name : str
-            That of an edge property, "weight", "reverse" or "stamp".
-        """
+        """Where in the state an array beside the arcs is."""
         return len(self.properties) + [known for known, _ in self.beside].index(name)
 
     def called(self, name: str) -> str:

@@ -52,18 +52,7 @@ def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, ze
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     """A value for each entry of a matrix.
 
-    Parameters
-    ----------
-    csr : CSR
-        Where it is a pattern its values are True.
-    function : EntryFunction
-        ``f(x, thunk, row, column)``.
-    thunk : scalar
-        Converted to the type that `function` takes.
-
-    Returns
-    -------
-    array, shape (nnz,), of the function's dtype
+    Returns array, shape (nnz,), of the function's dtype.
     """
     out = np.empty(csr.nnz, function.dtype)
     data, thunk, zero = plain(csr.data), function.y_dtype.type(thunk), function.dtype.type(0)
@@ -139,19 +128,7 @@ def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indpt
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     """The entries of a matrix for which a predicate holds.
 
-    Parameters
-    ----------
-    csr : CSR
-        Where it is a pattern its values are True.
-    predicate : EntryFunction
-        ``f(x, thunk, row, column)``, of bool.
-    thunk : scalar
-        Converted to the type that `predicate` takes.
-
-    Returns
-    -------
-    CSR
-        In the same order; the matrix itself where all are kept.
+    Returns CSR: in the same order; the matrix itself where all are kept.
     """
     rows = csr.shape[0]
     bounds = task_bounds(csr.indptr)
@@ -181,15 +158,7 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
 def keep_entries(csr: CSR, flags: Any) -> CSR:
     """The entries for which an array of bool is true.
 
-    Parameters
-    ----------
-    csr : CSR
-    flags : array of bool, shape (nnz,)
-
-    Returns
-    -------
-    CSR
-        In the same order.
+    ``flags`` (array of bool, shape (nnz,)). Returns CSR: in the same order.
     """
     before = np.zeros(csr.nnz + 1, np.int64)
     np.cumsum(flags, out=before[1:])
@@ -244,22 +213,8 @@ def zip_entries(
 ) -> Any:
     """Two vectors joined index by index.
 
-    Parameters
-    ----------
-    x, y : array, shape (n,)
-    x_present, y_present : Bitmask or None
-        Which of their entries are present; None for all.
-    both, left, right : EntryFunction or None
-        ``f(x, y, index, 0)`` where both are present, only `x` and only `y`.
-    dtype : dtype
-        Of the result.
-    fill_x, fill_y : scalar
-        What stands in for absent values of `x`, for `right`, and of `y`, for `left`.
-
-    Returns
-    -------
-    array, shape (n,)
-        0 where no function applies.
+    ``x, y`` (array, shape (n,)); ``x_present, y_present``: which of their entries are present; None for all. Returns
+    array, shape (n,): 0 where no function applies.
     """
     dtype = np.dtype(dtype)
     out = np.empty(len(x), dtype)

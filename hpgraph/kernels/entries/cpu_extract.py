@@ -30,18 +30,7 @@ _NONE = np.empty(0, dtype=np.uint8)
 def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     """Some rows, of the columns low..high-1, which become 0..high-low-1.
 
-    Parameters
-    ----------
-    csr : CSR
-        Rows sorted.
-    rows : integer array, shape (m,)
-        Which, in the order of the result; within the matrix.
-    low, high : int
-        Columns.
-
-    Returns
-    -------
-    CSR
+    ``csr``: rows sorted; ``rows`` (integer array, shape (m,)): which, in the order of the result; within the matrix.
     """
     begin, indptr = np.empty(len(rows), dtype=np.int64), np.empty(len(rows) + 1, dtype=np.int64)
     whole = low == 0 and high == csr.shape[1]
@@ -66,16 +55,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
 def columns_of(csr: CSR, columns: Any) -> CSR:
     """Any columns, in any order, some more than once; rows of the result are sorted where the columns rise.
 
-    Parameters
-    ----------
-    csr : CSR
-        Rows sorted.
-    columns : integer array, shape (k,)
-        Which, in the order of the result; within the matrix.
-
-    Returns
-    -------
-    CSR
+    ``csr``: rows sorted; ``columns`` (integer array, shape (k,)): which, in the order of the result; within the matrix.
     """
     rows, width = csr.shape
     # Column c of the matrix becomes the columns order[first[c]:first[c + 1]] of the result.
@@ -96,17 +76,8 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
 def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
     """Where in the arrays of a matrix single places stand.
 
-    Parameters
-    ----------
-    csr : CSR
-        Canonical.
-    rows, columns : integer arrays, shape (m,)
-        The places, within the matrix.
-
-    Returns
-    -------
-    int64 array, shape (m,)
-        -1 for places that hold no entry.
+    ``rows, columns`` (integer arrays, shape (m,)): the places, within the matrix. Returns int64 array, shape (m,): -1
+    for places that hold no entry.
     """
     found = np.empty(len(rows), dtype=np.int64)
     with team():
@@ -115,34 +86,12 @@ def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
 
 
 def bits_of(data: Any) -> Any:
-    """Values as `bits_type` of their width: they are only moved, and few kernels serve all types.
-
-    Parameters
-    ----------
-    data : array or None
-
-    Returns
-    -------
-    array
-        Empty where there are no values.
-    """
+    """Values as `bits_type` of their width: they are only moved, and few kernels serve all types."""
     return _NONE if data is None else data.view(bits_type(data.dtype))
 
 
 def room(data: Any, nnz: int) -> tuple[Any, Any]:
-    """An array for values like others, as `bits_of` it and as what it is.
-
-    Parameters
-    ----------
-    data : array or None
-        The others.
-    nnz : int
-        How many.
-
-    Returns
-    -------
-    tuple of two arrays; of an empty one and None where there are no values
-    """
+    """An array for values like others, as `bits_of` it and as what it is."""
     if data is None:
         return _NONE, None
     made = np.empty(nnz, dtype=data.dtype)

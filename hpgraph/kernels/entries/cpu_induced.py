@@ -47,24 +47,10 @@ class Kept(NamedTuple):
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     """The entries whose row and column are both chosen.
 
-    Parameters
-    ----------
-    csr : CSR
-        Square, rows sorted.
-    chosen : Bitmask
-        Over its rows.
-
-    Returns
-    -------
-    CSR
-        With a row and a column for each chosen index, in ascending order.
-    integer array
-        The chosen indices.
-
-    Notes
-    -----
     Each task writes what it keeps to where it would stand if all were kept, so that entries are looked at once; of that
     memory only what is written to is ever touched.
+
+    ``csr``: square, rows sorted. Returns CSR: with a row and a column for each chosen index, in ascending order.
     """
     rows = np.empty(chosen.count(), dtype=index_dtype(chosen.n))
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)

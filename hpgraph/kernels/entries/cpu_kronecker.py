@@ -40,21 +40,7 @@ def _rows(op, zero, a, b, columns, out):
 def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
     """The Kronecker product of two matrices.
 
-    Parameters
-    ----------
-    a, b : CSR
-        Rows sorted.
-    op : BinaryOp
-        ``f(a, b)`` makes a value of the result.
-    types : (dtype, dtype)
-        Of the factors' values, bool for a pattern.
-    shape : (int, int)
-        Of the result.
-
-    Returns
-    -------
-    CSR
-        Rows sorted.
+    ``a, b``: rows sorted. Returns CSR: rows sorted.
     """
     dtype = op.result_dtype(*types)
     indptr = np.zeros(shape[0] + 1, np.int64)

@@ -134,29 +134,8 @@ def merge(
 ) -> CSR:
     """The entries that two matrices have, joined place by place.
 
-    Parameters
-    ----------
-    a, b : CSR
-        Of the same shape, rows sorted and free of duplicates. Where one is a pattern its values are True.
-    both, left, right : EntryFunction or None
-        ``f(x, y, row, column)`` makes the value where both matrices have an entry, only `a` and only `b`. None leaves
-        such places out: an intersection has `both` alone, a difference `left` alone.
-    dtype : dtype or None
-        Of the result; None makes a pattern, for which the functions are not called.
-    fill_a, fill_b : scalar
-        What stands in for the absent value of `a`, for `right`, and of `b`, for `left`.
-    nonzero : bool, default False
-        Whether entries that come out as zero are dropped.
-
-    Returns
-    -------
-    CSR
-        Rows sorted.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
+    ``a, b``: of the same shape, rows sorted and free of duplicates. Where one is a pattern its values are True. Returns
+    CSR: rows sorted.
     """
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     dtype = None if dtype is None else np.dtype(dtype)

@@ -22,19 +22,7 @@ _FLAG = {True: "true", False: "false"}
 
 @functools.lru_cache(maxsize=512)
 def map_code(function: Any, pattern: bool, index_dtype: np.dtype[Any]) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before `entries.cuh` for a map, and the code to link with it.
-
-    Parameters
-    ----------
-    function : EntryFunction
-    pattern : bool
-        Whether the matrix has no values.
-    index_dtype : dtype
-
-    Returns
-    -------
-    str, tuple of LinkedCode
-    """
+    """The text before `entries.cuh` for a map, and the code to link with it."""
     code = entry_functor(function, "Apply")
     x, y, r = (c_type(dtype) for dtype in (function.x_dtype, function.y_dtype, function.dtype))
     source = f"""{code.source}struct Map {{
@@ -52,17 +40,7 @@ def map_code(function: Any, pattern: bool, index_dtype: np.dtype[Any]) -> tuple[
 
 @functools.lru_cache(maxsize=512)
 def zip_code(both: Any, left: Any, right: Any) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before `entries.cuh` for a zip, and the code to link with it.
-
-    Parameters
-    ----------
-    both : EntryFunction
-    left, right : EntryFunction or None
-
-    Returns
-    -------
-    str, tuple of LinkedCode
-    """
+    """The text before `entries.cuh` for a zip, and the code to link with it."""
     source, ltoir, members = "", tuple[LinkedCode, ...](), ""
     for name, function in (("both", both), ("left", left), ("right", right)):
         members += f"    static constexpr bool has_{name} = {_FLAG[function is not None]};\n"
@@ -87,13 +65,7 @@ def _module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str, title
 
 
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
-    """`hpgraph.kernels.entries.cpu.map_entries` on the GPU.
-
-    Raises
-    ------
-    CompileError
-        When a Python function cannot be compiled for the GPU.
-    """
+    """`hpgraph.kernels.entries.cpu.map_entries` on the GPU."""
     import cupy
 
     out = cupy.empty(csr.nnz, function.dtype)
@@ -103,13 +75,7 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
-    """`hpgraph.kernels.entries.cpu.select_entries` on the GPU; waits for it, to learn how many entries are kept.
-
-    Raises
-    ------
-    CompileError
-        As `map_entries`.
-    """
+    """`hpgraph.kernels.entries.cpu.select_entries` on the GPU; waits for it, to learn how many entries are kept."""
     if not csr.nnz:
         return csr
     marks = Marks.empty(csr.nnz)

@@ -20,19 +20,7 @@ _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigne
 
 
 def kernel_names(index: str, word: str) -> tuple[str, ...]:
-    """Name expressions of the kernels of the source, for ids and values of C++ types.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-    word : str
-        An unsigned integer type.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of the kernels of the source, for ids and values of C++ types."""
     of_ids = [f"{name}<{index}>" for name in ("column_counts", "find_places")]
     of_both = [f"find_stretches<{index}, {other}>" for other in _ID.values()]
     filling = [f"fill_columns<{index}, {other}, {word}>" for other in _ID.values()]

@@ -18,19 +18,7 @@ _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigne
 
 
 def kernel_names(index: str, word: str) -> tuple[str, ...]:
-    """Name expressions of the kernels of the source, for C++ types of ids and values.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-    word : str
-        An unsigned integer type.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of the kernels of the source, for C++ types of ids and values."""
     names = "count_words", f"list_chosen<{index}>", f"mark_induced<{index}>", f"keep_induced<{index}, {word}>"
     return tuple(f"hpgraph::{name}" for name in names)
 
@@ -43,13 +31,6 @@ def _module(gpu: int, index: str, word: str) -> Module:
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     """`hpgraph.kernels.entries.cpu_induced.induced` on the GPU.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-
-    Notes
-    -----
     Waits for the device three times: for the number of chosen indices, of their rows' entries, and of those that stay.
     """
     import cupy

@@ -21,22 +21,7 @@ THREADS, TILE = 256, 2048
 def kron_code(
     op: Any, types: tuple[Any, Any], patterns: tuple[bool, bool], ids: tuple[Any, Any, Any]
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before `kronecker.cuh` that says what is computed, and the code to link with it.
-
-    Parameters
-    ----------
-    op : BinaryOp
-    types : (dtype, dtype)
-        Of the factors' values.
-    patterns : (bool, bool)
-        Whether the factors have none.
-    ids : (dtype, dtype, dtype)
-        Types of the indices of the factors and of the result.
-
-    Returns
-    -------
-    str, tuple of LinkedCode
-    """
+    """The text before `kronecker.cuh` that says what is computed, and the code to link with it."""
     code = binary_functor(op, *types, "Apply")
     flag = {True: "true", False: "false"}
     a_index, b_index, index = ("int" if np.dtype(dtype).itemsize == 4 else "long long" for dtype in ids)
@@ -56,13 +41,7 @@ def kron_code(
 
 
 def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
-    """`hpgraph.kernels.entries.cpu_kronecker.kron` on the GPU.
-
-    Raises
-    ------
-    CompileError
-        When a Python function cannot be compiled for the GPU.
-    """
+    """`hpgraph.kernels.entries.cpu_kronecker.kron` on the GPU."""
     import cupy
 
     nnz, ids = a.nnz * b.nnz, index_dtype(max(shape))

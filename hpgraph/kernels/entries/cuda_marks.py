@@ -79,13 +79,7 @@ def _kernel(gpu: int, name: str) -> Any:
 def mark_true(wanted: Any) -> Marks:
     """The entries for which an array of bool is true.
 
-    Parameters
-    ----------
-    wanted : array of bool, shape (nnz,)
-
-    Returns
-    -------
-    Marks
+    ``wanted`` (array of bool, shape (nnz,)).
     """
     import cupy
 
@@ -98,15 +92,8 @@ def mark_true(wanted: Any) -> Marks:
 def keep_marked(csr: CSR, marks: Marks) -> CSR:
     """The entries of a matrix that are marked.
 
-    Parameters
-    ----------
-    csr : CSR
-    marks : Marks
-
-    Returns
-    -------
-    CSR
-        In the same order; the matrix itself where all are kept. Waits for the device, to learn how many they are.
+    Returns CSR: in the same order; the matrix itself where all are kept. Waits for the device, to learn how many they
+    are.
     """
     import cupy
 

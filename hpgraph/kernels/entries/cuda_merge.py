@@ -32,20 +32,7 @@ def merge_code(
 ) -> tuple[str, tuple[LinkedCode, ...]]:
     """The text before `merge.cuh` that says what is merged, and the code to link with it.
 
-    Parameters
-    ----------
-    both, left, right : EntryFunction or None
-    x_dtype, y_dtype : dtype or None
-        Of the operands' values; None for a pattern.
-    index_dtype : dtype
-    dtype : dtype or None
-        Of the result; None for a pattern.
-    nonzero : bool, default False
-        Whether what comes out as zero is left out.
-
-    Returns
-    -------
-    str, tuple of LinkedCode
+    ``x_dtype, y_dtype``: of the operands' values; None for a pattern; ``dtype``: of the result; None for a pattern.
     """
     source, ltoir, members = INCLUDE, tuple[LinkedCode, ...](), ""
     flag = {True: "true", False: "false"}
@@ -94,15 +81,6 @@ def merge(
 ) -> CSR:
     """`hpgraph.kernels.entries.cpu_merge.merge` on the GPU.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-    CompileError
-        When a Python function cannot be compiled for the GPU.
-
-    Notes
-    -----
     Waits for the device, to learn how many entries there are. Besides the result it takes some 5 bytes an entry of `a`,
     and of `b` where `right` is given; 9 where ids have 64 bits.
     """

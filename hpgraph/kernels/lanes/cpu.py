@@ -48,20 +48,7 @@ _COUNTING = apart.Runs(
 class _Group:
     """One run of up to 64 lanes.
 
-    Parameters
-    ----------
-    code : ProgramCode or None
-        The program; None for a survey.
-    out, in_ : CSR
-        Arcs by their source, and by their target.
-    state : tuple of arrays of shape (lanes, n)
-        The properties, begun.
-    world : tuple of scalars
-        Parameters.
-    vertices, lanes : arrays
-        Who is active at first in which lane.
-    k : int
-        Number of lanes.
+    ``code``: the program; None for a survey; ``state`` (tuple of arrays of shape (lanes, n)): the properties, begun.
     """
 
     def __init__(
@@ -255,18 +242,7 @@ def _rows_of_bits(vertices: np.ndarray, lanes: np.ndarray, k: int, n: int) -> np
 
 
 def work_space(n: int, lanes: int, ids: np.dtype) -> int:
-    """Bytes that searches take beside their properties.
-
-    Parameters
-    ----------
-    n, lanes : int
-    ids : numpy.dtype
-        Of vertices.
-
-    Returns
-    -------
-    int
-    """
+    """Bytes that searches take beside their properties."""
     row = (n + SIDE - 1) // SIDE * 8
     # Who has settled and who is active, lane by lane; then either words of lanes or a room for each thread.
     together, room = n * (8 + 2 * 8 + 2 * ids.itemsize), n * ids.itemsize + 2 * row
@@ -316,20 +292,7 @@ def traverse_lanes(
 ) -> JointOutcome:
     """Run a program whose first message wins in many lanes.
 
-    Parameters
-    ----------
-    code, out, in_, world, alpha, beta, forced, limit
-        As for `traverse`.
-    state : tuple of arrays of shape (n, k) in Fortran order
-        The properties; changed in place.
-    beginnings : tuple of Beginning or None
-        What to fill each property with first, if anything.
-    starts : Starts
-        Who is active at first.
-
-    Returns
-    -------
-    JointOutcome
+    ``state`` (tuple of arrays of shape (n, k) in Fortran order): the properties; changed in place.
     """
     begin_lanes(state, beginnings, starts.vertices, starts.lanes)
     tables: list[tuple[int, np.ndarray]] = []
@@ -346,17 +309,7 @@ def traverse_lanes(
 def survey_lanes(
     out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
 ) -> Totals:
-    """Search breadth-first in many lanes, and keep totals.
-
-    Parameters
-    ----------
-    out, in_, starts, alpha, beta, forced, limit
-        As for `traverse_lanes`.
-
-    Returns
-    -------
-    Totals
-    """
+    """Search breadth-first in many lanes, and keep totals."""
     tables: list[tuple[int, np.ndarray]] = []
     totals, inverse = [], []
     for _, vertices, lanes, k in _groups(starts):

@@ -21,16 +21,7 @@ BLOCK = 4096
 
 
 def lanes_held(k: int) -> int:
-    """Lanes that arrays have room for: as many as there are.
-
-    Parameters
-    ----------
-    k : int
-
-    Returns
-    -------
-    int
-    """
+    """Lanes that arrays have room for: as many as there are."""
     return k
 
 
@@ -67,14 +58,7 @@ def _update(what, shares, following, sums):
 def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
     """Ranks in several lanes; see `hpgraph.kernels.lanes.ranks`.
 
-    Parameters
-    ----------
-    arrays : RankArrays
-    shares : array of shape (n, k), C order
-
-    Returns
-    -------
-    Sent
+    ``shares`` (array of shape (n, k), C order).
     """
     return Sent(rank_step, shares)
 
@@ -82,17 +66,8 @@ def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
 def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dangling: Any, tol: float) -> np.ndarray:
     """One step in every lane; see `hpgraph.kernels.lanes.ranks`.
 
-    Parameters
-    ----------
-    arrays : RankArrays
-    shares, following : arrays of shape (n, k), C order
-        From where, and to where.
-    dangling : float64 array of length k
-    tol : float
-
-    Returns
-    -------
-    float64 array of shape (3, k)
+    ``shares, following`` (arrays of shape (n, k), C order): from where, and to where; ``dangling`` (float64 array of
+    length k). Returns float64 array of shape (3, k).
     """
     dtype = shares.dtype
     semiring = get_semiring("plus_second" if arrays.rows.data is None else "plus_times")

@@ -60,34 +60,7 @@ def relax_lanes(
 ) -> tuple[Callable[[], np.ndarray], Starts | None]:
     """Run a program that lowers one property in place by an idempotent monoid, in every lane.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program; it has no `update`.
-    out : CSR
-        Arcs by their source.
-    state : tuple of one array of shape (n, k), Fortran order
-        The property; changed in place.
-    beginnings : tuple of Beginning or None
-        What to fill it with first, if anything.
-    world : tuple of scalars
-        Parameters.
-    starts : Starts
-        Who is active at first in which lane.
-    delta : float or None
-        Width of a bucket: a lane of a vertex whose value lies beyond the current bucket waits. None: nobody waits.
-    ceiling : float or None
-        Lanes of vertices with a value beyond it send nothing.
-    limit : int
-        Supersteps at the most.
-
-    Returns
-    -------
-    rows : callable
-        Gives the trace rows, as of `traverse`: supersteps that lanes took together, then those of lanes by
-        themselves, or one row for a lane that a thread had for itself.
-    active : Starts or None
-        Who would have gone on.
+    ``state`` (tuple of one array of shape (n, k), Fortran order): the property; changed in place.
     """
     begin_lanes(state, beginnings, starts.vertices, starts.lanes)
     rows, left = [np.empty((0, 4), np.int64)], []
@@ -117,18 +90,7 @@ def relax_lanes(
 
 
 def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
-    """Bytes that relaxations take beside their property.
-
-    Parameters
-    ----------
-    n, lanes : int
-    ids, dtype : numpy.dtype
-        Of vertices, and of the property.
-
-    Returns
-    -------
-    int
-    """
+    """Bytes that relaxations take beside their property."""
     # Blocks, with a link from each to the one before, and those of a superstep.
     lanes, buckets = min(lanes, MOST_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
     together = n * (lanes * dtype.itemsize + 9) + buckets + lanes * HEAD_START * ids.itemsize

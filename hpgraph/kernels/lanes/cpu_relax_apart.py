@@ -37,17 +37,7 @@ class Rooms(NamedTuple):
 
 
 def rooms(n: int, workers: int, ids: np.dtype) -> Rooms:
-    """Work space for so many threads.
-
-    Parameters
-    ----------
-    n, workers : int
-    ids : numpy.dtype
-
-    Returns
-    -------
-    Rooms
-    """
+    """Work space for so many threads."""
     blocks = room(n, 1)
     return Rooms(
         np.zeros((workers, n), np.uint8), np.empty((workers, blocks * BLOCK), ids),

@@ -136,16 +136,7 @@ def _looks(in_: CSR) -> tuple[np.float64, ...]:
 class Work:
     """Work space of one launch, cleared where it must be, and the structs that describe it.
 
-    Parameters
-    ----------
-    out, in_ : CSR
-    starts : Starts
-    beyond : int
-        Bytes besides, cleared.
-    waits : bool
-        Whether messages may wait for the end.
-    fronts : tuple of two addresses, optional
-        Where the frontiers' bits go, if not into memory of CuPy's pool.
+    ``beyond``: bytes besides, cleared; ``fronts``: where the frontiers' bits go, if not into memory of CuPy's pool.
     """
 
     def __init__(

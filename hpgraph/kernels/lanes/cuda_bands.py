@@ -38,31 +38,13 @@ def _cache_size(device: int) -> int:
 
 
 def kernel_name(index: str) -> str:
-    """The kernel for ids of a C++ type.
-
-    Parameters
-    ----------
-    index : str
-
-    Returns
-    -------
-    str
-    """
+    """The kernel for ids of a C++ type."""
     return f"hpgraph::end_bands<{index}>"
 
 
 @attached
 def bands(arcs: CSR) -> Bands:
-    """The bands of a matrix whose rows ascend, found once.
-
-    Parameters
-    ----------
-    arcs : CSR
-
-    Returns
-    -------
-    Bands
-    """
+    """The bands of a matrix whose rows ascend, found once."""
     import cupy
 
     n, device = arcs.shape[0], cupy.cuda.runtime.getDevice()

@@ -28,38 +28,12 @@ CHANGES_PAY = 3
 
 
 def lanes_held(k: int) -> int:
-    """Lanes that arrays have room for: a power of two from 8 to 64.
-
-    Parameters
-    ----------
-    k : int
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> lanes_held(3), lanes_held(33)
-    (8, 64)
-    """
+    """Lanes that arrays have room for: a power of two from 8 to 64."""
     return max(8, 1 << (k - 1).bit_length())
 
 
 def kernel_names(ahead: bool, held: int, real: str, sent: str, index: str, weight: str) -> tuple[str, ...]:
-    """The kernels of a step, for so many lanes, and C++ types of ranks, of what is sent, of ids and weights.
-
-    Parameters
-    ----------
-    ahead : bool
-        Whether rows are so short that what an update reads is fetched ahead.
-    held : int
-    real, sent, index, weight : str
-
-    Returns
-    -------
-    tuple of str
-    """
+    """The kernels of a step, for so many lanes, and C++ types of ranks, of what is sent, of ids and weights."""
     kinds = f"{held}, {real}, {sent}, {index}, {weight}"
     rows = f"hpgraph::rank_rows<{str(ahead).lower()}, {kinds}>"
     begin = f"hpgraph::begin_changes<{real}, {sent}>"
@@ -115,18 +89,8 @@ class _Kernels:
 def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, tol: float) -> np.ndarray:
     """One step of ranks that are sent as they are.
 
-    Parameters
-    ----------
-    arrays : RankArrays
-    shares, following : arrays of shape (n, k), C order
-        From where, and to where; k is `lanes_held` of something.
-    dangling : float64 array of length k
-    tol : float
-
-    Returns
-    -------
-    float64 array of shape (3, k)
-        As `Ranks.step`.
+    ``shares, following`` (arrays of shape (n, k), C order): from where, and to where; k is `lanes_held` of something;
+    ``dangling`` (float64 array of length k). Returns float64 array of shape (3, k): as `Ranks.step`.
     """
     kernels = _Kernels(arrays, shares.shape[1], shares.dtype, shares.dtype)
     jumps = arrays.jump + arrays.spread * np.asarray(dangling)
@@ -138,11 +102,7 @@ class Changes(Ranks):
 
     What has been sent in all lacks the rounding of the last change: see `rank_lanes.cuh`.
 
-    Parameters
-    ----------
-    arrays : RankArrays
-    shares : float64 array of shape (n, k), C order
-        Written to.
+    ``shares`` (float64 array of shape (n, k), C order): written to.
     """
 
     def __init__(self, arrays: RankArrays, shares: Any) -> None:
@@ -176,15 +136,7 @@ class Changes(Ranks):
 def ranks(arrays: RankArrays, shares: Any) -> Ranks:
     """Ranks in several lanes; see `hpgraph.kernels.lanes.ranks`.
 
-    Parameters
-    ----------
-    arrays : RankArrays
-    shares : array of shape (n, k), C order
-        k is `lanes_held` of something.
-
-    Returns
-    -------
-    Ranks
+    ``shares`` (array of shape (n, k), C order): k is `lanes_held` of something.
     """
     rows = arrays.rows
     if shares.dtype == np.float64 and rows.nnz > CHANGES_PAY * rows.shape[0]:

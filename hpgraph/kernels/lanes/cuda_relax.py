@@ -54,12 +54,7 @@ SPACE = Layout(
 class ValueProgram:
     """The C++ struct ``Program`` of a relaxation whose kernel keeps values in registers, and the code to link with it.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    weight : numpy.dtype or None
-        Type of the weights; None for a pattern, whose weights are int32 ones.
+    ``weight``: type of the weights; None for a pattern, whose weights are int32 ones.
     """
 
     def __init__(self, code: ProgramCode, weight: np.dtype | None) -> None:
@@ -103,33 +98,12 @@ class ValueProgram:
 
 @lru_cache(maxsize=256)
 def value_program(code: ProgramCode, weight: np.dtype | None) -> ValueProgram:
-    """The C++ form of a program; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    weight : numpy.dtype or None
-        Type of the weights.
-
-    Returns
-    -------
-    ValueProgram
-    """
+    """The C++ form of a program; made once."""
     return ValueProgram(code, weight)
 
 
 def kernel_names(index: str, weight: str, chosen: str) -> dict[str, str]:
-    """The kernels of a relaxation in lanes by their short names.
-
-    Parameters
-    ----------
-    index, weight, chosen : str
-        C++ types of ids and weights, and the techniques.
-
-    Returns
-    -------
-    dict
-    """
+    """The kernels of a relaxation in lanes by their short names."""
     return {
         "relax": f"hpgraph::relax_lanes<Program, {index}, {weight}, {chosen}>",
         "apart": f"hpgraph::start_apart<Program, {index}, {weight}>",
@@ -171,15 +145,7 @@ def relax_lanes(
     ceiling: float | None,
     limit: int,
 ) -> tuple[Callable[[], np.ndarray], Starts | None]:
-    """Run a program that lowers one property in place, in every lane; see `hpgraph.kernels.lanes.cpu_relax`.
-
-    Returns
-    -------
-    rows : callable
-        Fetches the trace rows; those of groups of 32 lanes follow one another.
-    active : Starts or None
-        Who would have gone on. Where `limit` can be reached, this waits for the kernel.
-    """
+    """Run a program that lowers one property in place, in every lane; see `hpgraph.kernels.lanes.cpu_relax`."""
     import cupy
 
     rows, records, left = state[0].T, [], []

@@ -40,17 +40,9 @@ LINK, MEETING = 3.7e11, 2e-5
 
 
 def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
-    """Whether searches of a program can be shared by rows: messages of a superstep are alike, and one launch takes all.
+    """Whether searches of a program can be shared by rows: messages of a superstep are alike.
 
-    Parameters
-    ----------
-    code : ProgramCode
-    beginnings : tuple of Beginning or None
-    lanes : int
-
-    Returns
-    -------
-    bool
+    And one launch takes all.
     """
     return 1 < lanes <= MOST_LANES and may_wait(code, beginnings)
 
@@ -70,27 +62,8 @@ def traverse_lanes_together(
 ) -> JointOutcome:
     """What `traverse_lanes` does, on several GPUs.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        One that `may_share`.
-    parts : Parts
-        Each with all rows.
-    state : tuple of CuPy arrays of shape (n, k) in Fortran order
-        On the first part's device; they are filled first.
-    beginnings, world, alpha, beta, forced, limit
-        As on one GPU.
-    starts : Starts
-        On the first part's device.
-
-    Returns
-    -------
-    JointOutcome
-
-    Raises
-    ------
-    DeviceMemoryError
-        When a GPU has too little for its part.
+    ``state`` (tuple of CuPy arrays of shape (n, k) in Fortran order): on the first part's device; they are filled
+    first.
     """
     import cupy
 

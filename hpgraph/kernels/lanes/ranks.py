@@ -61,12 +61,7 @@ class Ranks(Protocol):
 class Sent(Ranks):
     """Ranks that are sent as they are.
 
-    Parameters
-    ----------
-    step : callable
-        ``step(arrays, shares, following, dangling, tol)``: one step, from where, and to where.
-    shares : array of shape (n, k), C order
-        Those to begin with; written to.
+    ``shares`` (array of shape (n, k), C order): those to begin with; written to.
     """
 
     def __init__(self, step: Callable[..., np.ndarray], shares: Any) -> None:

@@ -35,16 +35,7 @@ class ValueFunctions(NamedTuple):
 
 @lru_cache(maxsize=256)
 def value_functions(code: ProgramCode) -> ValueFunctions:
-    """The functions of a program of one property, over values; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    ValueFunctions
-    """
+    """The functions of a program of one property, over values; made once."""
     source, target = "Vertex(u, source)", "Vertex(v, target)"
     gather = code.wrap(
         "gather_value", _ARC, f"return cast(gather({source}, weight, {target}))",

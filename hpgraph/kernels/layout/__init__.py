@@ -31,29 +31,10 @@ class Layout(Protocol):
 def in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, float]:
     """Points in the order of Morton's curve.
 
-    Parameters
-    ----------
-    points : float64 array of shape (n, 2)
-    mass : float64 array of shape (n,)
-
-    Returns
-    -------
-    order : int64 array of shape (n,)
-        The points, as they come.
-    codes : int64 array of shape (n,)
-        Where each lies on the curve, ascending.
-    sorted_points : float64 array of shape (n, 2)
-        The points in this order.
-    sums : float64 array of shape (n + 1, 3)
-        Running sums of mass, and of mass times place, of those before each.
-    side : float
-        Of the square that holds them all.
-
-    Examples
-    --------
-    >>> order, codes, *_ = in_order(np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]), np.ones(3))
-    >>> order.tolist()
-    [1, 2, 0]
+    ``points`` (float64 array of shape (n, 2)); ``mass`` (float64 array of shape (n,)). Returns ``order`` (int64 array
+    of shape (n,)): the points, as they come; ``codes`` (int64 array of shape (n,)): where each lies on the curve,
+    ascending; ``sorted_points`` (float64 array of shape (n, 2)): the points in this order; ``sums`` (float64 array of
+    shape (n + 1, 3)): running sums of mass, and of mass times place, of those before each.
     """
     xp = array_module(points)
     corner = points.min(axis=0)

@@ -42,17 +42,8 @@ class Tree(NamedTuple):
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
     """What pushes each point away from all others.
 
-    Parameters
-    ----------
-    points : float64 array of shape (n, 2)
-    mass : float64 array of shape (n,)
-    theta : float
-        Points count as one whose cell is smaller than so many times its distance; 0 counts each.
-
-    Returns
-    -------
-    float64 array of shape (n, 2)
-        The sum over others of m · m' · (x - x') / |x - x'|²; nothing from those at the very same place.
+    ``points`` (float64 array of shape (n, 2)); ``mass`` (float64 array of shape (n,)). Returns float64 array of shape
+    (n, 2): the sum over others of m · m' · (x - x') / |x - x'|²; nothing from those at the very same place.
     """
     n = len(points)
     force = np.zeros((n, 2))

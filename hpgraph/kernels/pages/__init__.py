@@ -24,29 +24,8 @@ full speed, and of which a cache still holds many."""
 def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none") -> Pages:
     """The entries of a matrix in pages, in memory.
 
-    Parameters
-    ----------
-    csr : CSR
-        On the CPU, its rows sorted and free of duplicates.
-    arcs_per_page : int, optional
-        A page holds no more.
-    encoding : {"none", "gaps"}
-        How ids are stored.
-
-    Returns
-    -------
-    Pages
-        Plain ids, offsets and values are shared with the matrix.
-
-    Raises
-    ------
-    ValueError
-        For an unknown encoding, or pages of no entries.
-
-    Examples
-    --------
-    >>> cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]), arcs_per_page=2)
-    <Pages 3x3, 4 entries, pattern, 2 pages, encoding 'none', 16 bytes>
+    ``csr``: on the CPU, its rows sorted and free of duplicates. Returns Pages: plain ids, offsets and values are shared
+    with the matrix.
     """
     if encoding not in ENCODINGS:
         raise ValueError(f'encoding must be "none" or "gaps", not {encoding!r}')
@@ -77,29 +56,7 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
 def encode(ids: Any, columns: int, encoding: str) -> Any:
     """The bytes of a page.
 
-    Parameters
-    ----------
-    ids : array of int32 or int64
-        Of the page's entries.
-    columns : int
-        All ids are below.
-    encoding : {"none", "gaps"}
-        Gaps are those of 32-bit ids.
-
-    Returns
-    -------
-    array of uint8
-
-    Raises
-    ------
-    ValueError
-        For gaps of 64-bit ids.
-
-    Examples
-    --------
-    >>> ids = np.arange(5000, dtype=np.int32)
-    >>> len(encode(ids, 5000, "none")), len(encode(ids, 5000, "gaps"))
-    (20000, 448)
+    ``encoding``: gaps are those of 32-bit ids.
     """
     if encoding == "none":
         return ids.view(np.uint8)
@@ -115,35 +72,8 @@ def decode(
 ) -> int:
     """The ids and values of one page on the CPU, from bytes whose checksum was compared before (`Pages.check`).
 
-    Parameters
-    ----------
-    pages : Pages
-    page : int
-    out_indices : array of `Pages.id_dtype`
-        At least as long as the page has entries.
-    out_values : array of `Pages.dtype`, optional
-        The same; left alone where there are no values.
-    payload : array of uint8, optional
-        The page's stored bytes, where they have been read already; they begin at a multiple of 8.
-    groups : array of bool, optional
-        Of gaps, the groups that have been read; the ids of others are left alone.
-
-    Returns
-    -------
-    int
-        How many entries were written.
-
-    Raises
-    ------
-    DamagedPageError
-        When the bytes are no such page, or an id is none of the matrix's columns. The arrays then hold anything.
-
-    Examples
-    --------
-    >>> out = np.empty(4, dtype=np.int32)
-    >>> pages = cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]))
-    >>> decode(pages, 0, out), out
-    (4, array([1, 2, 0, 1], dtype=int32))
+    ``payload``: the page's stored bytes, where they have been read already; they begin at a multiple of 8. Returns int:
+    how many entries were written.
     """
     count = int(pages.first_arc[page + 1] - pages.first_arc[page])
     stored = pages.payload(page) if payload is None else payload

@@ -41,34 +41,12 @@ _PADDING = 64
 
 
 def word_bits(columns: int) -> int:
-    """Bits of an id of so many columns, of which distances are taken modulo two to that power.
-
-    Parameters
-    ----------
-    columns : int
-
-    Returns
-    -------
-    int
-    """
+    """Bits of an id of so many columns, of which distances are taken modulo two to that power."""
     return max(columns - 1, 1).bit_length()
 
 
 def encode(ids: Array, columns: int) -> Array:
-    """A page of ids, encoded.
-
-    Parameters
-    ----------
-    ids : array of int32
-        The page's, not empty.
-    columns : int
-        All ids are below.
-
-    Returns
-    -------
-    array of uint8
-        A multiple of 64 long.
-    """
+    """A page of ids, encoded."""
     blocks, groups = -(-len(ids) // BLOCK), -(-len(ids) // GROUP)
     begin = 8 * groups + -(-2 * blocks // 8) * 8
     # The widest block there is, and what is put behind.
@@ -187,17 +165,7 @@ def directory_bytes(count: int) -> int:
 def group_ends(directory: Array, count: int, nbytes: int) -> Array:
     """Where the words of each group of a page begin, in bytes from the page's first, and where the last one's end.
 
-    Parameters
-    ----------
-    directory : array of uint8
-        The first `directory_bytes` of the page.
-    count, nbytes : int
-        Ids of the page, and bytes.
-
-    Returns
-    -------
-    int64 array
-        One longer than there are groups.
+    ``count, nbytes``: ids of the page, and bytes.
     """
     groups = -(-count // GROUP)
     begins = directory[: 8 * groups].view(np.uint32)[::2].astype(np.int64) * 4 + directory_bytes(count)

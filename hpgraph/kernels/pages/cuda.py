@@ -16,35 +16,16 @@ THREADS = 256
 
 
 def kernel_name(dtype: Any) -> str:
-    """Name expression of the kernel that decodes whole pages.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Of the ids that it writes, int32 or int64.
-
-    Returns
-    -------
-    str
-    """
+    """Name expression of the kernel that decodes whole pages."""
     return f"hpgraph::decode_pages<{c_type(np.dtype(dtype))}>"
 
 
 def decode_run(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, damaged: Any) -> None:
     """The ids of consecutive pages that are stored as gaps, on CuPy's current stream; nothing waits for it.
 
-    Parameters
-    ----------
-    stored : cupy.ndarray of uint8
-        The pages' bytes, one page after the other, at a multiple of 8.
-    offset, first_arc : cupy.ndarray of int64, shape (pages + 1,)
-        Of these pages, as in `hpgraph.formats.Pages`.
-    columns : int
-        All ids are below.
-    out : cupy.ndarray of int32 or int64
-        Room for the ids of all of them.
-    damaged : cupy.ndarray of int32, shape (1,)
-        Becomes 1 where bytes are no such page, or an id is none of the columns; else it stays as it is.
+    ``stored``: the pages' bytes, one page after the other, at a multiple of 8; ``offset, first_arc`` (cupy.ndarray of
+    int64, shape (pages + 1,)): of these pages, as in `hpgraph.formats.Pages`; ``damaged`` (cupy.ndarray of int32, shape
+    (1,)): becomes 1 where bytes are no such page, or an id is none of the columns; else it stays as it is.
     """
     if len(offset) > 1:
         _decode(stored, offset, first_arc, columns, out, damaged)
@@ -65,22 +46,7 @@ def decode_places(
 ) -> Any:
     """The ids of consecutive pages, wherever each of them lies on the device; nothing waits for it.
 
-    Parameters
-    ----------
-    pages : Pages
-    offset, first_arc : cupy.ndarray of int64
-        Their tables.
-    run : (int, int)
-        The first page, and the one past the last.
-    places : uint64 array
-        The address of each.
-    damaged : cupy.ndarray of int32, shape (1,)
-        As for `decode_run`.
-
-    Returns
-    -------
-    cupy.ndarray of ids
-        All below the number of columns, whatever the pages hold.
+    ``damaged`` (cupy.ndarray of int32, shape (1,)): as for `decode_run`.
     """
     import cupy
 

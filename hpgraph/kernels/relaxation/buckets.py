@@ -185,28 +185,10 @@ def recover(values, waiting, store, scale):
 
 
 def room(n: int, workers: int) -> int:
-    """Blocks for every vertex twice, and for those that are begun in each bucket of each worker.
-
-    Parameters
-    ----------
-    n, workers : int
-
-    Returns
-    -------
-    int
-    """
+    """Blocks for every vertex twice, and for those that are begun in each bucket of each worker."""
     return 2 * blocks_of(n) + workers * (BUCKETS + 2)
 
 
 def blocks_of(n: int) -> int:
-    """Blocks that so many vertices fill.
-
-    Parameters
-    ----------
-    n : int
-
-    Returns
-    -------
-    int
-    """
+    """Blocks that so many vertices fill."""
     return -(-n // BLOCK)

@@ -32,33 +32,7 @@ def relax(
 ) -> tuple[Callable[[], np.ndarray], np.ndarray]:
     """Run a program that lowers one property in place by an idempotent monoid.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program; it has no `update`.
-    out : CSR
-        Arcs by their source.
-    state : tuple of one array
-        The property; changed in place.
-    beginnings : tuple of Beginning or None
-        What to fill it with first, if anything.
-    world : tuple of scalars
-        Parameters.
-    sources : array of vertex ids, without duplicates
-        Who is active at first.
-    delta : float or None
-        Width of a bucket: vertices with a value beyond the current bucket wait. None: nobody waits.
-    ceiling : float or None
-        Vertices with a value beyond it send nothing.
-    limit : int
-        Supersteps at the most.
-
-    Returns
-    -------
-    rows : callable
-        Gives the trace rows, as of `traverse`.
-    active : array of vertex ids
-        Who would have gone on.
+    ``state``: the property; changed in place.
     """
     program = functions_of(code)
     n = out.shape[0]

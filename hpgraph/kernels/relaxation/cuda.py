@@ -45,17 +45,7 @@ DENSE = 8
 
 
 def threads_and_batch(seen: int, arcs: int, n: int, gpus: int = 1) -> tuple[int, int]:
-    """Threads of a block, arcs of each under way: more where supersteps are of more arcs than that are in the grid.
-
-    Parameters
-    ----------
-    seen : int
-        Arcs a superstep of the last search of the graph, which tells; 0 before the first, when the degree does.
-    arcs, n : int
-        The graph's arcs and vertices.
-    gpus : int
-        How many grids share a superstep.
-    """
+    """Threads of a block, arcs of each under way: more where supersteps are of more arcs than that are in the grid."""
     expected = seen or (arcs if arcs > DENSE * n else 0)
     many = expected > gpus * wave()
     return (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
@@ -73,15 +63,7 @@ def least_of_sources(values: Any, beginning: Beginning | None, sources: Any) -> 
 def priority_struct(
     values: Any, beginning: Beginning | None, sources: Any, delta: float | None, ceiling: float | None
 ) -> np.ndarray:
-    """A struct ``Priority``: the first bucket, counted from the least value of a source, and what follows it.
-
-    Parameters
-    ----------
-    values : array
-        The property.
-    beginning, sources, delta, ceiling
-        As `relax` is given them.
-    """
+    """A struct ``Priority``: the first bucket, counted from the least value of a source, and what follows it."""
     dtype = values.dtype
     least_source = 0 if delta is None else least_of_sources(values, beginning, sources)
     step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
@@ -104,15 +86,7 @@ def relax(
     ceiling: float | None,
     limit: int,
 ) -> tuple[Callable[[], np.ndarray], Any]:
-    """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`.
-
-    Returns
-    -------
-    rows : callable
-        Fetches the trace rows.
-    active : array of vertex ids
-        Who would have gone on. Where `limit` can be reached, this waits for the kernel.
-    """
+    """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`."""
     import cupy
 
     program = cuda_program(code, weight_dtype(out))

@@ -45,22 +45,7 @@ def relax(
 ) -> tuple[Callable[[], np.ndarray], Any]:
     """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Its functions read nothing of vertices but their ids, and `gather` and `edge_cond` the source's property.
-    parts : Parts
-    state : tuple of CuPy arrays of length n
-        The property, on the first part's device; changed in place.
-    beginnings, world, sources, delta, ceiling, limit
-        As on one GPU.
-
-    Returns
-    -------
-    rows : callable
-        Fetches the trace rows.
-    active : array of vertex ids
-        Who would have gone on. Where `limit` can be reached, this waits for the kernels.
+    ``state`` (tuple of CuPy arrays of length n): the property, on the first part's device; changed in place.
     """
     import cupy
 

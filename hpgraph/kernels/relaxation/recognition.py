@@ -33,22 +33,9 @@ def _renewed(renew, before, v, message, step):
 def update_is_reduce(code: ProgramCode) -> bool:
     """Whether the new property is the old one joined with the message, whatever these two are.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Of a program with one property, of the type of its messages, and an `update` of two parameters.
-
-    Returns
-    -------
-    bool
-        Never true where the two differ for some value. Of integers, `reduce` may take the two either way round; of
-        floats, only the property first, since the other way round a NaN or a zero could come out differently. False
-        where nothing is compiled (NUMBA_DISABLE_JIT).
-
-    Raises
-    ------
-    CompileError
-        If one of the functions does not compile.
+    Returns bool: never true where the two differ for some value. Of integers, `reduce` may take the two either way
+    round; of floats, only the property first, since the other way round a NaN or a zero could come out differently.
+    False where nothing is compiled (NUMBA_DISABLE_JIT).
     """
     if not hasattr(_renewed, "overloads"):
         return False

@@ -16,28 +16,6 @@ def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
     """Decorator: call `make` once for each container.
 
     Containers must be immutable, hash by identity and allow weak references.
-
-    Parameters
-    ----------
-    make : callable
-        Takes the container; what it returns must not refer back to it, or neither would ever be freed.
-
-    Returns
-    -------
-    callable
-
-    Examples
-    --------
-    >>> class Rows:
-    ...     pass
-    >>> @attached
-    ... def length(rows):
-    ...     print("counting")
-    ...     return 3
-    >>> rows = Rows()
-    >>> length(rows) + length(rows)
-    counting
-    6
     """
     kept: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()
     lock = Lock()

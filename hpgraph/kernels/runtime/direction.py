@@ -39,24 +39,7 @@ REACHED = 8
 
 
 def product_pushes(leaving: int, arcs: int, share: float = SHARE) -> bool:
-    """Whether a product, whose rows cannot stop at a first hit, does better to push.
-
-    Parameters
-    ----------
-    leaving, arcs : int
-        Arcs that leave the frontier, and all arcs.
-    share : float
-        Of all arcs, up to which it pushes; the general loop's is `ALPHA`.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> product_pushes(10, 100), product_pushes(11, 100)
-    (True, False)
-    """
+    """Whether a product, whose rows cannot stop at a first hit, does better to push."""
     return leaving <= share * arcs
 
 
@@ -64,38 +47,7 @@ def traversal_direction(
     last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, looked: Any, waiting: Any, n: Any,
     arcs: Any, alpha: Any, beta: Any,
 ) -> Any:  # fmt: skip
-    """The direction of a traversal's next superstep; compiled into the kernels of the CPU.
-
-    Parameters
-    ----------
-    last : int
-        The direction of the last superstep.
-    count, count_before : int
-        Vertices of the frontier, and of the one before.
-    leaving, leaving_before : int
-        Arcs that leave them.
-    looked : int
-        Arcs that the last superstep looked at.
-    waiting : int
-        Vertices that some arc reaches, but no message yet.
-    n, arcs : int
-        All vertices, all arcs.
-    alpha, beta : float
-        See above.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    A frontier from which a tenth of all arcs leave pulls where few are left to be reached:
-
-    >>> traversal_direction(PUSH, 100, 10, 1000, 100, 100, 200, 1000, 10_000, ALPHA, BETA) == PULL
-    True
-    >>> traversal_direction(PUSH, 100, 10, 400, 100, 100, 200, 1000, 10_000, ALPHA, BETA) == PUSH
-    True
-    """
+    """The direction of a traversal's next superstep; compiled into the kernels of the CPU."""
     # Before all else: thousands of thin frontiers ask nothing more.
     if last == PUSH and leaving <= alpha * arcs:
         return PUSH
@@ -113,28 +65,7 @@ def joint_direction(
     last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, carried: Any, lanes: Any, looked: Any,
     waiting: Any, n: Any, arcs: Any, alpha: Any, beta: Any,
 ) -> Any:  # fmt: skip
-    """`traversal_direction` for the joint frontier of many lanes.
-
-    Parameters
-    ----------
-    carried : int
-        Arcs that leave the frontiers of the lanes, each lane's by itself.
-    lanes : int
-        How many have a frontier.
-    last, count, count_before, leaving, leaving_before, looked, waiting, n, arcs, alpha, beta
-        As for `traversal_direction`, of the joint frontier: vertices and arcs count once.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> joint_direction(PUSH, 100, 10, 400, 100, 400, 64, 100, 1000, 1000, 10_000, ALPHA, BETA) == PUSH
-    True
-    >>> joint_direction(PUSH, 900, 10, 9000, 100, 90_000, 64, 100, 1000, 1000, 10_000, ALPHA, BETA) == PULL
-    True
-    """
+    """`traversal_direction` for the joint frontier of many lanes."""
     if last == PUSH and leaving <= alpha * arcs:
         return PUSH
     push = leaving + REACHED * count * leaving // max(leaving_before, 1)

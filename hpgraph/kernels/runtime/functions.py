@@ -23,15 +23,7 @@ def unpack(names: list[str]) -> str:
 
 
 class ProgramFunctions:
-    """The functions kernels call. ``state`` is the tuple of property arrays, ``world`` a tuple of parameters.
-
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    own : str
-        Where in its arrays `update` and `aggregate` find a vertex's properties: at "v", or at "0" of copies.
-    """
+    """The functions kernels call. ``state`` is the tuple of property arrays, ``world`` a tuple of parameters."""
 
     def __init__(self, code: ProgramCode, own: str = "v") -> None:
         self.code = code
@@ -229,14 +221,5 @@ class ProgramFunctions:
 
 @lru_cache(maxsize=256)
 def functions_of(code: ProgramCode) -> ProgramFunctions:
-    """The functions of a program; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    ProgramFunctions
-    """
+    """The functions of a program; made once."""
     return (code.functions_type or ProgramFunctions)(code)

@@ -14,13 +14,7 @@ from hpgraph.semiring.function import Function
 
 
 class LaneFunctions(ProgramFunctions):
-    """`ProgramFunctions` whose vertices ``u`` and ``v`` have their values at the places ``at_u`` and ``at_v``.
-
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    """
+    """`ProgramFunctions` whose vertices ``u`` and ``v`` have their values at the places ``at_u`` and ``at_v``."""
 
     def __init__(self, code: ProgramCode) -> None:
         super().__init__(code, own="at_v")
@@ -82,14 +76,5 @@ class LaneFunctions(ProgramFunctions):
 
 @lru_cache(maxsize=256)
 def lane_functions_of(code: ProgramCode) -> LaneFunctions:
-    """The functions of a program; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    LaneFunctions
-    """
+    """The functions of a program; made once."""
     return LaneFunctions(code)

@@ -24,21 +24,7 @@ _HALF, _ALL, _SIGN = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0x80000000)
 
 @dataclass(frozen=True)
 class PackedPair:
-    """How a program's messages (key, payload) become words.
-
-    Parameters
-    ----------
-    reduce : {"argmin", "argmax"}
-    key, payload : numpy.dtype
-        Each one of int32, uint32 and float32.
-
-    Examples
-    --------
-    >>> pair = PackedPair("argmax", np.dtype("float32"), np.dtype("int32"))
-    >>> a, b, c = (pair.pack(np.float32(k), np.int32(p)) for k, p in ((-2, 9), (-0.0, 8), (0.0, 7)))
-    >>> a < b < c, pair.unpack(c)
-    (np.True_, (np.float32(0.0), np.int32(7)))
-    """
+    """How a program's messages (key, payload) become words."""
 
     reduce: str
     key: np.dtype

@@ -28,12 +28,7 @@ from hpgraph.semiring.references import GENERATED, inner_function
 class Beginning:
     """What a property is before the first superstep, where no array was given.
 
-    Parameters
-    ----------
-    fill : scalar, or tuple of such
-        The value of every vertex.
-    start : scalar, tuple, "id" or None
-        The value of the sources instead; "id" is the vertex's own number.
+    ``start``: the value of the sources instead; "id" is the vertex's own number.
     """
 
     fill: Any
@@ -41,17 +36,7 @@ class Beginning:
 
 
 def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sources: Any) -> None:
-    """Fill the properties that have a `Beginning`.
-
-    Parameters
-    ----------
-    state : tuple of arrays
-        The properties; those without a `Beginning` are left as they are.
-    beginnings : tuple of Beginning or None
-        One a property.
-    sources : array of vertex ids
-        Who is active at first; on the device of the properties, or a NumPy array of length 1.
-    """
+    """Fill the properties that have a `Beginning`."""
     for values, beginning in zip(state, beginnings, strict=True):
         if beginning is None:
             continue
@@ -69,14 +54,7 @@ def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sour
 def begin_lanes(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], vertices: Any, lanes: Any) -> None:
     """Fill the properties of many lanes that have a `Beginning`.
 
-    Parameters
-    ----------
-    state : tuple of arrays of shape (n, k)
-        The properties; those without a `Beginning` are left as they are.
-    beginnings : tuple of Beginning or None
-        One a property.
-    vertices, lanes : arrays
-        Who is active at first, in which lane.
+    ``state`` (tuple of arrays of shape (n, k)): the properties; those without a `Beginning` are left as they are.
     """
     for values, beginning in zip(state, beginnings, strict=True):
         if beginning is not None:
@@ -86,21 +64,7 @@ def begin_lanes(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...]
 
 
 def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:
-    """Width of a bucket, end of the first bucket, and the last value that is sent on, in the type of the values.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Of the values.
-    delta, ceiling : float or None
-        Width and last value, where there is one.
-    least : scalar
-        Where the first bucket begins.
-
-    Returns
-    -------
-    tuple of three scalars
-    """
+    """Width of a bucket, end of the first bucket, and the last value that is sent on, in the type of the values."""
     whole = dtype.kind != "f"
     smallest, largest = (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if whole else (-np.inf, np.inf)
 
@@ -119,16 +83,7 @@ def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, l
 
 
 def plain_function(function: Callable[..., Any]) -> Any:
-    """The Python function of one that may be compiled.
-
-    Parameters
-    ----------
-    function : function, Function or Numba's dispatcher
-
-    Returns
-    -------
-    function
-    """
+    """The Python function of one that may be compiled."""
     return inner_function(function) or function
 
 
@@ -136,30 +91,8 @@ def plain_function(function: Callable[..., Any]) -> Any:
 class ProgramCode:
     """Functions and types of a vertex program.
 
-    Parameters
-    ----------
-    name : str
-        Of the program, for messages.
-    properties : tuple of (str, numpy.dtype)
-        Names and types of the vertex properties, in order.
-    parameters : tuple of (str, numpy.dtype)
-        Names and types of what ``world`` holds after ``superstep``.
-    message : numpy.dtype
-        Type of a message, as kernels see it.
-    pair : PackedPair or None
-        Where the program's messages are pairs of key and payload, how they become words.
-    reduce : Monoid
-        Combines messages.
-    gather, update, cond, edge_cond, aggregate, sends, starts : function or None
-        As in `hpgraph.VertexProgram`.
-    lengths : tuple of int
-        How many numbers each property has at a vertex, where one has several; 0 for one that has no shape.
-    message_length : int
-        How many numbers a message has, likewise.
-    updates_alone : bool
-        Whether there are no messages, and `update` takes none.
-    aggregates : int
-        Number of values `aggregate` returns.
+    ``properties``: names and types of the vertex properties, in order; ``lengths``: how many numbers each property has
+    at a vertex, where one has several; 0 for one that has no shape.
     """
 
     # What makes the functions that kernels call, where that is not `hpgraph.kernels.runtime.functions`.
@@ -220,16 +153,7 @@ class ProgramCode:
         return namedtuple("World", ("superstep", *(name for name, _ in self.parameters)))  # type: ignore[misc]
 
     def called(self, name: str) -> str:
-        """What the program's author calls one of the functions above.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        str
-        """
+        """What the program's author calls one of the functions above."""
         return name
 
     def takes_world(self, function: Callable[..., Any], without: int) -> bool:
@@ -274,15 +198,7 @@ class ProgramCode:
         return f"{self.message_length} {self.message}" if self.message_length else str(self.pair or self.message)
 
     def wrap(self, name: str, parameters: str, body: str, **names: Any) -> Function:
-        """A generated function ``def name(parameters): body`` over this program's functions and tuples.
-
-        Parameters
-        ----------
-        name, parameters, body : str
-            Python text; the body's lines are separated by newlines and not indented.
-        **names : object
-            What the text refers to, besides ``Vertex`` and ``World``.
-        """
+        """A generated function ``def name(parameters): body`` over this program's functions and tuples."""
         cells = {"Vertex": self.vertex, "World": self.world, **names}
         lines = "\n".join(f"        {line}" for line in body.splitlines())
         # A factory, so that the names are closure cells: a function's fingerprint covers its cells' contents.

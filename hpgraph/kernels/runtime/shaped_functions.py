@@ -18,13 +18,7 @@ def _tuple(members: list[str]) -> str:
 
 
 class ShapedFunctions(ProgramFunctions):
-    """`ProgramFunctions` of a program with shapes.
-
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    """
+    """`ProgramFunctions` of a program with shapes."""
 
     def __init__(self, code: ProgramCode) -> None:
         super().__init__(code)
@@ -135,14 +129,5 @@ class ShapedFunctions(ProgramFunctions):
 
 @lru_cache(maxsize=256)
 def shaped_functions_of(code: ProgramCode) -> ShapedFunctions:
-    """The functions of a program; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    ShapedFunctions
-    """
+    """The functions of a program; made once."""
     return (code.shaped_functions_type or ShapedFunctions)(code)

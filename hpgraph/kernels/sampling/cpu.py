@@ -31,14 +31,7 @@ CHUNK, AHEAD = 64, 8
 def running_sums(arcs: CSR) -> Sums:
     """The table of weighted draws, worked out once.
 
-    Parameters
-    ----------
-    arcs : CSR
-        With weights, none of them negative or NaN.
-
-    Returns
-    -------
-    Sums
+    ``arcs``: with weights, none of them negative or NaN.
     """
     running, positive = np.empty(arcs.nnz), np.empty(arcs.shape[0], np.int64)
     weights = arcs.data.astype(np.float64, copy=False)
@@ -62,24 +55,8 @@ def _add_up(indptr, weights, running, positive):
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
     """Neighbours of some vertices drawn at random, of those drawn again neighbours, and so on.
 
-    Parameters
-    ----------
-    arcs : CSR
-    sums : Sums or None
-        For draws by weight, of which an entry of weight 0 has no part; None draws each entry of a row alike.
-    seeds : int64 array of shape (k,)
-        Where to begin.
-    fanouts : list of int
-        How many to draw at each hop for each vertex that was first met at the one before, as far as there are so many;
-        -1 for all that there are.
-    replace : bool
-        Whether an entry may be drawn more than once; then each vertex that has any gets as many as asked for.
-    seed : int
-        With the vertex and the hop it decides what is drawn.
-
-    Returns
-    -------
-    Drawn
+    ``seeds`` (int64 array of shape (k,)): where to begin; ``fanouts``: how many to draw at each hop for each vertex
+    that was first met at the one before, as far as there are so many; -1 for all that there are.
     """
     numbering = Numbering()
     numbers = numbering.number(seeds)
@@ -103,24 +80,9 @@ def draw(
 ) -> tuple[Any, Any]:
     """Entries drawn from the rows of vertices.
 
-    Parameters
-    ----------
-    arcs : CSR
-    sums : Sums or None
-        For draws by weight, of which an entry of weight 0 has no part; None draws each entry of a row alike.
-    vertices : int64 array of shape (k,)
-        None of them twice.
-    fanout : int
-        How many for each, as far as there are so many; -1 for all that there are.
-    replace : bool
-        Whether an entry may be drawn more than once; then each vertex that has any gets `fanout`.
-    seed, hop : int
-        With the vertex they decide what is drawn.
-
-    Returns
-    -------
-    owner, place : int64 arrays
-        Whose each draw is, as a place in `vertices`, ascending; and which entry of the matrix.
+    ``vertices`` (int64 array of shape (k,)): none of them twice; ``fanout``: how many for each, as far as there are so
+    many; -1 for all that there are. Returns ``owner, place`` (int64 arrays): whose each draw is, as a place in
+    `vertices`, ascending; and which entry of the matrix.
     """
     there = arcs.indptr[vertices + 1] - arcs.indptr[vertices] if sums is None else sums.positive[vertices]
     counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)

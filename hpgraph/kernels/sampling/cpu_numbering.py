@@ -33,13 +33,7 @@ class Numbering:
     def number(self, found: Any) -> Any:
         """The numbers of vertices, of new ones in the order given.
 
-        Parameters
-        ----------
-        found : integer array of shape (m,)
-
-        Returns
-        -------
-        int64 array of shape (m,)
+        ``found`` (integer array of shape (m,)). Returns int64 array of shape (m,).
         """
         known, numbers = len(self.vertices), np.empty(len(found), np.int64)
         vertices = np.empty(known + len(found), np.int64)

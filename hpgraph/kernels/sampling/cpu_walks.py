@@ -25,24 +25,9 @@ GROUP = 64
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
     """Walks along random arcs.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Canonical.
-    sums : Sums or None
-        For draws by weight; None draws each arc of a row alike.
-    starts : int64 array of shape (k,)
-    length : int
-        Steps.
-    seed : int
-        Of 64 bits with a sign. The walk's place in `starts` and the step decide the rest.
-    bias : Bias or None
-        For second-order walks.
-
-    Returns
-    -------
-    array of shape (k, length + 1), of the type of ids
-        -1 behind the end of a walk that cannot go on.
+    ``starts`` (int64 array of shape (k,)); ``seed``: of 64 bits with a sign. The walk's place in `starts` and the step
+    decide the rest; ``bias``: for second-order walks. Returns array of shape (k, length + 1), of the type of ids: -1
+    behind the end of a walk that cannot go on.
     """
     found = np.empty((len(starts), length + 1), arcs.indices.dtype)
     rows, flat, running = Rows(arcs.indptr, arcs.indices), found.reshape(-1), None if sums is None else sums.running

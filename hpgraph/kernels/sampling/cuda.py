@@ -22,34 +22,13 @@ THREADS = 256
 
 
 def walk_name(index: str, weighted: bool, biased: bool) -> str:
-    """Name expression of the kernel that walks.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-    weighted, biased : bool
-
-    Returns
-    -------
-    str
-    """
+    """Name expression of the kernel that walks."""
     flags = (str(flag).lower() for flag in (weighted, biased))
     return f"hpgraph::walk<{index}, {', '.join(flags)}>"
 
 
 def summing_name(weight: str) -> str:
-    """Name expression of the kernel that adds weights up.
-
-    Parameters
-    ----------
-    weight : str
-        C++ type of weights.
-
-    Returns
-    -------
-    str
-    """
+    """Name expression of the kernel that adds weights up."""
     return f"hpgraph::add_up<{weight}>"
 
 
@@ -67,13 +46,7 @@ def _run(kernel: Any, items: int, *arguments: Any) -> None:
 
 @attached
 def running_sums(arcs: CSR) -> Sums:
-    """`hpgraph.kernels.sampling.cpu.running_sums` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-    """
+    """`hpgraph.kernels.sampling.cpu.running_sums` on the GPU."""
     import cupy
 
     n = arcs.shape[0]

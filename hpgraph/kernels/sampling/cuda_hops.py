@@ -49,17 +49,7 @@ def word(number: int) -> np.uint64:
 
 
 def kernel_names(index: str, weight: str) -> tuple[str, str]:
-    """Name expressions of the kernels that sample, and that write what was drawn.
-
-    Parameters
-    ----------
-    index, weight : str
-        C++ types of ids, and of weights; "char" where there are none.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of the kernels that sample, and that write what was drawn."""
     return f"hpgraph::sample<{index}, {weight}>", f"hpgraph::write_sample<{index}>"
 
 
@@ -78,13 +68,7 @@ def _kernels(ids: np.dtype, weight: str, device: int) -> tuple[Any, Any]:
 
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
-    """`hpgraph.kernels.sampling.cpu.sample` on the GPU; waits for it, to learn how many there are.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the sample, or a table of the vertices, will not fit.
-    """
+    """`hpgraph.kernels.sampling.cpu.sample` on the GPU; waits for it, to learn how many there are."""
     import cupy
 
     n, ids, blocks = arcs.shape[0], arcs.indices.dtype, multiprocessors()

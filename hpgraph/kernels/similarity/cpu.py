@@ -51,22 +51,8 @@ class Pairs(NamedTuple):
 def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
     """A measure of each pair of rows.
 
-    Parameters
-    ----------
-    rows : CSR
-        Canonical and without diagonal; values, if any, are float32 or float64.
-    source, target : int64 arrays of shape (k,)
-        Rows of the matrix.
-    common : Common
-        What is summed over common columns.
-    measure : int
-        One of the measures of `hpgraph.kernels.similarity`.
-    sizes : float64 array of shape (n,)
-        The size of each row.
-
-    Returns
-    -------
-    float64 array of shape (k,)
+    ``source, target`` (int64 arrays of shape (k,)): rows of the matrix; ``sizes`` (float64 array of shape (n,)): the
+    size of each row. Returns float64 array of shape (k,).
     """
     found = np.empty(len(source))
     arrays = Rows(rows.indptr, rows.indices)
@@ -280,17 +266,7 @@ def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
 def best_of_rows(rows: CSR, k: int) -> CSR:
     """The k largest entries of each row, the largest first, and of equals that of the lowest column.
 
-    Parameters
-    ----------
-    rows : CSR
-        With float64 values.
-    k : int
-        Positive.
-
-    Returns
-    -------
-    CSR
-        Its rows are not sorted by column.
+    Returns CSR: its rows are not sorted by column.
     """
     indptr = np.zeros(rows.shape[0] + 1, np.int64)
     np.cumsum(np.minimum(np.diff(rows.indptr), k), out=indptr[1:])

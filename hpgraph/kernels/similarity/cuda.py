@@ -30,21 +30,7 @@ def prologue() -> str:
 
 
 def kernel_names(index: str, data: str, term: int) -> tuple[str, ...]:
-    """Name expressions of the kernels that serve one call.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-    data : str
-        "float" or "double", or "char" where weights have no part.
-    term : int
-        What a common neighbour counts.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of the kernels that serve one call."""
     adding = f"add_common<{index}, {data}, {term}>"
     return tuple(f"hpgraph::{name}" for name in (f"order_pairs<{index}>", adding, f"measure_pairs<{index}>"))
 
@@ -55,13 +41,7 @@ def _module(gpu: int, names: tuple[str, ...]) -> Module:
 
 
 def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
-    """`hpgraph.kernels.similarity.cpu.pair_scores` on the GPU; waits for it, to learn how much there is to do.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.similarity.cpu.pair_scores` on the GPU; waits for it, to learn how much there is to do."""
     import cupy
 
     pairs, index = len(source), _ID[rows.indices.itemsize]

@@ -282,31 +282,11 @@ def _fill_alone(functions, a, b, mask, pairs, columns, out):
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
     """The product of two matrices over a semiring.
 
-    Parameters
-    ----------
-    a : CSR, shape (m, l)
-    b : CSR, shape (l, n)
-        Rows sorted, no duplicates; its indices of the type of a's.
-    product : Product
-        ``f(a, b, i, k, j)`` makes what a pair of entries contributes.
-    reduce : Monoid
-        Joins contributions.
-    exclude : CSR, shape (m, n), optional
-        A pattern: entries that are not to be computed.
-
-    Returns
-    -------
-    CSR, shape (m, n)
-        Rows sorted. An entry stands wherever a pair met, also where contributions cancel.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-
-    Notes
-    -----
     Each thread has an array of n values and n/8 bytes besides, and room for a run of rows.
+
+    ``a`` (CSR, shape (m, l)); ``b`` (CSR, shape (l, n)): rows sorted, no duplicates; its indices of the type of a's;
+    ``exclude`` (CSR, shape (m, n), optional): a pattern: entries that are not to be computed. Returns CSR, shape (m,
+    n): rows sorted. An entry stands wherever a pair met, also where contributions cancel.
     """
     rows, columns = a.shape[0], b.shape[1]
     dtype, ids = product.dtype, b.indices.dtype

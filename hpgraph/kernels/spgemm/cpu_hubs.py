@@ -56,20 +56,9 @@ def _mark_hubs(chosen, b_indptr, b_indices, words, hubs):
 def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows of Bᵀ that are worth a bit set.
 
-    Parameters
-    ----------
-    mask : CSR, shape (m, n)
-    a : CSR, shape (m, l)
-    b_turned : CSR, shape (n, l)
-    work : int
-        Looks that the product would take without.
-
-    Returns
-    -------
-    hub_of : int32 array, shape (n,)
-        Which set each row has, -1 for none.
-    hubs : uint64 array, shape (sets · words,)
-        The sets, one behind the other.
+    ``mask`` (CSR, shape (m, n)); ``a`` (CSR, shape (m, l)); ``b_turned`` (CSR, shape (n, l)). Returns ``hub_of`` (int32
+    array, shape (n,)): which set each row has, -1 for none; ``hubs`` (uint64 array, shape (sets · words,)): the sets,
+    one behind the other.
     """
     words = (a.shape[1] + 63) >> 6
     most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= HUB_WORK else 0

@@ -69,17 +69,8 @@ def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_
 def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
     """What a product at the places of a mask would cost, in entries looked at.
 
-    Parameters
-    ----------
-    mask : CSR, shape (m, n)
-    a : CSR, shape (m, l)
-    row_lengths, column_lengths : int64 array, shape (l,) and (n,)
-        Entries of each row and of each column of B.
-
-    Returns
-    -------
-    int, int
-        By dots, and by rows; estimated from at most 2¹⁴ rows, uniformly strided.
+    ``mask`` (CSR, shape (m, n)); ``a`` (CSR, shape (m, l)); ``row_lengths, column_lengths`` (int64 array, shape (l,)
+    and (n,)): entries of each row and of each column of B.
     """
     step = max(1, mask.shape[0] // SAMPLE)
     arrays = (plain(array) for array in (mask.indptr, mask.indices, a.indptr, a.indices, row_lengths, column_lengths))
@@ -177,27 +168,8 @@ def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Rows, Rows, Rows
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
     """The product at the places of a mask, by dot products.
 
-    Parameters
-    ----------
-    mask : CSR, shape (m, n)
-        A pattern.
-    a : CSR, shape (m, l)
-    b_turned : CSR, shape (n, l)
-        The transpose of the right-hand factor.
-    product : Product
-        ``f(a, b, i, k, j)`` makes what a pair of entries contributes.
-    reduce : Monoid
-        Joins contributions; a dot product ends at its terminal.
-
-    Returns
-    -------
-    CSR, shape (m, n)
-        Rows sorted.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
+    ``mask`` (CSR, shape (m, n)): a pattern; ``a`` (CSR, shape (m, l)); ``b_turned`` (CSR, shape (n, l)): the transpose
+    of the right-hand factor. Returns CSR, shape (m, n): rows sorted.
     """
     dtype = product.dtype
     made = _room(mask, dtype)
@@ -217,22 +189,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
 def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
     """The product at the places of a mask, by rows.
 
-    Parameters
-    ----------
-    mask, a, product, reduce
-        As for `multiply_by_dots`.
-    b : CSR, shape (l, n)
-        The right-hand factor.
-
-    Returns
-    -------
-    CSR, shape (m, n)
-        Rows sorted.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
+    ``b`` (CSR, shape (l, n)): the right-hand factor. Returns CSR, shape (m, n): rows sorted.
     """
     dtype = product.dtype
     with team() as threads:

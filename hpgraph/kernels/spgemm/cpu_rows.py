@@ -53,14 +53,7 @@ def _pairs_alone(indptr, indices, other, pairs):
 def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
     """How many pairs of entries meet in each row of a product.
 
-    Parameters
-    ----------
-    a, b : CSR
-        The factors; of `b` only the lengths of rows matter.
-
-    Returns
-    -------
-    int64 array, shape (rows of a,)
+    Returns int64 array, shape (rows of a,).
     """
     pairs = np.empty(a.shape[0], np.int64)
     if a.nnz + len(pairs) <= TASK_PAIRS // ROW:
@@ -72,20 +65,7 @@ def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
 
 
 def share(work: np.ndarray, threads: int) -> np.ndarray:
-    """Cut rows into runs of about equal work, several for each thread.
-
-    Parameters
-    ----------
-    work : int64 array
-        Of each row.
-    threads : int
-        How many threads there are.
-
-    Returns
-    -------
-    int64 array
-        Run t holds the rows bounds[t]..bounds[t + 1].
-    """
+    """Cut rows into runs of about equal work, several for each thread."""
     ends = work + ROW
     np.cumsum(ends, out=ends)
     total = int(ends[-1]) if len(ends) else 0

@@ -44,22 +44,7 @@ def multiply_code(
     excludes: bool = False,
     within: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before the kernels of matrix products that says what is computed, and the code to link with it.
-
-    Parameters
-    ----------
-    product : Product
-    reduce : Monoid
-    has_a, has_b : bool
-        Whether the factors have values; those of a pattern are True.
-    index_dtype : dtype
-    excludes, within : bool
-        Whether a mask says what not to compute, or what to.
-
-    Returns
-    -------
-    str, tuple of LinkedCode
-    """
+    """The text before the kernels of matrix products that says what is computed, and the code to link with it."""
     a, b, c = (c_type(dtype) for dtype in (product.a_dtype, product.b_dtype, product.dtype))
     op = product.semiring.multiply
     monoid = monoid_functor(reduce, product.dtype, "Reduce")
@@ -95,55 +80,21 @@ def multiply_code(
 
 @functools.lru_cache(maxsize=512)
 def load_product(gpu: int, source: str, names: tuple[str, ...], code: tuple[str, tuple[LinkedCode, ...]]) -> Module:
-    """The kernels for one product on one GPU.
-
-    Parameters
-    ----------
-    gpu : int
-        The current device.
-    source : str
-        A ``.cuh`` file.
-    names : tuple of str
-        Name expressions of its kernels.
-    code : (str, tuple of LinkedCode)
-        From `multiply_code`.
-
-    Returns
-    -------
-    Module
-    """
+    """The kernels for one product on one GPU."""
     return load(source, prologue=code[0], ltoir=code[1], names=names, title="products of matrices")
 
 
 def run(module: Module, name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
     """Launch a kernel; no blocks, no launch.
 
-    Parameters
-    ----------
-    module : Module
-    name : str
-        Its name expression, without the namespace.
-    blocks, threads, shared : int
-        Size of the grid, of a block, and bytes of dynamic shared memory.
-    *arguments
-        As CuPy's kernels take them.
+    ``blocks, threads, shared``: size of the grid, of a block, and bytes of dynamic shared memory.
     """
     if blocks:
         module.function(f"hpgraph::{name}")((blocks,), (threads,), arguments, shared_mem=shared)
 
 
 def windows_of(columns: int) -> tuple[int, int]:
-    """How many windows there are and how many columns each has.
-
-    Parameters
-    ----------
-    columns : int
-        Of the result.
-
-    Returns
-    -------
-    int, int
-    """
+    """How many windows there are and how many columns each has."""
     width = WINDOW
     while width < LARGEST_WINDOW and columns > width * MANY_WINDOWS:
         width *= 2
@@ -153,15 +104,6 @@ def windows_of(columns: int) -> tuple[int, int]:
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
     """`hpgraph.kernels.spgemm.cpu.multiply` on the GPU.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-    CompileError
-        When a Python function cannot be compiled for the GPU.
-
-    Notes
-    -----
     Waits for the device twice, to learn how many tasks and how many entries there are. Takes 16 bytes a row and 40 a
     task besides the result.
     """

@@ -53,15 +53,6 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
     """`hpgraph.kernels.spgemm.cpu_masked.multiply_by_dots` on the GPU.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-    CompileError
-        When a Python function cannot be compiled for the GPU.
-
-    Notes
-    -----
     Waits for the device twice, to learn for how many places a row of B is the longer one, and how many have an entry.
     """
     import cupy
@@ -118,11 +109,5 @@ def _most_tasks(rows: int, entries: int, places: int) -> int:
 
 
 def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
-    """`hpgraph.kernels.spgemm.cpu_masked.multiply_by_rows` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError, CompileError
-        As `hpgraph.kernels.spgemm.cuda.multiply`.
-    """
+    """`hpgraph.kernels.spgemm.cpu_masked.multiply_by_rows` on the GPU."""
     return by_rows(a, b, product, reduce, mask, within=True)

@@ -54,13 +54,7 @@ class Products(Protocol):
 def check_pull(
     rows: RowFormat, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
 ) -> None:
-    """Lengths that the arguments of `pull` must have.
-
-    Raises
-    ------
-    ValueError
-        When one does not.
-    """
+    """Lengths that the arguments of `pull` must have."""
     n, m = rows.shape
     for name, found, expected in (
         ("out", len(out), n),
@@ -74,13 +68,7 @@ def check_pull(
 
 
 def check_push(rows: CSR, out: Any, mask: Bitmask | None, complement: bool) -> None:
-    """Lengths that the arguments of `push` must have.
-
-    Raises
-    ------
-    ValueError
-        When one does not.
-    """
+    """Lengths that the arguments of `push` must have."""
     n = rows.shape[1]
     for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
         if length != n:
@@ -89,13 +77,7 @@ def check_push(rows: CSR, out: Any, mask: Bitmask | None, complement: bool) -> N
 
 
 def check_pull_dense(rows: RowFormat, state: tuple[Any, ...], out: Any) -> None:
-    """Shapes that the arguments of `pull_dense` must have.
-
-    Raises
-    ------
-    ValueError
-        When one does not.
-    """
+    """Shapes that the arguments of `pull_dense` must have."""
     widths = {array.shape[1] for array in state if array.ndim == 2}
     if out.ndim != 2 or len(out) != rows.shape[0] or (widths and widths != {out.shape[1]}):
         raise ValueError(

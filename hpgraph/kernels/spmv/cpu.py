@@ -170,42 +170,17 @@ def pull(
 ) -> None:
     """Let every row reduce its messages: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
 
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL, shape (n, m)
-        Row v lists where v pulls from: the transpose of a graph's adjacency matrix. Of a HYB the CSR is read that it
-        was made of, or one that is made at its first product and kept with it.
-    gather : Function
-        ``gather(state, source, weight, target)`` makes a message; source and target are int64, weight is the matrix
-        entry, or 1 in the type of `out` for a pattern. The message is converted to the type of `out`.
-    reduce : Monoid
-        Joins messages.
-    state : tuple of arrays
-        What `gather` reads. Arrays indexed by source have length m, those by target n.
-    out : array, shape (n,)
-        Written in place. A row without messages gets the monoid's identity, or, with `accum`, is left alone.
-    active : Bitmask of length m, optional
-        Sources that send; all by default.
-    mask : Bitmask of length n, optional
-        Rows to write; the others keep what they hold.
-    complement : bool, default False
-        Write the rows that `mask` does not hold instead.
-    accum : BinaryOp, optional
-        Write ``accum(out[v], result)`` rather than the result.
-    received : Bitmask of length n, optional
-        Overwritten with the rows to which at least one entry contributed.
-
-    Raises
-    ------
-    ValueError
-        When lengths do not match.
-
-    Notes
-    -----
     Reduction of a row stops within four entries of the monoid's terminal value. Results are the same bit for bit on
     any number of threads. Beside the result this takes 32 bytes for each 16384 arcs or rows at the most, kept with the
     matrix, a byte for each source where `active` is given, and for a hub of h entries h / 16384 values. ``any_pair``
     and other idempotent sums of ones keep a byte a row.
+
+    ``rows`` (CSR, HYB or SELL, shape (n, m)): row v lists where v pulls from: the transpose of a graph's adjacency
+    matrix. Of a HYB the CSR is read that it was made of, or one that is made at its first product and kept with it;
+    ``out`` (array, shape (n,)): written in place. A row without messages gets the monoid's identity, or, with `accum`,
+    is left alone; ``active`` (Bitmask of length m, optional): sources that send; all by default; ``mask`` (Bitmask of
+    length n, optional): rows to write; the others keep what they hold; ``received`` (Bitmask of length n, optional):
+    overwritten with the rows to which at least one entry contributed.
     """
     check_pull(rows, out, active, mask, complement, received)
     if rows.nnz == 0:
@@ -253,20 +228,7 @@ def _pull_nothing(
 
 @functools.lru_cache(maxsize=1024)
 def operators(reduce: Any, accum: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """What kernels take of a monoid and an accumulator: made once, because a small product takes no longer.
-
-    Parameters
-    ----------
-    reduce : Monoid
-    accum : BinaryOp or None
-    dtype : numpy.dtype
-        Type of the result.
-
-    Returns
-    -------
-    reduce, accum, terminal : Function, Function or None, Function or None
-    identity, one : scalars of the type
-    """
+    """What kernels take of a monoid and an accumulator: made once, because a small product takes no longer."""
     return (
         reduce.reduce_for(dtype),
         None if accum is None else accum.typed(dtype, dtype, dtype),
@@ -278,30 +240,14 @@ def operators(reduce: Any, accum: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
 
 @attached
 def arrays(rows: CSR) -> tuple[Any, ...]:
-    """A matrix as kernels take it, its arrays shared.
-
-    Parameters
-    ----------
-    rows : CSR
-
-    Returns
-    -------
-    indptr, indices, data : array, array, array or None
-    """
+    """A matrix as kernels take it, its arrays shared."""
     return tuple(plain(array) for array in (rows.indptr, rows.indices, rows.data))
 
 
 def plain(array: Any) -> Any:
     """The array as compiled kernels take it: contiguous and writable, so that each is compiled for one kind only.
 
-    Parameters
-    ----------
-    array : numpy.ndarray or None
-        A read-only one is aliased: kernels never write to their inputs.
-
-    Returns
-    -------
-    numpy.ndarray or None
+    ``array``: a read-only one is aliased: kernels never write to their inputs.
     """
     if array is None:
         return None

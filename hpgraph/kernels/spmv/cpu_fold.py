@@ -104,31 +104,8 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
     the one before. The length of a row and which sources are active are unpredictable, and a misprediction costs as
     much as four entries. So all four messages are computed, branch-free, and those that have no part are discarded.
 
-    Parameters
-    ----------
-    gather, reduce : Function
-    terminal : Function or None
-        Tells of a value whether nothing more can change it.
-    identity : scalar
-        The monoid's, in the type of the result.
-    state : tuple of arrays
-    indices, data : array, array or None
-        Of at least one entry.
-    begin, end : int64
-    active : array of uint8, or None
-        1 for a source that takes part, else 0; None for all. Bits would have to be picked out one by one, which takes
-        as long as all the rest.
-    v : int64
-    one : scalar
-        A pattern's weight, in the type of the result.
-    value : scalar
-        Where to start from, in the type of the result.
-
-    Returns
-    -------
-    value
-    found : bool
-        Whether any entry took part.
+    ``active``: 1 for a source that takes part, else 0; None for all. Bits would have to be picked out one by one, which
+    takes as long as all the rest.
     """
     values, found = (value, identity, identity, identity), np.uint8(0)
     j = begin

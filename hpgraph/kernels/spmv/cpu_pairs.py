@@ -43,20 +43,7 @@ def pull_pairs(
     rows: CSR, arrays: tuple[Any, ...], gather: Any, reduce: Any, active: Bitmask | None, out: Any,
     received: Bitmask | None,
 ) -> bool:  # fmt: skip
-    """`hpgraph.kernels.spmv.cpu.pull` where every entry sends 1, without reading a value.
-
-    Parameters
-    ----------
-    rows, gather, reduce, active, out, received
-        As for `pull`.
-    arrays : tuple of arrays
-        Those of `rows`, as kernels take them (`hpgraph.kernels.spmv.cpu.arrays`).
-
-    Returns
-    -------
-    bool
-        False, and nothing done, where entries may send something else, or `pull` itself is as quick.
-    """
+    """`hpgraph.kernels.spmv.cpu.pull` where every entry sends 1, without reading a value."""
     semiring = getattr(gather, "semiring", None)
     if semiring is None or semiring.multiply.cpp != "pair":
         return False

@@ -47,20 +47,7 @@ def pull_slices(
     rows: SELL, gather: Any, operators: tuple[Any, ...], state: tuple[Any, ...], out: Any, active: Any, mask: Any,
     complement: bool, received: Any,
 ) -> None:  # fmt: skip
-    """`hpgraph.kernels.spmv.cpu.pull` from a SELL.
-
-    Parameters
-    ----------
-    rows : SELL
-    gather : Function
-    operators : tuple
-        As `hpgraph.kernels.spmv.cpu.operators` gives them.
-    state : tuple of arrays
-    out : array
-    active, mask : Bitmask or None
-    complement : bool
-    received : Bitmask or None
-    """
+    """`hpgraph.kernels.spmv.cpu.pull` from a SELL."""
     none = np.empty(0, np.uint64)
     noted = np.zeros(0 if received is None else len(out), np.bool_)
     _pull_slices(

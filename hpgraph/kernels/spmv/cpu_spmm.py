@@ -97,21 +97,8 @@ def _pull_dense_alone(functions, identity, state, rows, out):
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
     """Product with a dense matrix: `hpgraph.kernels.spmv.cpu.pull` for every column at once.
 
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL, shape (n, m)
-    gather : Function
-        As for `pull`; called once for each entry and column, with that column of the state.
-    reduce : Monoid
-    state : tuple of arrays
-        Arrays of shape (m, k) in C order are split in columns; those of one dimension are passed as they are.
-    out : array, shape (n, k), C order
-        Overwritten.
-
-    Raises
-    ------
-    ValueError
-        When `out` has not the shape that `rows` and `state` ask for, or is not in C order.
+    ``rows`` (CSR, HYB or SELL, shape (n, m)); ``state``: arrays of shape (m, k) in C order are split in columns; those
+    of one dimension are passed as they are; ``out`` (array, shape (n, k), C order): overwritten.
     """
     check_pull_dense(rows, state, out)
     rows = csr_of(rows)

@@ -163,33 +163,13 @@ def push(
 ) -> Any:
     """Let the vertices of a frontier send messages along their arcs: ``out[v] = reduce of gather(state, u, w, v)``.
 
-    Parameters
-    ----------
-    rows : CSR, shape (m, n)
-        Row u lists the targets that u sends to: a graph's adjacency matrix, the transpose of what `pull` takes.
-    gather, reduce, state
-        As for `hpgraph.kernels.spmv.cpu.pull`.
-    frontier : integer array
-        Sources that send, each once.
-    out : array, shape (n,)
-        Written in place at the targets that got a message, and nowhere else.
-    mask, complement, accum
-        As for `pull`.
-
-    Returns
-    -------
-    integer array
-        The targets written, ascending, in the type of the matrix's indices.
-
-    Raises
-    ------
-    ValueError
-        When lengths do not match.
-
-    Notes
-    -----
     Messages of a target are joined in the order of `frontier`: results are the same bit for bit on any number of
     threads.
+
+    ``rows`` (CSR, shape (m, n)): row u lists the targets that u sends to: a graph's adjacency matrix, the transpose of
+    what `pull` takes; ``frontier``: sources that send, each once; ``out`` (array, shape (n,)): written in place at the
+    targets that got a message, and nowhere else. Returns integer array: the targets written, ascending, in the type of
+    the matrix's indices.
     """
     check_push(rows, out, mask, complement)
     n = rows.shape[1]

@@ -46,22 +46,6 @@ def pull(
 ) -> None:
     """Let every row reduce its messages; see `hpgraph.kernels.spmv.cpu.pull`, whose arguments are the same.
 
-    Parameters
-    ----------
-    rows, gather, reduce, state, out, active, mask, complement, accum, received
-        As there; on the GPU. `gather` may be a `DeviceGather` too.
-    ignores : frozenset of str, default none
-        What `gather`, where it is no semiring's, is known not to read, of "weight" and "target".
-
-    Raises
-    ------
-    ValueError
-        When lengths do not match.
-    CompileError
-        When a Python function cannot be compiled for the GPU.
-
-    Notes
-    -----
     A whole product (no active set, mask, accumulator or `received`) of a large matrix goes the way that is predicted to
     be quickest: see `hpgraph.kernels.spmv.cuda_choice`. Else reduction of a row stops when the monoid's terminal value
     is reached. Results repeat bit for bit. Two launches for a CSR matrix, three for HYB, two more with `accum`, which
@@ -96,19 +80,7 @@ def whole_product(
 ) -> Multiply:
     """What does a product in which every entry and every row takes part: worked out once, so that a call only launches.
 
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL
-    gather, reduce, ignores
-        As for `pull`.
-    state_dtypes : tuple of dtype
-    dtype : dtype
-        Of the result.
-
-    Returns
-    -------
-    callable
-        Takes the state, a tuple of contiguous arrays, and the array to write.
+    Returns callable: takes the state, a tuple of contiguous arrays, and the array to write.
     """
     import cupy
 
@@ -128,19 +100,7 @@ def ways_of(
 ) -> dict[str, tuple[float, Callable[[], Multiply]]]:  # fmt: skip
     """The ways a whole product can go.
 
-    Parameters
-    ----------
-    rows, gather, reduce, state_dtypes, dtype, ignores
-        As for `whole_product`.
-    timed : bool
-        Whether those are wanted, too, that may not pay for the layout they need.
-    slices : bool, default False
-        Whether "sell" is wanted where it would not be chosen by itself, too.
-
-    Returns
-    -------
-    dict
-        By name, predicted seconds and what makes it ready.
+    Returns dict: by name, predicted seconds and what makes it ready.
     """
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
     everyone = struct(None, None, None, 0)
@@ -222,33 +182,14 @@ def directly(rows: RowFormat, special: Specialization, sets: Any) -> Multiply:
 
 
 def tail_of(rows: CSR | HYB) -> tuple[Any, ...]:
-    """Fields of ``struct Tail`` of spmv.cuh: what follows the slab, which in CSR is all.
-
-    Parameters
-    ----------
-    rows : CSR or HYB
-
-    Returns
-    -------
-    tuple
-    """
+    """Fields of ``struct Tail`` of spmv.cuh: what follows the slab, which in CSR is all."""
     if isinstance(rows, CSR):
         return None, rows.indptr, rows.indices, rows.data, 0
     return rows.tail_rows, rows.tail_indptr, rows.tail_indices, rows.tail_data, 1
 
 
 def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, out: Any) -> None:
-    """Launch what follows the slab: the binned rows, and the joining of long ones.
-
-    Parameters
-    ----------
-    module : Module
-        Of spmv.cuh.
-    gather, tail, sets : numpy void
-        Structs of spmv.cuh.
-    binned : Bins
-    out : CuPy array
-    """
+    """Launch what follows the slab: the binned rows, and the joining of long ones."""
     import cupy
 
     part = found = None

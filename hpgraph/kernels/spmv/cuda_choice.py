@@ -48,16 +48,7 @@ SLICES_PAY = 0.9
 def shape_of(csr: CSR, operand: int, result: int) -> Shape:
     """What the cost of a product depends on; measured once for each pair of sizes.
 
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU, with entries.
-    operand, result : int
-        Bytes of an element of the vectors.
-
-    Returns
-    -------
-    Shape
+    ``operand, result``: bytes of an element of the vectors.
     """
     known = _shapes(csr)
     if (operand, result) not in known:
@@ -82,21 +73,6 @@ def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False, sl
     """Seconds of a whole product of a semiring, by way: "rows", "stretches", "hyb", and "blocks" where it pays.
 
     And "sell" where the rows are that, or it is asked for, or it is quicker than others by more than predictions err.
-
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL
-        On the GPU, with entries.
-    operand, result
-        As for `shape_of`.
-    unsure : bool, default False
-        Whether "blocks" is wanted where it may not pay, too, and "sell" where it comes close.
-    slices : bool, default False
-        Whether "sell" is wanted in any case.
-
-    Returns
-    -------
-    dict
     """
     csr, rates = csr_of(rows), RATES["cuda"]
     shape = shape_of(csr, operand, result)
@@ -128,17 +104,6 @@ def fetches(csr: CSR, operand: int, result: int) -> bool:
 
     Then the vector may as well lie in another GPU's memory: blocks of columns in their own order read it once, from
     front to back, and others see to it themselves.
-
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU.
-    operand, result
-        As for `shape_of`.
-
-    Returns
-    -------
-    bool
     """
     if csr.nnz < CHOICE_ENTRIES:
         return False
@@ -147,22 +112,7 @@ def fetches(csr: CSR, operand: int, result: int) -> bool:
 
 
 def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
-    """What share of a whole product's time a part of it takes longer whose vectors both lie on another GPU.
-
-    Parameters
-    ----------
-    csr : CSR
-        The whole matrix, on the GPU.
-    operand, result
-        As for `shape_of`.
-    parts : int
-        Of about as many entries each.
-
-    Returns
-    -------
-    float
-        Of the time that the product takes in one part.
-    """
+    """What share of a whole product's time a part of it takes longer whose vectors both lie on another GPU."""
     if csr.nnz < CHOICE_ENTRIES:
         return 0.0
     rates = RATES["cuda"]
@@ -181,21 +131,7 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
 
 
 def reads_slab(csr: CSR, operand: int, result: int, blocks: bool = True) -> bool:
-    """Whether a graph's whole products are quickest in HYB, so that it is worth making.
-
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU.
-    operand, result
-        As for `shape_of`.
-    blocks : bool, default True
-        Whether these products may go by blocks of columns.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a graph's whole products are quickest in HYB, so that it is worth making."""
     if not techniques.hyb or csr.nnz == 0:
         return False
     predicted = predict(csr, operand, result) if csr.nnz >= CHOICE_ENTRIES else {}
@@ -212,14 +148,7 @@ def reads_slab(csr: CSR, operand: int, result: int, blocks: bool = True) -> bool
 def may_time(exact: bool) -> bool:
     """Whether a product may choose its way by timing.
 
-    Parameters
-    ----------
-    exact : bool
-        Whether all ways give the same bits.
-
-    Returns
-    -------
-    bool
+    ``exact``: whether all ways give the same bits.
     """
     wanted = config.measure_layouts
     return wanted is True or (wanted == "auto" and exact)
@@ -228,17 +157,7 @@ def may_time(exact: bool) -> bool:
 def by_time(ways: dict[str, tuple[float, Callable[[], Multiply]]], timed: bool) -> Multiply:
     """Of several ways, the one that is predicted to be quickest, or is timed to be.
 
-    Parameters
-    ----------
-    ways : dict
-        Predicted seconds, and what makes ready the way of a name.
-    timed : bool
-        Whether to time those that are close.
-
-    Returns
-    -------
-    callable
-        Does the product. Where ways are timed, its first call does, and waits for the device.
+    ``ways``: predicted seconds, and what makes ready the way of a name.
     """
     ordered = sorted(ways.values(), key=lambda way: way[0])
     close = [make for seconds, make in ordered if seconds <= UNSURE * ordered[0][0]]

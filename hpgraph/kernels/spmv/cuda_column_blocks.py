@@ -63,24 +63,7 @@ def staged_type(
 ) -> np.dtype[Any] | None:
     """What shared memory would hold for each column, in a product by blocks of columns.
 
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL
-        The matrix, on the GPU.
-    gather : Function
-        As for `pull`.
-    reduce : Monoid
-    state_dtypes : tuple of dtype
-    dtype : numpy.dtype
-        Of the result.
-    ignores : frozenset of str
-        What `gather`, not being a semiring's, is known not to read, of "weight" and "target". One that reads neither
-        is computed once for a source.
-
-    Returns
-    -------
-    dtype or None
-        None where a product cannot go by blocks, or nothing is gathered.
+    Returns dtype or None: none where a product cannot go by blocks, or nothing is gathered.
     """
     ring = isinstance(gather, Gather)
     sources_only = ignores == BOTH
@@ -102,19 +85,7 @@ def staged_type(
 def by_blocks(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, staged: np.dtype[Any]
 ) -> BlockedProduct:
-    """A whole product by blocks of columns, of which `predict` has said how long it takes.
-
-    Parameters
-    ----------
-    rows, gather, reduce, state_dtypes, dtype
-        As for `staged_type`.
-    staged : dtype
-        What that returned.
-
-    Returns
-    -------
-    BlockedProduct
-    """
+    """A whole product by blocks of columns, of which `predict` has said how long it takes."""
     csr = csr_of(rows)
     found = known_survey(csr, staged.itemsize, dtype.itemsize)
     if found is None:
@@ -126,17 +97,7 @@ def by_blocks(
 def blocked_product(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> BlockedProduct | None:
-    """A whole product by blocks of columns, where it can be and is predicted to pay.
-
-    Parameters
-    ----------
-    rows, gather, reduce, state_dtypes, dtype, ignores
-        As for `staged_type`.
-
-    Returns
-    -------
-    BlockedProduct or None
-    """
+    """A whole product by blocks of columns, where it can be and is predicted to pay."""
     if not techniques.column_blocks or not worth_a_look(rows):
         return None
     staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
@@ -146,32 +107,12 @@ def blocked_product(
 
 
 def blocked_prologue(special: Specialization, staged: np.dtype[Any]) -> str:
-    """C++ text before column_blocks.cuh: the product, and the type that shared memory holds for each column.
-
-    Parameters
-    ----------
-    special : Specialization
-    staged : dtype
-
-    Returns
-    -------
-    str
-    """
+    """C++ text before column_blocks.cuh: the product, and the type that shared memory holds for each column."""
     return f"{special.prologue}struct Blocked : Product {{\n    typedef {c_type(staged)} Staged;\n}};\n"
 
 
 def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
-    """The kernels of column_blocks.cuh for an instance, on the current device.
-
-    Parameters
-    ----------
-    special : Specialization
-    staged : dtype
-
-    Returns
-    -------
-    Module
-    """
+    """The kernels of column_blocks.cuh for an instance, on the current device."""
     import cupy
 
     key = cupy.cuda.runtime.getDevice(), "column_blocks.cuh", staged
@@ -191,18 +132,8 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
 def gather_partials(product: BlockedProduct, state: tuple[Any, ...], coming: Coming | None = None) -> Any:
     """Launch the first phase.
 
-    Parameters
-    ----------
-    product : BlockedProduct
-    state : tuple of arrays
-        Contiguous. A single one may lie on another GPU; its stream has to wait for this one's before it changes that.
-    coming : Coming, optional
-        What has `state` brought here meanwhile.
-
-    Returns
-    -------
-    CuPy array, shape (partials,)
-        The partial results.
+    ``state``: contiguous. A single one may lie on another GPU; its stream has to wait for this one's before it changes
+    that. Returns CuPy array, shape (partials,): the partial results.
     """
     import cupy
 
@@ -230,29 +161,14 @@ def gather_partials(product: BlockedProduct, state: tuple[Any, ...], coming: Com
 
 
 def add_shape(product: BlockedProduct) -> tuple[int, int]:
-    """Thread blocks of the second phase, and the shared memory of each.
-
-    Parameters
-    ----------
-    product : BlockedProduct
-
-    Returns
-    -------
-    (int, int)
-    """
+    """Thread blocks of the second phase, and the shared memory of each."""
     return product.layout.adders, BLOCK // 32 * GROUP * product.dtype.itemsize
 
 
 def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any) -> None:
     """The whole product.
 
-    Parameters
-    ----------
-    product : BlockedProduct
-    state : tuple of arrays
-        Contiguous.
-    out : array
-        Written in place.
+    ``state``: contiguous; ``out``: written in place.
     """
     partial = gather_partials(product, state)
     layout, (blocks, shared) = product.layout, add_shape(product)

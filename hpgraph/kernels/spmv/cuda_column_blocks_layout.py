@@ -102,55 +102,18 @@ class Blocked:
 
 
 def pays(seconds: float, directly: float) -> bool:
-    """Whether a product by blocks is quicker than others, by a margin: a layout must be worth making.
-
-    Parameters
-    ----------
-    seconds, directly : float
-        Of a product by blocks, and of the quickest other way, as predicted.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> pays(1e-3, 2e-3), pays(0.99e-3, 1e-3)
-    (True, False)
-    """
+    """Whether a product by blocks is quicker than others, by a margin: a layout must be worth making."""
     return seconds < GAIN * directly
 
 
 def worth_a_look(rows: RowFormat) -> bool:
-    """Whether a matrix is of a size that products by blocks are for.
-
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a matrix is of a size that products by blocks are for."""
     return FEWEST <= rows.nnz < MOST and max(rows.shape) < MOST
 
 
 def layout_of(csr: CSR, found: Survey) -> Blocked:
     """The matrix by blocks of columns, made once.
 
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU.
-    found : Survey
-        Of it.
-
-    Returns
-    -------
-    Blocked
-
-    Notes
-    -----
     The first call waits for the device. Its temporary arrays take up to 16 bytes an entry and the weight, and its
     result 2, the weight, and up to 2 for a partial result.
     """
@@ -195,19 +158,8 @@ class Survey:
 def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
     """What is known about a matrix by blocks of columns; found out once for each size of vectors.
 
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU.
-    shape : Shape
-        Of the product.
-    directly : float
-        Seconds of the quickest other way, as predicted.
-
-    Returns
-    -------
-    Survey or None
-        None where the matrix is too small or too large, or memory is lacking.
+    ``directly``: seconds of the quickest other way, as predicted. Returns Survey or None: none where the matrix is too
+    small or too large, or memory is lacking.
     """
     if not worth_a_look(csr):
         return None
@@ -221,15 +173,7 @@ def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
 def known_survey(csr: CSR, operand: int, result: int) -> Survey | None:
     """What `survey` found, where it has been asked.
 
-    Parameters
-    ----------
-    csr : CSR
-    operand, result : int
-        Bytes of an element of the vectors.
-
-    Returns
-    -------
-    Survey or None
+    ``operand, result``: bytes of an element of the vectors.
     """
     return _surveys(csr).get((operand > 4, result))
 
@@ -397,17 +341,7 @@ def _by_weight(bounds: Any) -> tuple[Any, int]:
 def shares(first: Any, block: Any, takers: int) -> Any:
     """Where each thread block of the first phase begins, so that all are done at about the same time.
 
-    Parameters
-    ----------
-    first, block : CuPy arrays
-        As of `Blocked`; of all stretches or of some that follow each other.
-    takers : int
-        Thread blocks.
-
-    Returns
-    -------
-    uint32 CuPy array, shape (takers + 1,)
-        Numbers of stretches, from the first of these on.
+    Returns uint32 CuPy array, shape (takers + 1,): numbers of stretches, from the first of these on.
     """
     import cupy
 

@@ -63,20 +63,9 @@ class Stages(NamedTuple):
 def stages_of(layout: Blocked, size: int) -> Stages:
     """A product's two stages: as many blocks in the first as delay it least.
 
-    Parameters
-    ----------
-    layout : Blocked
-        Whose columns have an order of their own.
-    size : int
-        Bytes of an element of the vector.
-
-    Returns
-    -------
-    Stages
-
-    Notes
-    -----
     Waits for the device.
+
+    ``layout``: whose columns have an order of their own; ``size``: bytes of an element of the vector.
     """
     per_block, columns = layout.per_block, len(layout.order)
     n_blocks = -(-columns // per_block)
@@ -89,27 +78,8 @@ def stages_of(layout: Blocked, size: int) -> Stages:
 def fewest_delays(stretches: np.ndarray, per_block: int, size: int, weights: Any) -> int:
     """With how many of the hottest blocks a product begins.
 
-    Parameters
-    ----------
-    stretches : integer array of shape (blocks + 1,)
-        How many come before each block, and all.
-    per_block : int
-        Columns of a block.
-    size : int
-        Bytes of the vector.
-    weights : array or None
-        Of the entries.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> fewest_delays(np.array([0, 200_000, 210_000, 211_000]), 1 << 15, 1 << 26, None)
-    1
-    >>> fewest_delays(np.array([0, 10, 20, 30]), 1 << 15, 1 << 26, None)  # too little to do meanwhile
-    0
+    ``stretches`` (integer array of shape (blocks + 1,)): how many come before each block, and all; ``size``: bytes of
+    the vector.
     """
     rates = RATES["cuda"]
     weight = 0 if weights is None else weights.dtype.itemsize
@@ -131,17 +101,7 @@ def _stage(layout: Blocked, begin: int, end: int, order: Any, columns: int) -> S
 
 
 def is_far(vector: Any, layout: Blocked) -> bool:
-    """Whether a vector lies on another GPU than the matrix, and would be read there in any order.
-
-    Parameters
-    ----------
-    vector : CuPy array
-    layout : Blocked
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a vector lies on another GPU than the matrix, and would be read there in any order."""
     return layout.order is not None and device_index(vector) != device_index(layout.arcs)
 
 
@@ -158,14 +118,7 @@ class Coming(Protocol):
 
 
 class ComingVector:
-    """A vector on its way here from another GPU: a `Coming` for one product.
-
-    Parameters
-    ----------
-    vector : CuPy array
-        On the other GPU. The caller has its stream wait for this device's before it changes or frees the vector.
-    stages : Stages
-    """
+    """A vector on its way here from another GPU: a `Coming` for one product."""
 
     def __init__(self, vector: Any, stages: Stages) -> None:
         import cupy
@@ -195,16 +148,7 @@ class ComingVector:
 def take(vectors: Sequence[Any], ends: Sequence[int], which: Any, taken: Any) -> None:
     """Take some elements of a vector of which several GPUs have a range each.
 
-    Parameters
-    ----------
-    vectors : sequence of CuPy arrays
-        Each of the length of the whole, with its own range filled in; at most 16.
-    ends : sequence of int
-        Of these ranges.
-    which : uint32 CuPy array
-        Here, as what follows.
-    taken : CuPy array
-        For them.
+    ``vectors``: each of the length of the whole, with its own range filled in; at most 16.
     """
     if len(which):
         name = f"hpgraph::take_far<{WORDS[taken.dtype.itemsize]}>"

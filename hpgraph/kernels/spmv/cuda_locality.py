@@ -41,16 +41,7 @@ class Locality(NamedTuple):
 def locality(csr: CSR, operand: int) -> Locality:
     """Measured once for each size of operand; waits for the device.
 
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU, with entries.
-    operand : int
-        Bytes of an element of the vector: a power of two up to 32.
-
-    Returns
-    -------
-    Locality
+    ``operand``: bytes of an element of the vector: a power of two up to 32.
     """
     known = _known(csr)
     if operand not in known:

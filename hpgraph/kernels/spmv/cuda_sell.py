@@ -39,17 +39,7 @@ class Pieces(NamedTuple):
 
 @attached
 def pieces_of(rows: SELL) -> Pieces:
-    """Found once, on the device; waits for it.
-
-    Parameters
-    ----------
-    rows : SELL
-        On the GPU.
-
-    Returns
-    -------
-    Pieces
-    """
+    """Found once, on the device; waits for it."""
     import cupy
 
     width = (rows.slices[1:] - rows.slices[:-1]) // 32
@@ -67,19 +57,8 @@ def pieces_of(rows: SELL) -> Pieces:
 def by_slices(rows: SELL, special: Specialization, sets: Any) -> Callable[[tuple[Any, ...], Any], None]:
     """What does a product: one launch, or two where a slice is wide. It holds addresses of the matrix, not the matrix.
 
-    Parameters
-    ----------
-    rows : SELL
-        On the GPU.
-    special : Specialization
-    sets : numpy void
-        ``struct Sets`` of spmv.cuh.
-
-    Returns
-    -------
-    callable
-        Takes the state, a tuple of contiguous arrays, and the array to write. It takes memory for the results of
-        pieces.
+    Returns callable: takes the state, a tuple of contiguous arrays, and the array to write. It takes memory for the
+    results of pieces.
     """
     import cupy
 

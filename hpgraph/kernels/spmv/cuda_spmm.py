@@ -35,20 +35,7 @@ def specialize_dense(
     operand_dtype: np.dtype[Any],
     message_dtype: np.dtype[Any],
 ) -> Specialization:
-    """`specialize` for a dense operand; the gather of a semiring reads a column of it.
-
-    Parameters
-    ----------
-    gather : Gather
-        Of a semiring.
-    reduce : Monoid
-    weight_dtype : dtype or None
-    index_dtype, operand_dtype, message_dtype : dtype
-
-    Returns
-    -------
-    Specialization
-    """
+    """`specialize` for a dense operand; the gather of a semiring reads a column of it."""
     multiply = gather.semiring.multiply
     weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)
     source, ltoir = INCLUDE, tuple[LinkedCode, ...]()
@@ -75,29 +62,12 @@ def specialize_dense(
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
     """Product with a dense matrix: `hpgraph.kernels.spmv.cuda.pull` for every column at once.
 
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL, shape (n, m)
-    gather : Gather
-        Of a semiring (`Semiring.gather`).
-    reduce : Monoid
-    state : tuple of one array, shape (m, k)
-        The dense operand.
-    out : array, shape (n, k), C order
-        Overwritten.
-
-    Raises
-    ------
-    TypeError
-        When `gather` is not that of a semiring.
-    ValueError
-        When `out` has not the shape that `rows` and `state` ask for, or is not in C order.
-
-    Notes
-    -----
     Reads the matrix in CSR, once for every `WIDEST` columns. Where a few columns are predicted to take less time one
     after the other, by a way that products with several do not have, they go so, and take memory for a column of
     either operand.
+
+    ``rows`` (CSR, HYB or SELL, shape (n, m)); ``state`` (tuple of one array, shape (m, k)): the dense operand; ``out``
+    (array, shape (n, k), C order): overwritten.
     """
     if not hasattr(gather, "semiring"):
         raise TypeError(

@@ -25,31 +25,12 @@ def is_order_free(reduce: Any, dtype: np.dtype[Any]) -> bool:
     """Whether messages may meet in any order without the result showing it: not for sums of floats.
 
     Nor for complex numbers, which cannot be joined atomically.
-
-    Parameters
-    ----------
-    reduce : Monoid
-    dtype : dtype
-
-    Returns
-    -------
-    bool
     """
     return dtype.kind in "biu" or (reduce.idempotent and dtype.kind != "c")
 
 
 def specialize_sorted(reduce: Any, message_dtype: np.dtype[Any]) -> Specialization:
-    """`specialize` for the rows that messages make once they are sorted by target: entry u is message u.
-
-    Parameters
-    ----------
-    reduce : Monoid
-    message_dtype : dtype
-
-    Returns
-    -------
-    Specialization
-    """
+    """`specialize` for the rows that messages make once they are sorted by target: entry u is message u."""
     message = c_type(message_dtype)
     source = f"""{INCLUDE}struct Gather {{
     const {message}* messages;
@@ -74,28 +55,11 @@ def push(
 ) -> Any:
     """Let the vertices of a frontier send messages; see `hpgraph.kernels.spmv.cpu_spmspv.push`, its twin.
 
-    Parameters
-    ----------
-    rows, gather, reduce, state, frontier, out, mask, complement, accum
-        As there; on the GPU.
-
-    Returns
-    -------
-    integer array
-        The targets written, ascending, in the type of the matrix's indices.
-
-    Raises
-    ------
-    ValueError
-        When lengths do not match.
-    CompileError
-        When a Python function cannot be compiled for the GPU.
-
-    Notes
-    -----
     Waits for the device: how many targets there are must reach the host. Results repeat bit for bit, but for ``any``,
     which may take another message each time. Takes memory for one message a vertex; where messages must be sorted
     (sums of floats), some 40 bytes for each arc that leaves the frontier.
+
+    Returns integer array: the targets written, ascending, in the type of the matrix's indices.
     """
     import cupy
 

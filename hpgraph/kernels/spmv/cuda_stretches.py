@@ -43,17 +43,7 @@ class RowEnds(NamedTuple):
 
 @attached
 def row_ends(csr: CSR) -> RowEnds:
-    """Found once, on the device; waits for it.
-
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU, with entries.
-
-    Returns
-    -------
-    RowEnds
-    """
+    """Found once, on the device; waits for it."""
     import cupy
 
     module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
@@ -76,16 +66,9 @@ def row_ends(csr: CSR) -> RowEnds:
 
 
 def can_stretch(csr: CSR) -> bool:
-    """Whether a matrix's arrays lie where eight of their elements can be loaded at once, and its rows can be numbered.
+    """Whether a matrix's arrays lie where eight of their elements can be loaded at once.
 
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU.
-
-    Returns
-    -------
-    bool
+    And its rows can be numbered.
     """
     arrays = (csr.indices,) if csr.data is None else (csr.indices, csr.data)
     # Values of one byte are loaded eight at once, too.
@@ -96,18 +79,8 @@ def can_stretch(csr: CSR) -> bool:
 def by_stretches(csr: CSR, special: Specialization) -> Callable[[tuple[Any, ...], Any], None]:
     """What does a whole product: two launches.
 
-    Parameters
-    ----------
-    csr : CSR
-        On the GPU; see `can_stretch`. What is returned holds its addresses, not the matrix.
-    special : Specialization
-        Of a gather that does not read the target, and messages of 4 or 8 bytes.
-
-    Returns
-    -------
-    callable
-        Takes the state, a tuple of contiguous arrays, and the array to write. It takes memory for a partial result
-        of each stretch.
+    ``special``: of a gather that does not read the target, and messages of 4 or 8 bytes. Returns callable: takes the
+    state, a tuple of contiguous arrays, and the array to write. It takes memory for a partial result of each stretch.
     """
     import cupy
 

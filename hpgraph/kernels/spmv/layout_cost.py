@@ -148,17 +148,7 @@ class Shape:
 
 
 def row_lengths(csr: CSR) -> Shape:
-    """The part of a shape that the lengths of the rows tell; on CUDA this waits for the stream.
-
-    Parameters
-    ----------
-    csr : CSR
-
-    Returns
-    -------
-    Shape
-        Of vectors of no size, and without locality.
-    """
+    """The part of a shape that the lengths of the rows tell; on CUDA this waits for the stream."""
     length, rows = lengths = lengths_of(csr.indptr)
     width = hyb_width(lengths, entry_bytes(csr))
     longer, short = length > width, (length > 0) & (length <= 4)
@@ -176,17 +166,7 @@ def _together(shape: Shape, streamed: float, rates: Rates) -> float:
 
 
 def rows_seconds(shape: Shape, rates: Rates) -> float:
-    """A product over CSR whose rows are binned by length.
-
-    Parameters
-    ----------
-    shape : Shape
-    rates : Rates
-
-    Returns
-    -------
-    float
-    """
+    """A product over CSR whose rows are binned by length."""
     entries = shape.entries * (shape.index + shape.weight) * rates.by_rows
     others = shape.rows * (12 + shape.result) + shape.columns * shape.operand
     long_rows = shape.filled_rows - shape.short_rows
@@ -198,17 +178,7 @@ def rows_seconds(shape: Shape, rates: Rates) -> float:
 
 
 def stretches_seconds(shape: Shape, rates: Rates) -> float:
-    """A product over CSR by stretches of equally many entries.
-
-    Parameters
-    ----------
-    shape : Shape
-    rates : Rates
-
-    Returns
-    -------
-    float
-    """
+    """A product over CSR by stretches of equally many entries."""
     streamed = shape.entries * (shape.index + shape.weight + 1 / 8) + shape.rows * shape.result
     streamed += shape.columns * shape.operand
     worked = shape.entries * rates.entry + shape.filled_rows * rates.ending
@@ -217,17 +187,7 @@ def stretches_seconds(shape: Shape, rates: Rates) -> float:
 
 
 def hyb_seconds(shape: Shape, rates: Rates) -> float:
-    """A product that reads HYB.
-
-    Parameters
-    ----------
-    shape : Shape
-    rates : Rates
-
-    Returns
-    -------
-    float
-    """
+    """A product that reads HYB."""
     slots = shape.width * shape.rows
     streamed = (slots + rates.by_rows * shape.tail) * (shape.index + shape.weight) + shape.rows * shape.result
     streamed += shape.columns * shape.operand + shape.tail_rows * (16 + 2 * shape.result)
@@ -239,19 +199,7 @@ def hyb_seconds(shape: Shape, rates: Rates) -> float:
 
 
 def slices_seconds(shape: Shape, slots: int, rates: Rates) -> float:
-    """A product that reads SELL.
-
-    Parameters
-    ----------
-    shape : Shape
-    slots : int
-        Of the slices, padding included.
-    rates : Rates
-
-    Returns
-    -------
-    float
-    """
+    """A product that reads SELL."""
     slower = 1 if rates.by_slices is None else rates.by_slices
     # A row's place, and its result, which goes where the row was before it was sorted.
     others = shape.rows * (shape.index + shape.result) + shape.columns * shape.operand
@@ -263,16 +211,7 @@ def slices_seconds(shape: Shape, slots: int, rates: Rates) -> float:
 def entries_seconds(entries: Any, weight: int, rates: Rates) -> Any:
     """What entries take by blocks of columns, apart from the vector and from what comes of them.
 
-    Parameters
-    ----------
-    entries : int, or array of them
-    weight : int
-        Bytes of a value.
-    rates : Rates
-
-    Returns
-    -------
-    float, or array
+    ``weight``: bytes of a value.
     """
     return entries * max(rates.blocked * (2 + weight) / rates.bandwidth, rates.staged)
 
@@ -281,21 +220,6 @@ def blocks_seconds(shape: Shape, pairs: int, loads: float, runs: int, rates: Rat
     """A product by blocks of columns.
 
     An entry is 2 bytes and its weight; a partial result is written, and read again with the 2 bytes of its row.
-
-    Parameters
-    ----------
-    shape : Shape
-    pairs : int
-        Partial results.
-    loads : float
-        How often a multiprocessor loads a block's part of the vector.
-    runs : int
-        Pairs of a block and a group of rows.
-    rates : Rates
-
-    Returns
-    -------
-    float
     """
     entries = entries_seconds(shape.entries, shape.weight, rates) + loads * rates.loading
     added = max(

@@ -16,63 +16,23 @@ def _origin(rows: HYB | SELL) -> list[CSR]:
 
 
 def hyb_of(csr: CSR) -> HYB:
-    """A matrix in HYB, which remembers the CSR.
-
-    Parameters
-    ----------
-    csr : CSR
-        Kept for as long as what is returned.
-
-    Returns
-    -------
-    HYB
-    """
+    """A matrix in HYB, which remembers the CSR."""
     return remember(HYB.from_csr(csr), csr)
 
 
 def sell_of(csr: CSR) -> SELL:
-    """A matrix in SELL, which remembers the CSR.
-
-    Parameters
-    ----------
-    csr : CSR
-        Kept for as long as what is returned.
-
-    Returns
-    -------
-    SELL
-    """
+    """A matrix in SELL, which remembers the CSR."""
     return remember(SELL.from_csr(csr), csr)
 
 
 def remember(rows: Made, csr: CSR) -> Made:
-    """Note that both are the same matrix.
-
-    Parameters
-    ----------
-    rows : HYB or SELL
-    csr : CSR
-
-    Returns
-    -------
-    HYB or SELL
-        The first.
-    """
+    """Note that both are the same matrix."""
     _origin(rows)[:] = [csr]
     return rows
 
 
 def csr_of(rows: RowFormat) -> CSR:
-    """A matrix in CSR: the one that it was made of, else one made now and remembered.
-
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL
-
-    Returns
-    -------
-    CSR
-    """
+    """A matrix in CSR: the one that it was made of, else one made now and remembered."""
     if isinstance(rows, CSR):
         return rows
     if not _origin(rows):
@@ -82,15 +42,5 @@ def csr_of(rows: RowFormat) -> CSR:
 
 @attached
 def without_values(csr: CSR) -> CSR:
-    """The places of a matrix's entries; made once, so that what is worked out from them is kept too.
-
-    Parameters
-    ----------
-    csr : CSR
-
-    Returns
-    -------
-    CSR
-        The matrix itself where it has no values.
-    """
+    """The places of a matrix's entries; made once, so that what is worked out from them is kept too."""
     return csr.with_data(None)

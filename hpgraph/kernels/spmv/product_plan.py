@@ -29,24 +29,7 @@ _RESULT_SWAPPED = {"first": "second", "second": "first"}
 
 
 def swapped(semiring: Semiring) -> Semiring:
-    """The semiring that multiplies the vector by the matrix entry, for products with the vector on the left.
-
-    Parameters
-    ----------
-    semiring : Semiring
-        Its operator is f.
-
-    Returns
-    -------
-    Semiring
-        Its operator is g(a, x) = f(x, a); the semiring itself where that is the same.
-
-    Examples
-    --------
-    >>> from hpgraph.semiring import get_semiring
-    >>> swapped(get_semiring("plus_first"))
-    <Semiring plus_second>
-    """
+    """The semiring that multiplies the vector by the matrix entry, for products with the vector on the left."""
     return _swapped(semiring, semiring.multiply)
 
 
@@ -91,36 +74,7 @@ def plan(
 ) -> tuple[Any, Any, np.dtype[Any]]:
     """How to compute a product.
 
-    Parameters
-    ----------
-    semiring : Semiring
-        The semiring.
-    matrix_dtype : dtype or None
-        Type of the matrix's values; None for a pattern.
-    vector_dtype : dtype
-        Type of the vector.
-    dtype : dtype, optional
-        Type of the result; by default that of the semiring for these operands.
-
-    Returns
-    -------
-    gather : Function
-        Makes the message of an entry.
-    reduce : Monoid
-        Joins messages.
-    dtype : numpy.dtype
-        Type of the result.
-
-    Raises
-    ------
-    TypeError
-        When the semiring does not work on these types.
-
-    Examples
-    --------
-    >>> from hpgraph.semiring import get_semiring
-    >>> plan(get_semiring("min_plus"), "int8", "float64")[2]
-    dtype('float64')
+    ``matrix_dtype``: type of the matrix's values; None for a pattern.
     """
     gather = semiring.gather(value_dtype(matrix_dtype), vector_dtype, dtype)
     return gather, semiring.add, gather.dtype

@@ -16,21 +16,8 @@ from hpgraph.semiring.stop import is_stopped
 def two_sides(arcs: CSR) -> Any:
     """The side of each vertex.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric, on the CPU.
-
-    Returns
-    -------
-    int8 array of shape (n,), or None
-        0 for the least vertex of each component, and 0 or 1 for the others; None where some edge, or loop, joins
-        vertices of one side.
-
-    Examples
-    --------
-    >>> two_sides(CSR((3, 3), [0, 1, 3, 4], [1, 0, 2, 1]))
-    array([0, 1, 0], dtype=int8)
+    Returns int8 array of shape (n,), or None: 0 for the least vertex of each component, and 0 or 1 for the others; None
+    where some edge, or loop, joins vertices of one side.
     """
     n = arcs.shape[0]
     side, queue = np.full(n, -1, np.int8), np.empty(n, arcs.indices.dtype)

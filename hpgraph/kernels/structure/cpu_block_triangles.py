@@ -113,19 +113,7 @@ def _count(middles, closing, tallies):
 
 
 def count_between(middles: Middles, closing: Closing, heads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Triangles at each tail, at each head by rank, and at each middle.
-
-    Parameters
-    ----------
-    middles : Middles
-    closing : Closing
-    heads : int
-        How many there are.
-
-    Returns
-    -------
-    tail, head, middle : int64 arrays
-    """
+    """Triangles at each tail, at each head by rank, and at each middle."""
     middle = np.zeros(len(middles.row), np.int64)
     with team() as threads:
         tallies = Tallies(

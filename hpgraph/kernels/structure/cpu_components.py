@@ -34,19 +34,7 @@ FEW_ARCS = 8
 def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     """Weakly connected components, numbered by their smallest vertex.
 
-    Parameters
-    ----------
-    arcs : CSR
-        The graph, on the CPU; rows ascend.
-    symmetric : bool
-        Whether every arc is known to have its reverse: then the arcs of the largest component are left out.
-
-    Returns
-    -------
-    int
-        How many there are.
-    array of vertex ids, shape (n,)
-        The component of every vertex.
+    Returns array of vertex ids, shape (n,): the component of every vertex.
     """
     n = arcs.shape[0]
     label = np.arange(n, dtype=arcs.indices.dtype)

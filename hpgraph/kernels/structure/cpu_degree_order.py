@@ -151,14 +151,7 @@ def _orient(indptr, indices, order, rank, bounds, place):
 def degree_order(graph: CSR) -> DegreeOrder:
     """The graph's degree order, worked out once.
 
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, rows sorted and free of duplicates; self-loops are passed over.
-
-    Returns
-    -------
-    DegreeOrder
+    ``graph``: symmetric, rows sorted and free of duplicates; self-loops are passed over.
     """
     n = graph.shape[0]
     with team() as threads:

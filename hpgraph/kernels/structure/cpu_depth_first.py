@@ -40,17 +40,7 @@ class DepthFirst(NamedTuple):
 
 
 def depth_first(arcs: CSR) -> DepthFirst:
-    """Search depth first, from the least vertex that has not been met, until all have.
-
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric, on the CPU, no arc twice; loops are passed over.
-
-    Returns
-    -------
-    DepthFirst
-    """
+    """Search depth first, from the least vertex that has not been met, until all have."""
     n, ids = arcs.shape[0], arcs.indices.dtype
     forest = DepthFirst(np.empty(n, ids), np.full(n, -1, ids), np.empty(n, ids), np.empty(n, ids))
     with interruptible():
@@ -61,23 +51,9 @@ def depth_first(arcs: CSR) -> DepthFirst:
 def number_down(forest: DepthFirst, begins: Any) -> Any:
     """Number subtrees from their roots, without the subtrees among them.
 
-    Parameters
-    ----------
-    forest : DepthFirst
-    begins : integer array, shape (k,)
-        The roots of subtrees.
-
-    Returns
-    -------
-    int64 array, shape (n,)
-        For each vertex the number of the nearest of these roots above it, itself included, roots being numbered in the
-        order in which they were met; -1 where there is none.
-
-    Examples
-    --------
-    >>> found = depth_first(CSR((3, 3), [0, 1, 3, 4], [1, 0, 2, 1]))
-    >>> found.parent.tolist(), number_down(found, np.array([2, 1])).tolist()
-    ([0, 0, 1], [-1, 0, 1])
+    ``begins`` (integer array, shape (k,)): the roots of subtrees. Returns int64 array, shape (n,): for each vertex the
+    number of the nearest of these roots above it, itself included, roots being numbered in the order in which they were
+    met; -1 where there is none.
     """
     number = np.full(len(forest.order), -2)
     number[begins] = -1

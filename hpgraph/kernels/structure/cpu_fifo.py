@@ -13,21 +13,8 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
     """Breadth-first order with neighbours in the order of their rows, on one thread: the order is what is asked for.
 
-    Parameters
-    ----------
-    rows : CSR
-        The graph, on the CPU; rows need not be sorted.
-    start : int
-        The first vertex.
-    nobody : int
-        Predecessor of those that have none.
-
-    Returns
-    -------
-    order : array of vertex ids
-        Those that are reached.
-    predecessors : array of shape (n,)
-        Who met each vertex first.
+    ``rows``: the graph, on the CPU; rows need not be sorted. Returns ``predecessors`` (array of shape (n,)): who met
+    each vertex first.
     """
     n = rows.shape[0]
     order = np.empty(n, rows.indices.dtype)

@@ -23,17 +23,7 @@ CHUNK = 1024
 def independent_set(arcs: CSR, order: Any) -> Any:
     """Take each vertex in turn that has no neighbour among those taken.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric; loops are passed over.
-    order : array of vertex ids, shape (n,)
-        Every vertex once.
-
-    Returns
-    -------
-    bool array of shape (n,)
-        Who was taken.
+    ``order`` (array of vertex ids, shape (n,)): every vertex once. Returns bool array of shape (n,): who was taken.
     """
     taken, barred = np.zeros(len(order), np.bool_), np.zeros(len(order), np.bool_)
     with interruptible():
@@ -56,17 +46,8 @@ def _take(indptr, indices, order, taken, barred):
 def greedy_colors(arcs: CSR, order: Any) -> Any:
     """Give each vertex in turn the least colour that no neighbour has yet.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric; loops are passed over.
-    order : array of vertex ids, shape (n,)
-        Every vertex once.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
-        Colours are numbered from 0.
+    ``order`` (array of vertex ids, shape (n,)): every vertex once. Returns array of the type of ids, shape (n,):
+    colours are numbered from 0.
     """
     n, ids = len(order), arcs.indices.dtype
     color = np.full(n, -1, ids)
@@ -99,17 +80,8 @@ def matching(arcs: CSR, seed: int) -> Any:
     Every vertex without a mate looks for the first of its edges to another; an edge that both ends look for is matched,
     round after round (J.-H. Hoepman, "Simple distributed weighted matchings", arXiv:cs/0410047).
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric; loops are passed over.
-    seed : int
-        Below 2⁶⁴; it makes the order.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
-        The mate of each vertex; -1 where it has none.
+    ``seed``: below 2⁶⁴; it makes the order. Returns array of the type of ids, shape (n,): the mate of each vertex; -1
+    where it has none.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     mate, wish = np.full(n, -1, ids), np.full(n, -1, ids)

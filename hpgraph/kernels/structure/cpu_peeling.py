@@ -25,18 +25,10 @@ PREFETCH_ROWS = 8
 def peel(arcs: CSR) -> tuple[Any, Any]:
     """Core numbers, and the round in which each vertex is peeled.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Every arc in both directions; arcs may be repeated, and a loop is passed over where rows ascend.
-
-    Returns
-    -------
-    core : array of the type of ids, shape (n,)
-        The largest k for which the vertex is in a part of the graph in which everyone has k arcs.
-    round : array of the type of ids, shape (n,)
-        Of one round are those that have no more than the level's number of arcs left when the round begins: whoever
-        goes by rounds meets each vertex when it has no more than its core number of arcs to those that follow.
+    Returns ``core`` (array of the type of ids, shape (n,)): the largest k for which the vertex is in a part of the
+    graph in which everyone has k arcs; ``round`` (array of the type of ids, shape (n,)): of one round are those that
+    have no more than the level's number of arcs left when the round begins: whoever goes by rounds meets each vertex
+    when it has no more than its core number of arcs to those that follow.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     core, round_ = np.zeros(n, ids), np.zeros(n, ids)
@@ -48,21 +40,10 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
 def generations(out: CSR, in_degree: Any) -> Any:
     """How many arcs the longest path to each vertex has: who waits for nobody goes, round after round.
 
-    Parameters
-    ----------
-    out : CSR
-        The graph.
-    in_degree : int64 array of shape (n,)
-        How many arcs reach each vertex.
-
-    Returns
-    -------
-    array of the type of ids, shape (n,)
-        -1 for vertices on cycles, and for those that they lead to.
-
-    References
-    ----------
     A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5 (1962).
+
+    ``in_degree`` (int64 array of shape (n,)): how many arcs reach each vertex. Returns array of the type of ids, shape
+    (n,): -1 for vertices on cycles, and for those that they lead to.
     """
     round_ = np.full(out.shape[0], -1, out.indices.dtype)
     with interruptible():

@@ -49,18 +49,10 @@ class Forest(NamedTuple):
 def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     """A spanning forest of least weight.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric, rows ascending, no arc twice; loops are passed over. Without values all weigh the same. An arc that
-        weighs NaN is heavier than all others.
-
-    Returns
-    -------
-    source : array of vertex ids, shape (k,)
-        One end of each edge of the forest.
-    arc : int64 array, shape (k,)
-        Where in `arcs` it lies in the row of that end. The order means nothing, but is the same at every call.
+    ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Without values all weigh the same. An arc
+    that weighs NaN is heavier than all others. Returns ``source`` (array of vertex ids, shape (k,)): one end of each
+    edge of the forest; ``arc`` (int64 array, shape (k,)): where in `arcs` it lies in the row of that end. The order
+    means nothing, but is the same at every call.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     # Without weights none is read, whatever its type.

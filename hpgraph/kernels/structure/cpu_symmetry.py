@@ -32,18 +32,7 @@ _ALL = np.uint64(2**64 - 1)
 
 
 def is_symmetric(csr: CSR) -> bool:
-    """Whether a square matrix is canonical and equals its transpose, values included; NaN equals NaN.
-
-    Parameters
-    ----------
-    csr : CSR
-        Offsets rise, and columns are in range.
-
-    Returns
-    -------
-    bool
-        Exact where there are few entries.
-    """
+    """Whether a square matrix is canonical and equals its transpose, values included; NaN equals NaN."""
     if csr.nnz <= PARALLEL_ENTRIES:
         # SciPy's transpose needs no compiling.
         return csr.is_canonical() and csr.is_symmetric()

@@ -27,21 +27,7 @@ PREFETCH_PLACES = np.uintp(24)
 
 
 def transpose(csr: CSR) -> CSR:
-    """The transpose, its rows sorted; duplicates keep their order.
-
-    Parameters
-    ----------
-    csr : CSR
-
-    Returns
-    -------
-    CSR
-
-    Raises
-    ------
-    DeviceMemoryError
-        When it will not fit.
-    """
+    """The transpose, its rows sorted; duplicates keep their order."""
     nnz, (rows, columns) = csr.nnz, csr.shape
     if nnz <= PARALLEL_ENTRIES:
         return csr.transpose()

@@ -107,21 +107,8 @@ def _wedges_by_degree(indptr, indices, sample, neighbours):
 def cheapest(graph: CSR) -> str:
     """The loop that is expected to take the least time, preparation included; worked out once.
 
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, rows sorted and free of duplicates.
-
-    Returns
-    -------
-    {"walk", "mark", "order"}
-        Rows walked side by side, or probed in a bitmap, both in order of ids; or probed in order of degree.
-
-    Examples
-    --------
-    >>> import hpgraph as hpg
-    >>> cheapest(hpg.datasets.grid(30).out_csr)
-    'walk'
+    ``graph``: symmetric, rows sorted and free of duplicates. Returns {"walk", "mark", "order"}: rows walked side by
+    side, or probed in a bitmap, both in order of ids; or probed in order of degree.
     """
     with team():
         # A walk looks at half of Σd² at the most, marks begin with about half of the rows of arcs: in road networks

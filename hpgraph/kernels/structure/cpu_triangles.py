@@ -235,16 +235,8 @@ def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, th
 def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
     """Number of triangles.
 
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, rows sorted and free of duplicates, on the CPU; self-loops are passed over, values are not read.
-    part, parts : int, optional
-        Which part of the count is meant: all threads work on the first, which is all of it.
-
-    Returns
-    -------
-    int
+    ``graph``: symmetric, rows sorted and free of duplicates, on the CPU; self-loops are passed over, values are not
+    read.
     """
     if part:
         return 0
@@ -256,18 +248,9 @@ def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
 def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> np.ndarray:
     """Number of triangles at each vertex.
 
-    Parameters
-    ----------
-    graph, part, parts
-        As for `count`.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-
-    Notes
-    -----
     Each thread has a tally of its own, 8 bytes for each vertex.
+
+    Returns int64 array of shape (n,).
     """
     if part:
         return np.zeros(graph.shape[0], np.int64)

@@ -43,16 +43,7 @@ _NO_LIMIT = 1 << 62
 def truss(arcs: CSR, k: int) -> Any:
     """The arcs of the k-truss.
 
-    Parameters
-    ----------
-    arcs : CSR
-        As for `truss_numbers`.
-    k : int
-        At least 3.
-
-    Returns
-    -------
-    array of bool, shape (nnz,)
+    Returns array of bool, shape (nnz,).
     """
     return truss_numbers(arcs, k) >= k
 
@@ -60,17 +51,8 @@ def truss(arcs: CSR, k: int) -> Any:
 def truss_numbers(arcs: CSR, limit: int = _NO_LIMIT) -> Any:
     """The largest k for which each arc is in the k-truss, as far as k stays below a limit.
 
-    Parameters
-    ----------
-    arcs : CSR
-        Symmetric, rows ascending, no arc twice; loops are passed over.
-    limit : int, default unlimited
-        At least 3. Edges of the truss of that number all get it.
-
-    Returns
-    -------
-    int64 array, shape (nnz,)
-        At least 2, as an edge in no triangle is in the 2-truss; 0 for loops.
+    ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Returns int64 array, shape (nnz,): at
+    least 2, as an edge in no triangle is in the 2-truss; 0 for loops.
     """
     order = degree_order(arcs)
     n, m = len(order.order), len(order.indices)

@@ -32,19 +32,7 @@ _OFFSETS = np.dtype(np.int64)
 
 
 def kernel_names(index: str, offset: str = "long long") -> tuple[str, ...]:
-    """Name expressions of the kernels of the source.
-
-    Parameters
-    ----------
-    index : str
-        The C++ type of ids, "int" or "long long".
-    offset : str, default "long long"
-        That of where rows begin and end. Of another one there are those alone that link the first arcs.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of the kernels of the source."""
     first = tuple(f"hpgraph::{name}<{index}, {offset}>" for name in _OF_FIRST_ARCS)
     return first + tuple(f"hpgraph::{name}<{index}>" for name in _OTHERS) if offset == "long long" else first
 
@@ -111,14 +99,7 @@ class Rows(NamedTuple):
 class Forest:
     """Trees of vertices that arcs join, while they grow: a label points to a vertex with a smaller id, or to its own.
 
-    Parameters
-    ----------
-    rows : Rows
-        Not none.
-    label : CuPy array of ids, of all vertices
-        Of those with a row; the others' is neither read nor written.
-    symmetric : bool
-        Whether each arc has its reverse among these.
+    ``label``: of those with a row; the others' is neither read nor written.
 
     Attributes
     ----------
@@ -169,18 +150,7 @@ class Forest:
 
 
 def run(name: str, ids: np.dtype, blocks: int, *arguments: Any, offsets: np.dtype = _OFFSETS) -> None:
-    """Launch a kernel of the source, for ids of a type, on the current device and stream.
-
-    Parameters
-    ----------
-    name : str
-    ids : numpy.dtype
-    blocks : int
-    *arguments
-        The kernel's.
-    offsets : numpy.dtype, default int64
-        Of where rows begin and end.
-    """
+    """Launch a kernel of the source, for ids of a type, on the current device and stream."""
     import cupy
 
     _kernels(ids, offsets, cupy.cuda.runtime.getDevice())[name]((blocks,), (THREADS,), arguments)
@@ -192,18 +162,7 @@ def _kernels(ids: np.dtype, offsets: np.dtype, device: int) -> dict[str, Kernel]
 
 
 def kernels(source: str, names: tuple[str, ...]) -> dict[str, Kernel]:
-    """Kernels of a source that finds components, by their names without types, for the current device.
-
-    Parameters
-    ----------
-    source : str
-    names : tuple of str
-        Name expressions.
-
-    Returns
-    -------
-    dict
-    """
+    """Kernels of a source that finds components, by their names without types, for the current device."""
     module = load(source, names=names, title="connected components")
     return {name.removeprefix("hpgraph::").partition("<")[0]: module.function(name) for name in names}
 
@@ -214,18 +173,7 @@ def blocks_of(n: int) -> int:
 
 
 def numbered_trees(label: Any) -> tuple[int, Any]:
-    """Trees by number, in the order of their roots; waits for the device to learn how many there are.
-
-    Parameters
-    ----------
-    label : CuPy array of ids
-        A forest: each vertex points to one with a smaller id, or to itself. Paths are shortened.
-
-    Returns
-    -------
-    int, CuPy array
-        How many trees there are, and the number of each vertex's.
-    """
+    """Trees by number, in the order of their roots; waits for the device to learn how many there are."""
     import cupy
 
     n, ids = len(label), label.dtype
@@ -241,11 +189,7 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
 class Ranks:
     """The place of each root in the order of all.
 
-    Parameters
-    ----------
-    roots : uint32 CuPy array
-        A bit for each vertex: whether it is one.
-    ids : numpy.dtype
+    ``roots``: a bit for each vertex: whether it is one.
 
     Attributes
     ----------

@@ -19,17 +19,7 @@ TILE = THREADS * 8
 
 
 def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of every kernel of the source, for ids of a C++ type."""
     plain = ("degree_sums", "vertex_keys", "row_starts")
     typed = (f"{name}<{index}>" for name in ("read_order", "arc_keys", "targets"))
     return tuple(f"hpgraph::{name}" for name in (*plain, *typed))
@@ -40,17 +30,7 @@ def _module(graph: CSR) -> Module:
 
 
 def degree_sums(graph: CSR) -> tuple[int, int, int]:
-    """Vertices with arcs, Σd² and the largest degree d. Waits for the stream.
-
-    Parameters
-    ----------
-    graph : CSR
-        On CUDA.
-
-    Returns
-    -------
-    (int, int, int)
-    """
+    """Vertices with arcs, Σd² and the largest degree d. Waits for the stream."""
     import cupy
 
     n = graph.shape[0]
@@ -63,26 +43,7 @@ def degree_sums(graph: CSR) -> tuple[int, int, int]:
 
 
 def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
-    """Vertices by falling degree, and the arcs towards higher degree. Waits for the stream.
-
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, free of duplicates, on CUDA, with at least one arc; self-loops are left out.
-    largest : int
-        Its largest degree.
-
-    Returns
-    -------
-    DegreeOrder
-
-    Raises
-    ------
-    ValueError
-        When there are more than 2³² vertices: a key holds two ids in 64 bits.
-    DeviceMemoryError
-        When it will not fit: 20 bytes for each edge.
-    """
+    """Vertices by falling degree, and the arcs towards higher degree. Waits for the stream."""
     import cupy
 
     n, ids = graph.shape[0], graph.indices.dtype
@@ -98,24 +59,8 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
 def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
     """The neighbours that come before each vertex in an order. Waits for the stream.
 
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, free of duplicates, on CUDA, with at least one arc; self-loops are left out.
-    rank : array of shape (n,), of the type of ids
-        The place of each vertex in the order.
-
-    Returns
-    -------
-    int64 array of shape (n + 1,), array of ids
-        Row r, of the vertex of rank r, holds the ranks below r of its neighbours, ascending.
-
-    Raises
-    ------
-    ValueError
-        When there are more than 2³² vertices: a key holds two ids in 64 bits.
-    DeviceMemoryError
-        When it will not fit: 20 bytes for each edge.
+    ``rank`` (array of shape (n,), of the type of ids): the place of each vertex in the order. Returns int64 array of
+    shape (n + 1,), array of ids: row r, of the vertex of rank r, holds the ranks below r of its neighbours, ascending.
     """
     import cupy
 

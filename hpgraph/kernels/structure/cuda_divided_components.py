@@ -36,34 +36,13 @@ _RESIDENT = 8
 def kernel_names(index: str, offset: str = "long long") -> tuple[str, ...]:
     """Name expressions of every kernel of the source.
 
-    Parameters
-    ----------
-    index : str
-        The C++ type of ids, "int" or "long long".
-    offset : str, default "long long"
-        That of where the arcs among a part's own vertices begin and end.
-
-    Returns
-    -------
-    tuple of str
+    ``offset``: that of where the arcs among a part's own vertices begin and end.
     """
     return (f"hpgraph::bound_columns<{index}, {offset}>", *(f"hpgraph::{name}<{index}>" for name in _NAMES))
 
 
 def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
-    """`hpgraph.kernels.structure.cpu_components.components` on several GPUs; waits for them.
-
-    Parameters
-    ----------
-    parts : Parts
-    symmetric : bool
-        Whether each arc has its reverse.
-
-    Returns
-    -------
-    int, CuPy array
-        How many there are, and the number of each vertex's, on the first part's device.
-    """
+    """`hpgraph.kernels.structure.cpu_components.components` on several GPUs; waits for them."""
     import cupy
 
     n, ids = parts.n, parts.all[0].rows.out.indices.dtype
@@ -90,17 +69,7 @@ def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
 
 
 class _PartOfForest:
-    """One part's trees, and where it tells the others of them; made once a graph.
-
-    Parameters
-    ----------
-    part : Part
-    argument : numpy void
-        The struct ``Division``.
-    label : CuPy array of ids
-        Room for those of all vertices.
-    symmetric : bool
-    """
+    """One part's trees, and where it tells the others of them; made once a graph."""
 
     def __init__(self, part: Part, argument: Any, label: Any, symmetric: bool) -> None:
         import cupy

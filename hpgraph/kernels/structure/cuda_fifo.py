@@ -18,17 +18,7 @@ MOST_ARCS = 1 << 17
 
 
 def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of every kernel of the source, for ids of a C++ type."""
     return (f"hpgraph::empty_queue<{index}>",)
 
 

@@ -20,17 +20,7 @@ _NAMES = "take_independent", "take_colors", "wish", "wish_listed", "match"
 
 
 def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of every kernel of the source, for ids of a C++ type."""
     return tuple(f"hpgraph::{name}<{index}>" for name in _NAMES)
 
 
@@ -41,24 +31,12 @@ def _launch(ids: np.dtype, name: str, blocks: int, *arguments: Any) -> None:
 
 
 def independent_set(arcs: CSR, order: Any) -> Any:
-    """`hpgraph.kernels.structure.cpu_greedy.independent_set` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.structure.cpu_greedy.independent_set` on the GPU."""
     return _in_order("take_independent", arcs, order) == 1
 
 
 def greedy_colors(arcs: CSR, order: Any) -> Any:
-    """`hpgraph.kernels.structure.cpu_greedy.greedy_colors` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.structure.cpu_greedy.greedy_colors` on the GPU."""
     return _in_order("take_colors", arcs, order)
 
 
@@ -78,13 +56,7 @@ def _in_order(name: str, arcs: CSR, order: Any) -> Any:
 
 
 def matching(arcs: CSR, seed: int) -> Any:
-    """`hpgraph.kernels.structure.cpu_greedy.matching` on the GPU; waits for it once a round.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.structure.cpu_greedy.matching` on the GPU; waits for it once a round."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype

@@ -35,37 +35,12 @@ SMALL = np.dtype(np.uint16)
 
 
 def counts_of(ids: np.dtype) -> np.dtype:
-    """The same where there may be as many as there are ids of a type.
-
-    Parameters
-    ----------
-    ids : numpy.dtype
-
-    Returns
-    -------
-    numpy.dtype
-    """
+    """The same where there may be as many as there are ids of a type."""
     return np.dtype(f"u{ids.itemsize}")
 
 
 def kernel_name(index: str, count: str, techniques: str, levels: bool) -> str:
-    """Name expression of the kernel, for ids of a C++ type.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-    count : str
-        C++ type of how many arcs a vertex has left.
-    techniques : str
-        The type that `techniques_type` gives.
-    levels : bool
-        Whether it finds core numbers; else it sorts topologically.
-
-    Returns
-    -------
-    str
-    """
+    """Name expression of the kernel, for ids of a C++ type."""
     return f"hpgraph::peel<{index}, {count}, {techniques}, {'true' if levels else 'false'}>"
 
 
@@ -84,13 +59,7 @@ def _kernel(ids: np.dtype, count: np.dtype, chosen: str, levels: bool, device: i
 
 
 def peel(arcs: CSR) -> tuple[Any, Any]:
-    """`hpgraph.kernels.structure.cpu_peeling.peel` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.structure.cpu_peeling.peel` on the GPU."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
@@ -102,13 +71,7 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
 
 
 def generations(out: CSR, in_degree: Any) -> Any:
-    """`hpgraph.kernels.structure.cpu_peeling.generations` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.structure.cpu_peeling.generations` on the GPU."""
     import cupy
 
     n, ids = out.shape[0], out.indices.dtype

@@ -22,19 +22,7 @@ LOOKING = Layout("Looking<{Id}>", list="*", count="i64")
 
 
 def kernel_names(index: str, weight: str) -> dict[str, str]:
-    """Name expressions of every kernel, by what the launches below call it.
-
-    Parameters
-    ----------
-    index : str
-        C++ type of ids, "int" or "long long".
-    weight : str
-        C++ type of weights.
-
-    Returns
-    -------
-    dict
-    """
+    """Name expressions of every kernel, by what the launches below call it."""
     of_ids = "begin_trees", "flatten_trees", "count_kept", "list_kept"
     names = {name: f"hpgraph::{name}<{index}>" for name in of_ids}
     names |= {name: f"hpgraph::{name}<{index}, {weight}>" for name in ("settle_ties", "join_trees")}
@@ -51,15 +39,6 @@ def text_around(ids: np.dtype) -> dict[str, Any]:
 def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     """`hpgraph.kernels.structure.cpu_spanning_forest.spanning_forest` on the GPU.
 
-    Raises
-    ------
-    ValueError
-        When there are more than 2³² vertices: both ends of an arc are one number of 64 bits.
-    DeviceMemoryError
-        When the work space will not fit.
-
-    Notes
-    -----
     Waits for the device once a round, of which there are some log n, and in the end.
     """
     import cupy

@@ -69,22 +69,7 @@ class Edges:
 
 
 def kernel_names(index: str, above: int, lanes: int) -> tuple[str, ...]:
-    """Name expressions of the kernels that count.
-
-    Parameters
-    ----------
-    index : str
-        C++ type of vertex ids, "int" or "long long".
-    above : int
-        `BY_RANK`, `BY_ID` or `LISTED`.
-    lanes : int
-        8, 16 or 32.
-
-    Returns
-    -------
-    tuple of str
-        For short rows, for long rows, for listing the tasks of these, and for graphs of few neighbours.
-    """
+    """Name expressions of the kernels that count."""
     return (
         f"hpgraph::support_short<{index}, {above}, {lanes}>",
         f"hpgraph::support_long<{index}, {above}, {lanes}>",
@@ -101,24 +86,8 @@ def checks(ids: np.dtype) -> str:
 def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
     """In how many triangles each edge of a graph is; from `cap` on, some number from `cap` on.
 
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, rows sorted and free of duplicates, on CUDA, with at least one arc; loops are passed over.
-    cap : int
-        At least 1.
-
-    Returns
-    -------
-    rows : Rows
-        In degree order, where that pays, else the graph's.
-    support : uint32 array
-        For each place in the rows; 0 for what does not lie below.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the degree order will not fit.
+    ``graph``: symmetric, rows sorted and free of duplicates, on CUDA, with at least one arc; loops are passed over.
+    Returns ``rows`` (Rows): in degree order, where that pays, else the graph's.
     """
     import cupy
 

@@ -56,19 +56,7 @@ class Plan:
 def plan(graph: CSR) -> Plan:
     """How to count the triangles of a graph, worked out once; waits for the stream then.
 
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the degree order will not fit.
+    ``graph``: symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over.
     """
     found, ordered = _plans(graph), techniques.degree_order
     if ordered not in found:
@@ -97,23 +85,7 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
 def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered: bool = True) -> tuple[str, ...]:
     """Name expressions of the kernels that one plan launches.
 
-    Parameters
-    ----------
-    index : str
-        C++ type of vertex ids, "int" or "long long".
-    by_degree : bool
-        Whether there is a degree order.
-    tally : bool
-        Whether triangles are counted for each vertex.
-    lanes : int
-        8, 16 or 32.
-    filtered : bool, default True
-        Whether neighbours are looked up in a filter.
-
-    Returns
-    -------
-    tuple of str
-        For short rows, for long rows, for listing the tasks of these, and for graphs of few neighbours.
+    ``by_degree``: whether there is a degree order.
     """
     ordered, tallied, filters = ("true" if flag else "false" for flag in (by_degree, tally, filtered))
     return (
@@ -173,22 +145,7 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
 def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
     """Number of triangles; waits for the stream.
 
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over, values are not read.
-    part, parts : int, optional
-        Where several GPUs have the graph, which part of the count is this one's.
-
-    Returns
-    -------
-    int
-        The parts sum to the number.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the degree order will not fit.
+    ``graph``: symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over, values are not read.
     """
     if not graph.nnz:
         return 0
@@ -198,19 +155,7 @@ def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
 def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> Any:
     """Number of triangles at each vertex.
 
-    Parameters
-    ----------
-    graph, part, parts
-        As for `count`.
-
-    Returns
-    -------
-    int64 cupy array of shape (n,)
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the degree order will not fit.
+    Returns int64 cupy array of shape (n,).
     """
     import cupy
 

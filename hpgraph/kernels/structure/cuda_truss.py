@@ -35,33 +35,13 @@ TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*
 
 
 def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source but the one that peels, for ids of a C++ type.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name expressions of every kernel of the source but the one that peels, for ids of a C++ type."""
     plain = "hpgraph::begin_peeling", "hpgraph::find_going"
     return (*plain, *(f"hpgraph::{name}<{index}>" for name in ("list_upper", "flag_arcs", "number_arcs")))
 
 
 def peeling_name(index: str) -> str:
-    """Name expression of the kernel that peels, which is launched cooperatively.
-
-    Parameters
-    ----------
-    index : str
-        "int" or "long long".
-
-    Returns
-    -------
-    str
-    """
+    """Name expression of the kernel that peels, which is launched cooperatively."""
     return f"hpgraph::peel_edges<{index}>"
 
 
@@ -71,13 +51,7 @@ def checks(ids: np.dtype) -> str:
 
 
 def truss(arcs: CSR, k: int) -> Any:
-    """`hpgraph.kernels.structure.cpu_truss.truss` on the GPU.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-    """
+    """`hpgraph.kernels.structure.cpu_truss.truss` on the GPU."""
     import cupy
 
     cap = k - 2
@@ -113,13 +87,6 @@ def truss(arcs: CSR, k: int) -> Any:
 def truss_numbers(arcs: CSR) -> Any:
     """`hpgraph.kernels.structure.cpu_truss.truss_numbers` on the GPU.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-
-    Notes
-    -----
     Triangles are counted once, and met once more when their first edge goes: from the end that has fewer edges left, in
     rows that are made anew whenever half of the edges have gone.
     """

@@ -10,24 +10,8 @@ from hpgraph.core.device import array_module
 def numbered(smallest: Any) -> tuple[int, Any]:
     """Number parts in the order of their smallest vertices; on CUDA this waits for the stream.
 
-    Parameters
-    ----------
-    smallest : integer array, shape (n,)
-        The smallest vertex in each vertex's part.
-
-    Returns
-    -------
-    int
-        How many parts there are.
-    integer array, shape (n,)
-        The number of each vertex's part, in the same type.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> count, number = numbered(np.array([0, 0, 2, 0, 2]))
-    >>> count, number.tolist()
-    (2, [0, 0, 1, 0, 1])
+    ``smallest`` (integer array, shape (n,)): the smallest vertex in each vertex's part. Returns integer array, shape
+    (n,): the number of each vertex's part, in the same type.
     """
     xp = array_module(smallest)
     is_smallest = smallest == xp.arange(len(smallest), dtype=smallest.dtype)

@@ -44,25 +44,6 @@ def worth_ordering(vertices: int, arcs: int, degree_squares: int) -> bool:
     that by the arboricity instead (Chiba & Nishizeki, "Arboricity and subgraph listing algorithms", SIAM J. Comput.
     14(1), 1985), but has to be prepared. GAPBS decides by a sample of degrees (Beamer, Asanović & Patterson,
     arXiv:1508.03619, its triangle count's WorthRelabelling); on the GPU the sums over all degrees decide.
-
-    Parameters
-    ----------
-    vertices : int
-        Vertices with at least one arc.
-    arcs : int
-        Stored arcs, Σd.
-    degree_squares : int
-        Σd².
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> star, cycle = worth_ordering(1001, 2000, 1000**2 + 1000), worth_ordering(1000, 2000, 4000)
-    >>> star, cycle
-    (True, False)
     """
     # Degree at the end of an arc chosen at random, against the degree of a vertex chosen at random.
     return degree_squares > WORTH * arcs and degree_squares * vertices > SKEW * arcs * arcs

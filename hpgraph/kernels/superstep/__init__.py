@@ -85,11 +85,5 @@ def pushes_repeat(code: ProgramCode, steps: WorkSpace) -> bool:
     """Whether messages that are pushed come to the same end in every run.
 
     They are joined in any order where the device does not keep one: sums of floats then depend on it.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    steps : WorkSpace
-        What pushes.
     """
     return steps.pushes_repeat or code.reduce.idempotent or code.message.kind != "f"

@@ -54,14 +54,5 @@ class BlockCode(ProgramCode):
 
 @lru_cache(maxsize=256)
 def block_code(code: ProgramCode) -> BlockCode:
-    """The same program over blocks; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    BlockCode
-    """
+    """The same program over blocks; made once."""
     return BlockCode(**{field.name: getattr(code, field.name) for field in fields(code)})

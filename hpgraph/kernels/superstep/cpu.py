@@ -29,16 +29,8 @@ ROWS = 4096
 class Supersteps:
     """Work space of one run of the general loop.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    state : tuple of arrays of length n
-        The properties; changed in place.
-    settled : Bitmask or None
-        Who may not receive any more, where each vertex receives only once; changed in place.
-    ids : numpy.dtype
-        Type of vertex ids.
+    ``state`` (tuple of arrays of length n): the properties; changed in place; ``settled``: who may not receive any
+    more, where each vertex receives only once; changed in place.
     """
 
     # Targets join their messages in the order of the frontier, whatever the number of threads: sums of floats repeat.
@@ -63,15 +55,7 @@ class Supersteps:
         self._listed = np.empty(n, ids)
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
-        """Show what `push` and `pull` do next the world of a superstep.
-
-        Parameters
-        ----------
-        world : tuple of scalars
-            Parameters and last sums.
-        step : int
-            Number of the superstep, from 1.
-        """
+        """Show what `push` and `pull` do next the world of a superstep."""
         for cell, value in zip(self._cells, (step, *world), strict=True):
             cell[0] = value
 
@@ -80,27 +64,7 @@ class Supersteps:
     ) -> tuple[np.ndarray, int, Frontier] | None:
         """Run supersteps of a program without `aggregate` while frontiers are small enough for one thread.
 
-        Parameters
-        ----------
-        part : Part
-            All arcs.
-        frontier : Frontier
-            Who is active.
-        world : tuple of scalars
-            Parameters and last sums.
-        done, limit : int
-            Supersteps done before, and to be done at the most, those included.
-
-        Returns
-        -------
-        rows : int64 array of shape (supersteps, 4)
-            The trace.
-        supersteps : int
-            How many there were.
-        frontier : Frontier
-            Who is active now.
-        None
-            If the frontier is too large; nothing was done then.
+        Returns ``rows`` (int64 array of shape (supersteps, 4)): the trace.
         """
         if frontier.out_arcs(part.sending.indptr) > ONE_THREAD_ARCS:
             return None
@@ -129,15 +93,7 @@ class Supersteps:
         return rows, len(rows), Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS]))
 
     def push(self, part: Part, frontier: Frontier) -> None:
-        """The active vertices send along the arcs that leave them (top-down).
-
-        Parameters
-        ----------
-        part : Part
-            Arcs by the vertex that sends.
-        frontier : Frontier
-            Who sends.
-        """
+        """The active vertices send along the arcs that leave them (top-down)."""
         self._hear(part, frontier)
         arcs = part.sending
         with team() as workers:
@@ -147,15 +103,7 @@ class Supersteps:
             )  # fmt: skip
 
     def pull(self, part: Part, frontier: Frontier) -> None:
-        """Who may receive combines the messages of its active in-neighbours (bottom-up).
-
-        Parameters
-        ----------
-        part : Part
-            Arcs by the vertex that gathers.
-        frontier : Frontier
-            Who sends.
-        """
+        """Who may receive combines the messages of its active in-neighbours (bottom-up)."""
         self._hear(part, frontier)
         code, rows = self.code, part.gathering
         if code.has_edges:
@@ -197,12 +145,7 @@ class Supersteps:
         return Bitmask(self.n, self._inbox.received.copy())
 
     def address(self, frontier: Frontier) -> None:
-        """Have `apply` update a frontier, as if it had received: for steps without arcs.
-
-        Parameters
-        ----------
-        frontier : Frontier
-        """
+        """Have `apply` update a frontier, as if it had received: for steps without arcs."""
         self._inbox.received[:] = frontier.bits.words
 
     def apply(
@@ -210,23 +153,7 @@ class Supersteps:
     ) -> tuple[Frontier, np.ndarray]:
         """APPLY (Ligra's vertexMap): update the vertices that received a message, and empty the inbox.
 
-        Parameters
-        ----------
-        part : Part
-            Arcs by the vertex that sends.
-        world : tuple of scalars
-            Parameters and last sums.
-        step : int
-            Number of the superstep, from 1.
-        everyone : bool
-            Update all vertices, whether they received or not.
-
-        Returns
-        -------
-        Frontier
-            Who changed.
-        float64 array
-            What `aggregate` contributed, added up over the updated vertices.
+        Returns Frontier: who changed.
         """
         if everyone:
             self._inbox.received[:] = Bitmask.full(self.n).words
@@ -251,16 +178,7 @@ class Supersteps:
 
         Where each vertex receives only once, none of them is sent to again.
 
-        Parameters
-        ----------
-        vertices, words : slice
-            The range, as vertices and as words of a bitmask.
-
-        Returns
-        -------
-        ids : uint32 array
-            Who, counted from the beginning of the range; ascending.
-        messages : array
+        Returns ``ids`` (uint32 array): who, counted from the beginning of the range; ascending.
         """
         inbox = self._inbox
         received = inbox.received[words]
@@ -275,15 +193,7 @@ class Supersteps:
         return self._inbox.message[vertices]
 
     def join_listed(self, vertices: slice, ids: np.ndarray, messages: np.ndarray) -> None:
-        """Join messages to those of a range of vertices.
-
-        Parameters
-        ----------
-        vertices : slice
-        ids : uint32 array
-            Who, counted from the beginning of the range.
-        messages : array
-        """
+        """Join messages to those of a range of vertices."""
         inbox, reduce = self._inbox, self._functions.reduce
         cpu_block.join_listed(reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
 
@@ -292,32 +202,14 @@ class Supersteps:
         cpu_block.join_all(self._functions.reduce, self._inbox.message[vertices], messages)
 
     def pull_all(self, rows: CSR) -> None:
-        """Messages of everyone to the first vertices, none of which counts as received.
-
-        Parameters
-        ----------
-        rows : CSR
-            Arcs by the vertex that gathers.
-        """
+        """Messages of everyone to the first vertices, none of which counts as received."""
         offer = functions_of(self.code).offer
         pull(rows, offer, self.code.reduce, self.state, self._inbox.message[: rows.shape[0]])
 
     def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
         """Update every vertex of a range, whether it received or not.
 
-        Parameters
-        ----------
-        vertices : slice
-        world : tuple of scalars
-            Parameters and last sums.
-        step : int
-
-        Returns
-        -------
-        changed : int
-            How many changed.
-        sums : float64 array
-            What `aggregate` contributed.
+        Returns ``changed`` (int): how many changed.
         """
         functions, count = functions_of(self.code), len(self.code.properties)
         own = tuple(values[vertices] for values in self.state[: count + 1])
@@ -352,18 +244,7 @@ class Supersteps:
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:
     """The sums of `aggregate` over all vertices as they are.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    state : tuple of arrays of length n
-        The properties.
-    world : tuple of scalars
-        Parameters and sums.
-
-    Returns
-    -------
-    float64 array
+    ``state`` (tuple of arrays of length n): the properties.
     """
     program = shaped_functions_of(code) if code.is_shaped else functions_of(code)
     n = len(state[0])
@@ -380,18 +261,7 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
 def starting(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> Bitmask:
     """The vertices of which `starts` holds.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Of a program that has `starts`.
-    state : tuple of arrays of length n
-        The properties.
-    world : tuple of scalars
-        Parameters.
-
-    Returns
-    -------
-    Bitmask
+    ``state`` (tuple of arrays of length n): the properties.
     """
     n, chosen = len(state[0]), code.choosing
     cells = tuple(np.full(1, value, dtype) for value, dtype in zip((0, *world), chosen.cells, strict=False))

@@ -85,14 +85,7 @@ def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...])
 def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...], sums: Any) -> None:
     """The same, left on the device.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Of a program that aggregates.
-    state : tuple of CuPy arrays
-    world : tuple of scalars
-    sums : float64 CuPy array
-        Written: the sums, and two zeros, the vertices that changed and were updated.
+    ``sums``: written: the sums, and two zeros, the vertices that changed and were updated.
     """
     import cupy
 
@@ -108,16 +101,7 @@ def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ..
 class Supersteps:
     """Work space of one run of the general loop; see `hpgraph.kernels.superstep.cpu.Supersteps`.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    state : tuple of CuPy arrays of length n
-        The properties; changed in place.
-    settled : Bitmask or None
-        Who may not receive any more, where each vertex receives only once.
-    ids : numpy.dtype
-        Type of vertex ids.
+    ``state`` (tuple of CuPy arrays of length n): the properties; changed in place.
     """
 
     # Messages that meet are joined by atomic operations, in any order.

@@ -32,19 +32,7 @@ def shaped_program(
 ) -> ShapedProgram:
     """The C++ form of a program; made once.
 
-    Parameters
-    ----------
-    code : ProgramCode
-    weight : numpy.dtype or None
-        Type of the weights; None for a pattern.
-    ids : numpy.dtype
-        Type of vertex ids.
-    replies : bool
-        As in `ShapedProgram`.
-
-    Returns
-    -------
-    ShapedProgram
+    ``weight``: type of the weights; None for a pattern.
     """
     return ShapedProgram(code, weight, ids, replies)
 
@@ -175,18 +163,7 @@ class ShapedSupersteps:
 
 
 def held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
-    """What the array of the cells holds: superstep and parameters, eight bytes each.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    values : tuple of scalars
-
-    Returns
-    -------
-    uint64 array
-        In NumPy.
-    """
+    """What the array of the cells holds: superstep and parameters, eight bytes each."""
     made = np.zeros(len(code.cells), np.uint64)
     for i, (value, dtype) in enumerate(zip(values, code.cells, strict=True)):
         made[i : i + 1].view(dtype)[0] = value
@@ -194,17 +171,7 @@ def held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
 
 
 def cells(code: ProgramCode, world: Any) -> tuple[Any, ...]:
-    """An array of one element for each cell, in the array that holds them all.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    world : uint64 CuPy array
-
-    Returns
-    -------
-    tuple of CuPy arrays
-    """
+    """An array of one element for each cell, in the array that holds them all."""
     return tuple(world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
 
 

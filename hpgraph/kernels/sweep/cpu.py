@@ -189,31 +189,11 @@ def sweeps(
 ) -> Swept | str:
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Of a program without `cond`.
-    rows : CSR or HYB
-        The arcs by the vertex that gathers.
-    state : tuple of arrays
-        The properties; changed in place.
-    world : tuple of scalars
-        Parameters, then sums, which are made anew.
-    stop : function or None
-        The program's `converged`.
-    limit : int
-        Supersteps at the most.
-
-    Returns
-    -------
-    Swept
-        How it went; or why this cannot be swept, and nothing was done.
-
-    Notes
-    -----
     Sums are added up by blocks of rows, which depend on the matrix alone, and within a block by the lanes of the
     processor's vectors: results are the same bit for bit on any number of threads. Beside the properties this takes a
     second array for each of them that `gather` reads of its source, so for PageRank the size of one value a vertex.
+
+    ``state``: the properties; changed in place.
     """
     rows = csr_of(rows)
     if rows.nnz == 0:
@@ -266,17 +246,7 @@ def _asks(stop: Callable[..., Any] | None, world: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def sent_properties(code: ProgramCode) -> tuple[bool, ...]:
-    """Which properties a message may be made of, as far as they are the source's.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    tuple of bool
-        One a property; all are true where the functions do anything with the source but name its properties.
-    """
+    """Which properties a message may be made of, as far as they are the source's."""
     names: set[str] = set()
     for function in (code.gather, code.edge_cond):
         if function is not None:

@@ -51,29 +51,9 @@ def sweeps(
 ) -> Swept | str:
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Of a program without `cond`.
-    rows : CSR or HYB
-        The arcs by the vertex that gathers.
-    state : tuple of CuPy arrays
-        The properties; changed in place.
-    world : tuple of scalars
-        Parameters, then sums, which are made anew.
-    stop : function or None
-        The program's `converged`.
-    limit : int
-        Supersteps at the most.
-
-    Returns
-    -------
-    Swept
-        How it went; or why this cannot be swept, and nothing was done.
-
-    Notes
-    -----
     Waits for the device, two supersteps behind it.
+
+    ``state``: the properties; changed in place.
     """
     made = sweep_program(code, stop)
     standing = begin_standing(code, state, world)
@@ -170,24 +150,7 @@ def halves(
 ) -> Halves:  # fmt: skip
     """What launches a superstep, compiled and ready.
 
-    Parameters
-    ----------
-    made : SweepProgram
-    rows : CSR or HYB
-        The arcs by the vertex that gathers.
-    state : tuple of CuPy arrays
-        The properties of all vertices; changed in place.
-    world : tuple of scalars
-    standing : float64 CuPy array
-        ``struct Standing`` of sweep.cuh.
-    telling : tuple, default none
-        Where rows are some vertices' alone: the first of them, and the struct ``Others`` of GPUs to be told.
-    coming : Coming, optional
-        Of a `product_of` these, what brings the properties of others' vertices.
-
-    Returns
-    -------
-    Halves
+    ``state``: the properties of all vertices; changed in place.
     """
     import cupy
 
@@ -212,18 +175,7 @@ def halves(
 
 
 def product_of(made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...]) -> BlockedProduct | None:
-    """The product of supersteps that go by blocks of columns, else None.
-
-    Parameters
-    ----------
-    made : SweepProgram
-    rows : CSR or HYB
-    state : tuple of CuPy arrays
-
-    Returns
-    -------
-    BlockedProduct or None
-    """
+    """The product of supersteps that go by blocks of columns, else None."""
     code = made.code
     if not techniques.fused_supersteps:
         return None

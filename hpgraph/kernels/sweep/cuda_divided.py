@@ -132,14 +132,7 @@ class _Gpu:
 class _ComingRanges:
     """What others have of the properties that messages are made of, on its way to one GPU: a `Coming`.
 
-    Parameters
-    ----------
-    gpu : _Gpu
-    gpus : list of _Gpu
-        In the order of their ranges.
-    told : tuple of int
-        Numbers of the properties.
-    stages : Stages
+    ``gpus``: in the order of their ranges.
     """
 
     def __init__(self, gpu: _Gpu, gpus: list[_Gpu], told: tuple[int, ...], stages: Stages) -> None:
@@ -182,30 +175,10 @@ def divided_sweeps(
 ) -> Swept | str:
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Of a program without `cond`.
-    shards : list of (Devices, int, CSR)
-        The GPU of each shard, its first vertex, and the rows of its arcs by who gathers.
-    states : list of tuples of CuPy arrays
-        The properties on the GPU of each shard; changed in place, each shard's own vertices alone, and of the others'
-        what messages depend on.
-    world : tuple of scalars
-        Parameters, then sums, which are made anew.
-    stop : function or None
-        The program's `converged`.
-    limit : int
-        Supersteps at the most.
-
-    Returns
-    -------
-    Swept
-        How it went; or why this cannot be swept, and nothing was done.
-
-    Notes
-    -----
     Waits for the GPUs.
+
+    ``states``: the properties on the GPU of each shard; changed in place, each shard's own vertices alone, and of the
+    others' what messages depend on.
     """
     if "target" not in ignored(code):
         return "messages depend on who gathers them"

@@ -29,17 +29,7 @@ template <class T> __device__ bool hpg_differ(T a, T b) {
 
 
 def ignored(code: ProgramCode) -> frozenset[str]:
-    """What a program's messages do not depend on besides the vertex that sends.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    frozenset of str
-        Of "weight" and "target". Both, where a message can be made once for a vertex.
-    """
+    """What a program's messages do not depend on besides the vertex that sends."""
     if code.edge_cond is not None or code.gather.__code__.co_argcount != 3:
         return frozenset()
     _, weight, target = code.gather.__code__.co_varnames[:3]
@@ -52,14 +42,7 @@ MOST_OTHERS = 15
 
 
 class SweepProgram(CUDAProgram):
-    """C++ text and code of a program that can sweep: the struct ``Sweeping`` of sweep.cuh.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    stop : function or None
-        The program's `converged`.
-    """
+    """C++ text and code of a program that can sweep: the struct ``Sweeping`` of sweep.cuh."""
 
     def __init__(self, code: ProgramCode, stop: Callable[..., Any] | None) -> None:
         super().__init__(code, None)
@@ -160,28 +143,7 @@ class SweepProgram(CUDAProgram):
         ltoir: tuple[LinkedCode, ...] = (),
         cooperative: bool = False,
     ) -> Module:
-        """Kernels of a source file for the program, on the current device.
-
-        Parameters
-        ----------
-        source : str
-            A ``.cuh`` file.
-        names : tuple of str
-            Name expressions of its kernels.
-        prologue, ltoir
-            Those of a product that takes part.
-        cooperative : bool, default False
-            Whether launches are cooperative.
-
-        Returns
-        -------
-        Module
-
-        Raises
-        ------
-        CompileError
-            When a function cannot be compiled, for instance `converged`, which Python alone may be able to answer.
-        """
+        """Kernels of a source file for the program, on the current device."""
         linked = tuple(dict.fromkeys((*ltoir, *self.ltoir)))
         return load(
             source, prologue=prologue + self.prologue, ltoir=linked, names=names, cooperative=cooperative,
@@ -191,32 +153,15 @@ class SweepProgram(CUDAProgram):
 
 @lru_cache(maxsize=256)
 def sweep_program(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepProgram:
-    """The C++ form of a program and its `converged`; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    stop : function or None
-
-    Returns
-    -------
-    SweepProgram
-    """
+    """The C++ form of a program and its `converged`; made once."""
     return SweepProgram(code, stop)
 
 
 @lru_cache(maxsize=256)
 def read_by_gather(code: ProgramCode) -> frozenset[int]:
-    """Properties that a program's messages may depend on, by number: those its `gather` reads of either end of an arc.
+    """Properties that a program's messages may depend on, by number.
 
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    frozenset of int
-        All of them where `gather` does more with a vertex than to read its attributes, or there is an `edge_cond`.
+    Those its `gather` reads of either end of an arc.
     """
     read = reads(code.gather)
     source, _, target = read.values() if len(read) == 3 else (None, None, None)
@@ -226,15 +171,6 @@ def read_by_gather(code: ProgramCode) -> frozenset[int]:
 
 
 def gathers_by_properties(code: ProgramCode) -> bool:
-    """Whether messages are made of properties alone: a vertex whose properties lie elsewhere makes the same ones.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    bool
-    """
+    """Whether messages are made of properties alone: a vertex whose properties lie elsewhere makes the same ones."""
     source, _, target = reads(code.gather).values()
     return code.edge_cond is None and all(names is not None and "id" not in names for names in (source, target))

@@ -24,31 +24,10 @@ def sweep_slab(
 ) -> np.ndarray | None:
     """Run a program's supersteps, where the matrix is a HYB without a tail.
 
-    Parameters
-    ----------
-    made : SweepProgram
-    rows : CSR or HYB
-    state : tuple of CuPy arrays
-        The properties; changed in place.
-    world : tuple of scalars
-    limit : int
-        Supersteps at the most.
-    standing : float64 CuPy array
-        ``struct Standing`` of sweep.cuh.
-
-    Returns
-    -------
-    float64 array or None
-        The same at the end; None where nothing was done.
-
-    Raises
-    ------
-    CompileError
-        When a function of the program cannot be compiled.
-
-    Notes
-    -----
     Waits for the device. Takes memory for a second copy of each property that `gather` reads.
+
+    ``state``: the properties; changed in place. Returns float64 array or None: the same at the end; None where nothing
+    was done.
     """
     import cupy
 

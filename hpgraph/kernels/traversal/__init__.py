@@ -38,31 +38,7 @@ class Traversal(Protocol):
     ) -> Callable[[], np.ndarray]:
         """Run a program whose first message wins.
 
-        Parameters
-        ----------
-        code : ProgramCode
-            The program.
-        out, in_ : CSR
-            Arcs by their source, and by their target, of `n` vertices.
-        state : tuple of arrays of length n
-            The properties; changed in place.
-        beginnings : tuple of Beginning or None
-            What to fill each property with first, if anything.
-        world : tuple of scalars
-            Parameters.
-        sources : array of vertex ids, without duplicates
-            Who is active at first; one alone may lie in NumPy whatever the device.
-        alpha, beta : float
-            Push turns to pull above `alpha` of all arcs, pull to push below `beta` of all vertices, as in
-            `hpgraph.kernels.runtime.direction`.
-        forced : {-1, 0, 1}
-            0 pushes always, 1 pulls always, -1 chooses.
-        limit : int
-            Supersteps at the most.
-
-        Returns
-        -------
-        callable
-            Gives the trace rows, an int64 array of shape (supersteps, 4): direction, active vertices, arcs looked at,
-            nanoseconds.
+        ``state`` (tuple of arrays of length n): the properties; changed in place; ``forced``: 0 pushes always, 1 pulls
+        always, -1 chooses. Returns callable: gives the trace rows, an int64 array of shape (supersteps, 4): direction,
+        active vertices, arcs looked at, nanoseconds.
         """

@@ -45,21 +45,8 @@ def go_on(
 ) -> np.ndarray:  # fmt: skip
     """Go on with a search that another device began.
 
-    Parameters
-    ----------
-    code, out, in_, state, world, alpha, beta, forced, limit
-        As for `traverse`.
-    active : array of vertex ids, without duplicates
-        Who is active now.
-    settled : uint64 array
-        A bit for everyone who receives nothing any more, set past the last vertex too.
-    done : int
-        Supersteps so far.
-
-    Returns
-    -------
-    int64 array of shape (supersteps, 4)
-        The trace rows that `traverse` gives, from superstep `done` + 1 on.
+    ``settled``: a bit for everyone who receives nothing any more, set past the last vertex too. Returns int64 array of
+    shape (supersteps, 4): the trace rows that `traverse` gives, from superstep `done` + 1 on.
     """
     waiting = 64 * settled.size - bits_count(settled)
     with team() as workers:

@@ -43,22 +43,7 @@ def traverse(
 ) -> DividedRecord:
     """Run a program whose first message wins; see `hpgraph.kernels.traversal.Traversal`.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        Its functions read nothing of vertices but their ids, but for `update` and `cond`.
-    parts : Parts
-    state : tuple of CuPy arrays of length n
-        The properties, on the first part's device; changed in place.
-    beginnings, world, sources, alpha, beta, forced, limit
-        As on one GPU.
-    apart : bool, default False
-        As for `Parts.run`.
-
-    Returns
-    -------
-    DividedRecord
-        Fetches the trace rows.
+    ``state`` (tuple of CuPy arrays of length n): the properties, on the first part's device; changed in place.
     """
     some = parts.all[0].rows.out
     program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype

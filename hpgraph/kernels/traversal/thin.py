@@ -102,22 +102,9 @@ def counts(row):
 def unfolded(trace: np.ndarray, table: np.ndarray) -> np.ndarray:
     """Trace rows with one for each thin superstep, whose shares of the time are those of its vertices and arcs.
 
-    Parameters
-    ----------
-    trace : int64 array of shape (rows, 4)
-        Direction, active vertices, arcs and time; `THIN`, a number of supersteps, 0 and their time.
-    table : uint32 array of length thin supersteps
-        Active vertices, and arcs in the upper 16 bits.
-
-    Returns
-    -------
-    int64 array of shape (supersteps, 4)
-
-    Examples
-    --------
-    >>> table = np.array([1 | 2 << 16, 2 | 3 << 16], np.uint32)
-    >>> unfolded(np.array([[THIN, 2, 0, 400], [1, 9, 30, 200]]), table).tolist()
-    [[0, 1, 2, 150], [0, 2, 3, 250], [1, 9, 30, 200]]
+    ``trace`` (int64 array of shape (rows, 4)): direction, active vertices, arcs and time; `THIN`, a number of
+    supersteps, 0 and their time; ``table`` (uint32 array of length thin supersteps): active vertices, and arcs in the
+    upper 16 bits. Returns int64 array of shape (supersteps, 4).
     """
     if not len(table):
         return trace

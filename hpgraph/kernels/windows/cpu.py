@@ -73,15 +73,7 @@ class WindowSupersteps(cpu.Supersteps):
         return made
 
     def push(self, window: Window, frontier: Frontier) -> None:  # type: ignore[override]
-        """The active rows of a window send along their arcs.
-
-        Parameters
-        ----------
-        window : Window
-            Its rows are those that send; they ascend, and so do their targets.
-        frontier : Frontier
-            Who sends.
-        """
+        """The active rows of a window send along their arcs."""
         stretch = self._stretch(window)
         ids = plain(frontier.ids)
         low, high = np.searchsorted(ids, window.rows)
@@ -92,15 +84,7 @@ class WindowSupersteps(cpu.Supersteps):
             push_window(self._functions, self.state, stretch, self._inbox, ids[low:high], bounds)
 
     def pull(self, window: Window | Head, frontier: Frontier) -> None:  # type: ignore[override]
-        """The rows of a window that may receive combine the messages of their active neighbours.
-
-        Parameters
-        ----------
-        window : Window, or Head
-            Its rows are those that gather; or one neighbour of each vertex, where one message is enough.
-        frontier : Frontier
-            Who sends.
-        """
+        """The rows of a window that may receive combine the messages of their active neighbours."""
         if isinstance(window, Head):
             waiting = self.waiting()
             assert waiting is not None

@@ -24,21 +24,6 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
 
     Where every arc has its reverse, those that start in the largest tree are passed over: the other end sees them.
 
-    Parameters
-    ----------
-    store : Store
-        Without weights.
-    head : Head or None
-        One neighbour of each vertex.
-    symmetric : bool
-        Whether every arc has its reverse.
-
-    Returns
-    -------
-    int, array
-
-    References
-    ----------
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
     IPDPS'18.
     """

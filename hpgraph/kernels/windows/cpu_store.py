@@ -34,28 +34,8 @@ MEASURED = 64 << 20
 class PageStore(OnePass):
     """Pages of a matrix on the CPU, read through a ring of buffers and kept within a budget.
 
-    Parameters
-    ----------
-    pages : Pages
-    memory : int or None
-        Bytes for offsets, buffers and pages that are kept; None is no limit.
-    host_memory : int or None
-        The same for the CPU: the lesser counts.
-    policy : {"frequency", "lru", "none"}
-        Which pages are kept.
-    ahead : int
-        Windows read ahead, at the most.
-    heads : bool
-        Whether a neighbour of each vertex may be kept.
-    gap : int
-        Bytes between two wanted rows that are read along.
-    shares : int
-        How many stores share the budgets.
-
-    Raises
-    ------
-    BudgetError
-        When the budget does not suffice for offsets and two windows of a page.
+    ``memory``: bytes for offsets, buffers and pages that are kept; None is no limit; ``gap``: bytes between two wanted
+    rows that are read along.
     """
 
     def __init__(
@@ -128,18 +108,7 @@ class PageStore(OnePass):
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
         """What some rows want, by the rate of reading seen so far.
 
-        Parameters
-        ----------
-        rows : Frontier, Bitmask or None
-            Which rows; None for all.
-        more : Bitmask, optional
-            Rows to leave out are not in it.
-        spread : bool
-            All the same here: pages are read as wholes.
-
-        Returns
-        -------
-        Survey
+        ``rows``: which rows; None for all.
         """
         if rows is None or (isinstance(rows, Frontier) and rows.everyone):
             chosen = more
@@ -192,15 +161,7 @@ class PageStore(OnePass):
         return self.windows(wanted)
 
     def windows(self, wanted: Survey) -> Iterator[Window]:
-        """The windows over these pages, ascending; each is there until the next one is asked for.
-
-        Raises
-        ------
-        DamagedPageError
-            When a page does not hold what it should.
-        OSError
-            When a file cannot be read any more.
-        """
+        """The windows over these pages, ascending; each is there until the next one is asked for."""
         return self._opened(self._windows(wanted))
 
     def _windows(self, wanted: Survey) -> Generator[Window, None, None]:

@@ -83,14 +83,7 @@ class WindowSupersteps(cuda.Supersteps):
         return ~(self._received if closed is None else self._received | closed)
 
     def push(self, part: Spread, frontier: Frontier) -> None:  # type: ignore[override]
-        """The chosen rows send along their arcs.
-
-        Parameters
-        ----------
-        part : Spread
-            Rows of the frontier, and where their arcs lie.
-        frontier : Frontier
-        """
+        """The chosen rows send along their arcs."""
         once, numbered = self.code.reduce.ends_on_anything, self.code.has_edges
         program = cuda_program(self.code, cast(Any, self.code).places) if numbered else self._program(part.data)
         settled = None if self._settled is None else self._settled.words
@@ -98,13 +91,7 @@ class WindowSupersteps(cuda.Supersteps):
         visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
 
     def pull(self, part: Tiles | Spread | Head, frontier: Frontier) -> None:  # type: ignore[override]
-        """Messages from the frontier to rows of a window, or to chosen rows of which the first message is enough.
-
-        Parameters
-        ----------
-        part : Tiles, Spread or Head
-        frontier : Frontier
-        """
+        """Messages from the frontier to rows of a window, or to chosen rows of which the first message is enough."""
         if isinstance(part, Tiles):
             self._gather(part, frontier)
         elif isinstance(part, Head):

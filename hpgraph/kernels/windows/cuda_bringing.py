@@ -36,30 +36,10 @@ TILE = 4096
 class Bringing(OnePass):
     """Pages of a matrix, brought to the GPU through a ring of buffers and kept within a budget.
 
-    Parameters
-    ----------
-    pages : Pages
-    memory : int or None
-        Bytes of the device for offsets, buffers and pages that are kept; None is half of what is free.
-    host_memory : int or None
-        Bytes of pinned memory for pages; None is all that they take. With less they are read, or copied, each time.
-    policy : {"frequency", "lru", "none"}
-        Which pages are kept.
-    in_place : bool
-        Whether rows may be read in host memory.
-    streams, window_bytes : int
-        How many streams copy, and how much at a time.
-    heads : bool
-        Whether a neighbour of each vertex may be kept.
-    gap : int
-        Bytes between two wanted rows of a file that are read along.
-    shares : int
-        How many stores share the budgets.
-
-    Raises
-    ------
-    BudgetError
-        When the budget does not suffice for offsets and two windows of a page.
+    ``memory``: bytes of the device for offsets, buffers and pages that are kept; None is half of what is free;
+    ``host_memory``: bytes of pinned memory for pages; None is all that they take. With less they are read, or copied,
+    each time; ``streams, window_bytes``: how many streams copy, and how much at a time; ``gap``: bytes between two
+    wanted rows of a file that are read along.
     """
 
     def __init__(

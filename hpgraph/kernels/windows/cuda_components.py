@@ -22,21 +22,6 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
     Where every arc has its reverse, those that leave the largest tree need no look: what does not belong to it after
     the neighbours at hand have been followed is little, in a graph with hubs.
 
-    Parameters
-    ----------
-    store : Store
-        Without weights.
-    head : Head or None
-        One neighbour of each vertex.
-    symmetric : bool
-        Whether every arc has its reverse.
-
-    Returns
-    -------
-    int, CuPy array
-
-    References
-    ----------
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
     IPDPS'18.
     """

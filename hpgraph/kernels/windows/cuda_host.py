@@ -72,12 +72,8 @@ def addressed(nbytes: int) -> np.ndarray:
 class HostPages:
     """The stored bytes of pages, and their values, where the GPU can get at them.
 
-    Parameters
-    ----------
-    pages : Pages
-        Copied, or read from their file, into pinned memory when first wanted, if it may be so much.
-    host_memory : int or None
-        Bytes; None is no limit.
+    ``pages``: copied, or read from their file, into pinned memory when first wanted, if it may be so much;
+    ``host_memory``: bytes; None is no limit.
     """
 
     def __init__(self, pages: Pages, host_memory: int | None) -> None:
@@ -160,20 +156,7 @@ class HostPages:
     def place_rows(self, run: Pieces, rows: np.ndarray, gap: int, buffer: np.ndarray) -> tuple[int, int]:
         """The address of a run's first byte, in a buffer into which no more is read of it than some rows; and how much.
 
-        Parameters
-        ----------
-        run : Pieces
-            Of pages that are in `checked`.
-        rows : integer array
-            Ascending.
-        gap : int
-            Bytes between two requests that are read along.
-        buffer : array of uint8
-            Pinned.
-
-        Returns
-        -------
-        int, int
+        ``rows``: ascending; ``gap``: bytes between two requests that are read along.
         """
         pages, offset = self.pages, self.pages.offset
         if self._regions[0].version() != self._version:

@@ -22,26 +22,7 @@ def shares_of(
 ) -> tuple[int, int, int]:  # fmt: skip
     """How a budget is shared out: arcs of a window, windows in the ring, and bytes for pages that are kept.
 
-    Parameters
-    ----------
-    pages : Pages
-    budget : int
-        Bytes, of all stores together.
-    window_bytes : int
-        Bytes of a window, at the most.
-    resident : bool
-        Whether pages come from main memory.
-    shares : int
-        How many stores share the budget.
-
-    Returns
-    -------
-    int, int, int
-
-    Raises
-    ------
-    BudgetError
-        When it does not suffice for offsets and two windows of a page.
+    ``budget``: bytes, of all stores together; ``window_bytes``: bytes of a window, at the most.
     """
     if pages.n_pages == 0:
         return 1, 2, 0

@@ -41,18 +41,7 @@ class PageStore(Bringing):
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
         """What some rows want; waits for the device.
 
-        Parameters
-        ----------
-        rows : Frontier, Bitmask or None
-            Which rows; None for all.
-        more : Bitmask, optional
-            Rows to leave out are not in it.
-        spread : bool, default False
-            Whether rows will be visited one by one, rather than gathered by windows.
-
-        Returns
-        -------
-        Survey
+        ``rows``: which rows; None for all.
         """
         pages = self.pages
         everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
@@ -94,13 +83,7 @@ class PageStore(Bringing):
         return self._values_by_window and not self.host.resident
 
     def windows(self, wanted: Survey) -> Iterator[Tiles]:
-        """The windows over these pages, ascending; each is there until the next one is asked for.
-
-        Raises
-        ------
-        DamagedPageError
-            When a page does not hold what it should.
-        """
+        """The windows over these pages, ascending; each is there until the next one is asked for."""
         pages, tiles = self.pages, self._first_tile
         for run, slot in self._brought(wanted.pages, True):
             first, data = int(pages.first_arc[run.begin]), self._values_of(run, slot)
@@ -129,12 +112,9 @@ class PageStore(Bringing):
         return HostArray(Pointer(slot.values.data.ptr - begins), self.pages.dtype)
 
     def visits(self, wanted: Survey) -> Iterator[Spread]:
-        """The rows that were surveyed, to be visited where they lie, and where whole pages were cheaper to copy, there.
+        """The rows that were surveyed, to be visited where they lie, and where whole pages were cheaper to copy.
 
-        Raises
-        ------
-        DamagedPageError
-            When a page does not hold what it should.
+        There.
         """
         import cupy
 

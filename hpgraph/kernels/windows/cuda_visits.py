@@ -23,17 +23,8 @@ ITEM = 16
 def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.ndarray:
     """Of each page, how many of some rows have arcs in it, and how many arcs; waits for the device.
 
-    Parameters
-    ----------
-    indptr : CuPy array
-    tables : tuple of CuPy arrays
-        `Pages.first_arc`, `Pages.first_row` and `Pages.last_row`.
-    rows, more : CuPy array of words, or None
-        Bits of the rows; rows without a bit in `more` are left out.
-
-    Returns
-    -------
-    int64 array of shape (pages, 2)
+    ``rows, more``: bits of the rows; rows without a bit in `more` are left out. Returns int64 array of shape (pages,
+    2).
     """
     import cupy
 
@@ -52,17 +43,7 @@ def visit(
 ) -> None:
     """Let a functor of spread.cuh, or of a file that includes it, see the arcs of chosen rows.
 
-    Parameters
-    ----------
-    functor : str
-        Its C++ type.
-    fields : tuple
-        Its fields; the first may be a struct.
-    part : Spread
-    program : CUDAProgram or None
-        What the functor is made of.
-    numbered : bool
-        Whether it is handed an arc's number in place of its weight.
+    ``numbered``: whether it is handed an arc's number in place of its weight.
     """
     import cupy
 

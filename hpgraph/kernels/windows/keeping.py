@@ -19,23 +19,7 @@ POLICIES = ("frequency", "lru", "none")
 class Kept:
     """The pages kept within a room, by how often they were wanted.
 
-    Parameters
-    ----------
-    sizes : integer array
-        Bytes of each page.
-    room : int
-        Bytes there are.
-
-    Examples
-    --------
-    >>> kept = Kept(np.array([4, 4, 4]), 8)
-    >>> kept.begin(np.array([0, 1, 2]))
-    >>> [kept.admits(page) for page in (0, 1, 2)]
-    [[], [], None]
-    >>> kept.begin(np.array([2]))
-    >>> kept.begin(np.array([2]))
-    >>> kept.admits(2), 0 in kept, 2 in kept
-    ([1], True, True)
+    ``sizes``: bytes of each page; ``room``: bytes there are.
     """
 
     def __init__(self, sizes: np.ndarray, room: int) -> None:
@@ -66,16 +50,7 @@ class Kept:
         return bool(self._chosen[page])
 
     def admits(self, page: int) -> list[int] | None:
-        """Whether a page that was brought is kept now: those that make room for it, or None if it is not.
-
-        Parameters
-        ----------
-        page : int
-
-        Returns
-        -------
-        list of int, or None
-        """
+        """Whether a page that was brought is kept now: those that make room for it, or None if it is not."""
         if self.here[page] or not self._chosen[page]:
             return None
         dropped = []
@@ -112,14 +87,7 @@ class Kept:
 
 
 class KeptLately(Kept):
-    """The least recently used go first: for comparison.
-
-    Examples
-    --------
-    >>> kept = KeptLately(np.array([4, 4, 4]), 8)
-    >>> [kept.admits(page) for page in (0, 1, 2)]
-    [[], [], [0]]
-    """
+    """The least recently used go first: for comparison."""
 
     def __init__(self, sizes: np.ndarray, room: int) -> None:
         super().__init__(sizes, room)
@@ -171,18 +139,7 @@ class KeptLately(Kept):
 class Slab:
     """Room handed out in stretches: the first that is long enough.
 
-    Parameters
-    ----------
-    room : int
-        Bytes.
-
-    Examples
-    --------
-    >>> slab = Slab(10)
-    >>> slab.take(4), slab.take(4), slab.take(4)
-    (0, 4, None)
-    >>> slab.give(0, 4); slab.give(4, 4); slab.take(10)
-    0
+    ``room``: bytes.
     """
 
     def __init__(self, room: int) -> None:
@@ -207,18 +164,7 @@ class Slab:
 
 
 def keeping(policy: str, sizes: np.ndarray, room: int) -> Kept:
-    """What keeps pages by a policy.
-
-    Parameters
-    ----------
-    policy : {"frequency", "lru", "none"}
-    sizes, room
-        As for `Kept`.
-
-    Returns
-    -------
-    Kept
-    """
+    """What keeps pages by a policy."""
     if policy not in POLICIES:
         raise ValueError(f"policy must be one of {', '.join(POLICIES)}, not {policy!r}")
     return KeptLately(sizes, room) if policy == "lru" else Kept(sizes, 0 if policy == "none" else room)

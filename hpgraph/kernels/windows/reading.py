@@ -28,19 +28,7 @@ REQUESTS = 16
 
 
 class Region:
-    """A stretch of bytes, in memory or in a file.
-
-    Parameters
-    ----------
-    array : contiguous array, or FileStretch
-    direct : bool, default True
-        Whether to ask for O_DIRECT.
-
-    Examples
-    --------
-    >>> Region(np.arange(8, dtype=np.uint8)).read(2, 4, None).tolist()
-    [2, 3]
-    """
+    """A stretch of bytes, in memory or in a file."""
 
     def __init__(self, array: np.ndarray[Any, Any] | FileStretch, direct: bool = True) -> None:
         self.in_file = isinstance(array, FileStretch)
@@ -55,25 +43,7 @@ class Region:
         return np.frombuffer(mmap.mmap(-1, size), np.uint8)
 
     def read(self, begin: int, end: int, buffer: np.ndarray | None) -> np.ndarray:
-        """The bytes begin..end: a view, of `buffer` where they come from a file.
-
-        Parameters
-        ----------
-        begin, end : int
-        buffer : array of uint8, from `buffer`
-            Overwritten; an array in memory needs none.
-
-        Returns
-        -------
-        array of uint8
-
-        Raises
-        ------
-        EOFError
-            When the file ends before.
-        OSError
-            When it cannot be read.
-        """
+        """The bytes begin..end: a view, of `buffer` where they come from a file."""
         stretch = self._array
         if not isinstance(stretch, FileStretch) or buffer is None:
             return stretch[begin:end] if stretch.dtype == np.uint8 else stretch.view(np.uint8)[begin:end]  # type: ignore[union-attr]
@@ -96,27 +66,7 @@ class Region:
         self, begin: int, end: int, parts: Sequence[tuple[int, int]], buffer: np.ndarray,
         threads: Executor | None = None,
     ) -> np.ndarray:  # fmt: skip
-        """The bytes begin..end, of which only some parts are read or copied; what lies between holds anything.
-
-        Parameters
-        ----------
-        begin, end : int
-        parts : sequence of (int, int)
-            Each within begin..end.
-        buffer : array of uint8, from `buffer`
-        threads : Executor, optional
-            Who reads parts of a file side by side, `REQUESTS` at a time.
-
-        Returns
-        -------
-        array of uint8
-            A view of `buffer`.
-
-        Raises
-        ------
-        EOFError, OSError
-            As `read`.
-        """
+        """The bytes begin..end, of which only some parts are read or copied; what lies between holds anything."""
         if not isinstance(self._array, FileStretch):
             for low, high in parts:
                 buffer[low - begin : high - begin] = self.read(low, high, None)

@@ -42,18 +42,7 @@ class Ranges(NamedTuple):
 def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """The pages of which it takes less to read the wanted rows one by one than to read all.
 
-    Parameters
-    ----------
-    pages : Pages
-    rows : integer array
-        Wanted, ascending.
-    allowed : array of bool
-        Of each page, whether it may be read in parts.
-
-    Returns
-    -------
-    array of bool
-        Of each page; none of which a wanted row shares with another page.
+    ``rows``: wanted, ascending.
     """
     begin, end = pages.indptr[rows], pages.indptr[rows + 1]
     begin, end = begin[end > begin], end[end > begin]
@@ -78,27 +67,7 @@ def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndar
 def requests_for(pages: Pages, rows: np.ndarray, begin: int, end: int, gap: int = GAP) -> Ranges:
     """The requests for the wanted rows of the pages begin..end, in bytes of what is stored.
 
-    Parameters
-    ----------
-    pages : Pages
-    rows : integer array
-        Ascending.
-    begin, end : int
-        Pages.
-    gap : int
-        Bytes between two of them that are read along.
-
-    Returns
-    -------
-    Ranges
-
-    Examples
-    --------
-    >>> from hpgraph.formats import CSR
-    >>> from hpgraph.kernels.pages import cut
-    >>> pages = cut(CSR((9, 9), np.arange(10) * 1000, np.tile(np.arange(1000) % 9, 9), validate=False))
-    >>> requests_for(pages, np.array([0, 1, 5]), 0, 1, gap=0)
-    Ranges(begin=array([    0, 39936]), end=array([16384, 48128]))
+    ``rows``: ascending; ``gap``: bytes between two of them that are read along.
     """
     size, first = pages.id_dtype.itemsize, pages.first_arc
     low, high = pages.indptr[rows], pages.indptr[rows + 1]
@@ -118,11 +87,6 @@ def _merged(low: np.ndarray, high: np.ndarray, gap: int) -> Ranges:
 
 class Directories:
     """Of pages of gaps what says where each group of arcs begins: with it groups are read by themselves.
-
-    Parameters
-    ----------
-    pages : Pages
-        Encoded as gaps.
 
     Attributes
     ----------
@@ -161,18 +125,7 @@ class Directories:
     def requests(self, rows: np.ndarray, begin: int, end: int, gap: int) -> tuple[Ranges, list[np.ndarray]]:
         """The requests for the wanted rows of the pages begin..end, and of each page which groups they bring.
 
-        Parameters
-        ----------
-        rows : integer array
-            Ascending.
-        begin, end : int
-            Pages.
-        gap : int
-            Bytes between two requests that are read along.
-
-        Returns
-        -------
-        Ranges, list of bool arrays
+        ``rows``: ascending; ``gap``: bytes between two requests that are read along.
         """
         pages, base = self._pages, self._base[begin : end + 1]
         some = rows[slice(*np.searchsorted(rows, (pages.first_row[begin], pages.last_row[end - 1] + 1)))]

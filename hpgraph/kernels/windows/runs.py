@@ -21,27 +21,7 @@ class Pieces(NamedTuple):
 def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int | None = None) -> list[Pieces]:
     """Cut ascending page numbers into stretches of adjacent ones with at most so many arcs, or a page alone.
 
-    Parameters
-    ----------
-    pages : integer array
-        Ascending.
-    first_arc : integer array
-        `Pages.first_arc`.
-    most : int
-        Arcs.
-    together : int, optional
-        Pages of a stretch, at the most.
-
-    Returns
-    -------
-    list of Pieces
-
-    Examples
-    --------
-    >>> runs_of(np.array([0, 1, 2, 5]), np.arange(7) * 10, 20)
-    [Pieces(begin=0, end=2), Pieces(begin=2, end=3), Pieces(begin=5, end=6)]
-    >>> len(runs_of(np.arange(6), np.arange(7), 100, together=2))
-    3
+    ``pages``: ascending.
     """
     found: list[Pieces] = []
     begin = end = -1
@@ -58,13 +38,7 @@ def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int |
 
 
 def gaps(run: Pieces, kept: np.ndarray) -> Iterator[tuple[int, int]]:
-    """The stretches of a run that are not kept.
-
-    Examples
-    --------
-    >>> list(gaps(Pieces(0, 4), np.array([False, True, False, False])))
-    [(0, 1), (2, 4)]
-    """
+    """The stretches of a run that are not kept."""
     begin = run.begin
     for page in range(run.begin, run.end + 1):
         if page == run.end or kept[page]:

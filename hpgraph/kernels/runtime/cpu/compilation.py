@@ -83,12 +83,7 @@ def _told(function: Any, first: bool) -> Iterator[None]:
 
 @functools.cache
 def parent() -> Path:
-    """Where compiled code of all versions is kept: in ``config.cache_dir``, unless NUMBA_CACHE_DIR says otherwise.
-
-    Returns
-    -------
-    pathlib.Path
-    """
+    """Where compiled code of all versions is kept: in ``config.cache_dir``, unless NUMBA_CACHE_DIR says otherwise."""
     numbas = os.environ.get("NUMBA_CACHE_DIR")
     chosen = cache_folder.first_usable(Path(numbas), config.cache_dir) if numbas else config.cache_dir
     used = cache_folder.subfolder(chosen, "numba")
@@ -100,18 +95,6 @@ def parent() -> Path:
 def folder(module: str) -> Path:
     """Where the compiled code of a module's kernels is kept: a folder for each version of what goes into it.
 
-    Parameters
-    ----------
-    module : str
-        Its full name.
-
-    Returns
-    -------
-    pathlib.Path
-        Of this version.
-
-    Notes
-    -----
     Numba notices that the file of a kernel has changed, but not that another file has from which code is inlined into
     the kernel. Here any source counts that the module reaches by imports, and no other: an edit costs the code of the
     kernels that it may concern.
@@ -124,13 +107,7 @@ def folder(module: str) -> Path:
 
 
 def remove_unused(parent: Path) -> None:
-    """Remove the folders of versions that nobody has asked for in a long time.
-
-    Parameters
-    ----------
-    parent : pathlib.Path
-        The folder of all versions.
-    """
+    """Remove the folders of versions that nobody has asked for in a long time."""
     with contextlib.suppress(OSError):
         for version in parent.iterdir():
             if time.time() - version.stat().st_mtime > KEPT_DAYS * 86_400:
@@ -138,18 +115,7 @@ def remove_unused(parent: Path) -> None:
 
 
 def version_of(module: str) -> str:
-    """Fingerprint of all that decides what a module's kernels compile to, but for the processor and the types.
-
-    Parameters
-    ----------
-    module : str
-        Its full name.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
+    """Fingerprint of all that decides what a module's kernels compile to, but for the processor and the types."""
     digest = hashlib.sha256(_toolchain())
     for name in import_closure(module):
         text = source(name)
@@ -161,16 +127,8 @@ def version_of(module: str) -> str:
 def is_as_imported(module: str) -> bool:
     """Whether all that goes into a module's kernels is on disk as this process has it in memory.
 
-    Parameters
-    ----------
-    module : str
-        Its full name.
-
-    Returns
-    -------
-    bool
-        False if a file has changed since the first kernels of this process were defined: its new text must not vouch
-        for code compiled from the old one.
+    Returns bool: false if a file has changed since the first kernels of this process were defined: its new text must
+    not vouch for code compiled from the old one.
     """
     return not any(changed_since(name, _BEGINNING) for name in import_closure(module))
 

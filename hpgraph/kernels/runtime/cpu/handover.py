@@ -25,13 +25,7 @@ _PATIENCE = 2000
 def new_ends(tasks: int) -> np.ndarray:
     """The prefix sums to be: where each task's entries begin, -1 while that is not known; the first begins at 0.
 
-    Parameters
-    ----------
-    tasks : int
-
-    Returns
-    -------
-    int64 array, shape (tasks + 1,)
+    Returns int64 array, shape (tasks + 1,).
     """
     ends = np.full(tasks + 1, -1, np.int64)
     ends[0] = 0
@@ -66,17 +60,7 @@ def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, dat
 
 
 def cut(array: Any, length: int) -> Any:
-    """The beginning of an array that nothing else sees; the memory behind it goes back to the system.
-
-    Parameters
-    ----------
-    array : array or None
-    length : int
-
-    Returns
-    -------
-    array or None
-    """
+    """The beginning of an array that nothing else sees; the memory behind it goes back to the system."""
     if array is not None and len(array) != length:
         array.resize(length, refcheck=False)
     return array

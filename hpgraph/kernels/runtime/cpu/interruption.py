@@ -42,19 +42,6 @@ class interruptible:
 
     That is an exception in a function that they were given; and Ctrl-C, but inside another such block, in any thread
     but the main one, and where SIGINT is not Python's.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When the block is left, if there was a Ctrl-C.
-    OutOfBoundsError, or what else a function raised
-        When the block is left.
-
-    Examples
-    --------
-    >>> with interruptible():
-    ...     sum(range(10))
-    45
     """
 
     __slots__ = ("_has_handler", "_memory", "_outermost")
@@ -104,13 +91,7 @@ def _raise() -> None:
 
 @contextlib.contextmanager
 def in_python() -> Iterator[None]:
-    """Context manager, for what may take long inside an `interruptible` block and is no kernel: SIGINT is Python's.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        As always in Python, and also when there was a Ctrl-C before.
-    """
+    """Context manager, for what may take long inside an `interruptible` block and is no kernel: SIGINT is Python's."""
     global _python
     memory = run.memory
     if _python is None or threading.get_ident() != _main:

@@ -31,24 +31,7 @@ from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary, libraries
 def njit(
     function: Callable[..., Any] | None = None, *, cache: bool = False, counts_references: bool = True, **options: Any
 ) -> Any:
-    """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options.
-
-    Parameters
-    ----------
-    function : function
-        The kernel.
-    cache : bool, default False
-        Keep the code for the next process. Without it the kernel can be called by other kernels alone.
-    counts_references : bool, default True
-        Count references to arrays, in what it calls too. False, of what neither makes an array nor returns one: up to
-        a quarter of the time to compile.
-    **options
-        As `numba.njit` takes them.
-
-    Returns
-    -------
-    Numba's dispatcher, or a decorator that makes one
-    """
+    """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options."""
     if function is None:
         return lambda function: njit(function, cache=cache, counts_references=counts_references, **options)
     if not counts_references:
@@ -93,11 +76,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     A file is named by what it was compiled for, and says so: processes that compile at the same time do not meet in an
     index, which would give one's file the other's name.
-
-    Parameters
-    ----------
-    function : function
-        The kernel in Python.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

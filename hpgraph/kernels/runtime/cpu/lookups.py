@@ -45,13 +45,7 @@ _HASH = hash(Flags())
 
 @contextlib.contextmanager
 def quick_lookups(context: Any) -> Iterator[None]:
-    """Context manager: what is compiled inside the block is looked up once.
-
-    Parameters
-    ----------
-    context : numba.core.cpu.CPUContext
-        Of the compilation. Used under Numba's lock alone.
-    """
+    """Context manager: what is compiled inside the block is looked up once."""
     with (
         _refreshed_by_need(context), _remembered_calls(), _remembered_sizes(), _listed_variables(),
         _without_events_of_llvm(),

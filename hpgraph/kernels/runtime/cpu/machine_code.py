@@ -26,12 +26,7 @@ _POINTER = _BYTE.as_pointer()
 
 @functools.cache
 def stop_on_signal() -> int:
-    """Address of the handler, a C function ``void (int)``.
-
-    Returns
-    -------
-    int
-    """
+    """Address of the handler, a C function ``void (int)``."""
     function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [_INT]), "hpgraph_stop_on_signal")
     builder = ir.IRBuilder(function.append_basic_block())
     run = builder.inttoptr(builder.load_atomic(_at(interrupted), "monotonic", 8), _WORD.as_pointer())
@@ -42,18 +37,7 @@ def stop_on_signal() -> int:
 
 
 def run_in_parallel(library: int) -> int:
-    """Address of a function that stands in for Numba's ``numba_parallel_for``.
-
-    Parameters
-    ----------
-    library : int
-        Address of the threading library's, of which ``fn``, ``args``, ``dims``, ``steps`` and ``data`` come first: the
-        loop's compiled body, which does the iterations 0..dims[0], and what it is to be given.
-
-    Returns
-    -------
-    int
-    """
+    """Address of a function that stands in for Numba's ``numba_parallel_for``."""
     size = ir.IntType(8 * ctypes.sizeof(ctypes.c_size_t))
     whole = ir.FunctionType(ir.VoidType(), [_POINTER] * 5 + [size, size, _INT])
     body = ir.FunctionType(ir.VoidType(), [_POINTER] * 4)

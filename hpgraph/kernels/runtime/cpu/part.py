@@ -18,22 +18,6 @@ def part(
 
     It has no entry for Python or C, which Numba would compile beside each function, and is compiled once for all
     integers: Numba would compile it again for each constant that stands for one in a call.
-
-    Parameters
-    ----------
-    function : function
-        What kernels call.
-    whole : bool, default False
-        Optimize it with what it calls before it is linked into a kernel: longer to compile, and quicker to run where
-        measured (`hpgraph.semiring.code_library`).
-    counts_references : bool, default True
-        As for `hpgraph.kernels.runtime.cpu.kernel.njit`.
-    **options
-        As `numba.njit` takes them.
-
-    Returns
-    -------
-    Numba's dispatcher, or a decorator that makes one
     """
     if function is None:
         return lambda function: part(function, whole=whole, counts_references=counts_references, **options)

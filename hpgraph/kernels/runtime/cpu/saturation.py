@@ -16,18 +16,9 @@ _SEARCH_ENTRIES = 4096
 
 
 def checked_where_needed(gather: Any, rows: CSR, state: tuple[Any, ...]) -> Any:
-    """The gather itself, or the same with plain sums where the extremes of matrix and vector show that none overflows.
+    """The gather itself.
 
-    Parameters
-    ----------
-    gather : Function
-    rows : CSR
-    state : tuple of arrays
-        What it reads besides the matrix, first of all the vector.
-
-    Returns
-    -------
-    Function
+    Or the same with plain sums where the extremes of matrix and vector show that none overflows.
     """
     if not isinstance(gather, Gather) or not (gather.semiring.multiply.cpp or "").startswith("saturated_"):
         return gather

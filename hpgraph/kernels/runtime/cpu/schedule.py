@@ -48,16 +48,7 @@ class Schedule(NamedTuple):
 def make_schedule(indptr: Any, task: int = TASK_ARCS) -> Schedule:
     """Share out rows.
 
-    Parameters
-    ----------
-    indptr : int64 array, shape (n + 1,)
-        Where each row begins and ends.
-    task : int
-        Arcs and rows to a task.
-
-    Returns
-    -------
-    Schedule
+    ``indptr`` (int64 array, shape (n + 1,)): where each row begins and ends.
     """
     n = len(indptr) - 1
     # Computed for groups of 64 rows, so that it takes next to no memory.
@@ -98,14 +89,5 @@ def _longer_than(task: int, indptr: Any, starts: Any, work: Any) -> tuple[Any, A
 
 @attached
 def schedule(rows: CSR) -> Schedule:
-    """The schedule of a matrix, worked out once.
-
-    Parameters
-    ----------
-    rows : CSR
-
-    Returns
-    -------
-    Schedule
-    """
+    """The schedule of a matrix, worked out once."""
     return make_schedule(rows.indptr)

@@ -24,20 +24,7 @@ _NAME = re.compile(r"\w+")
 def import_closure(module: str) -> tuple[str, ...]:
     """A module of this library and those of this library that it imports, directly or not.
 
-    Parameters
-    ----------
-    module : str
-        Its full name.
-
-    Returns
-    -------
-    tuple of str
-        Sorted. Packages count whose `__init__` runs on the way, but for the root of the library.
-
-    Examples
-    --------
-    >>> import_closure("hpgraph.kernels.runtime.cpu.part")
-    ('hpgraph.core', ... 'hpgraph.kernels', ... 'hpgraph.kernels.runtime.cpu.part', ...)
+    Returns tuple of str: sorted. Packages count whose `__init__` runs on the way, but for the root of the library.
     """
     met, waiting = {module}, [module]
     while waiting:
@@ -50,17 +37,7 @@ def import_closure(module: str) -> tuple[str, ...]:
 
 @functools.cache
 def imports(module: str) -> frozenset[str]:
-    """Modules of this library that a module imports, wherever in its text, and the packages that it lies in.
-
-    Parameters
-    ----------
-    module : str
-        Its full name.
-
-    Returns
-    -------
-    frozenset of str
-    """
+    """Modules of this library that a module imports, wherever in its text, and the packages that it lies in."""
     text = _COMMENT.sub("", source(module).decode())
     wanted = {name for line in _IMPORT.findall(text) for name in _MODULE.findall(line)}
     for package, names in _FROM.findall(text):
@@ -72,22 +49,7 @@ def imports(module: str) -> frozenset[str]:
 
 
 def source(module: str) -> bytes:
-    """The text of a module.
-
-    Parameters
-    ----------
-    module : str
-        Its full name, of this library.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If there is none.
-    """
+    """The text of a module."""
     file = file_of(module)
     if file is None:
         raise ModuleNotFoundError(f"no source of {module}", name=module)
@@ -95,20 +57,7 @@ def source(module: str) -> bytes:
 
 
 def changed_since(module: str, moment: float) -> bool:
-    """Whether the file of a module was written, moved or put there after some moment.
-
-    Parameters
-    ----------
-    module : str
-        Its full name, of this library.
-    moment : float
-        As `time.time` gives it.
-
-    Returns
-    -------
-    bool
-        Told by the time the file system keeps for itself, which copying and unpacking do not set back.
-    """
+    """Whether the file of a module was written, moved or put there after some moment."""
     file = file_of(module)
     return file is None or max(file.stat().st_ctime, file.stat().st_mtime) > moment
 

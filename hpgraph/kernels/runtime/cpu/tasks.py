@@ -28,17 +28,8 @@ def next_task(counter, step=1):
 def task_bounds(ends: Any, task: int = TASK_ENTRIES) -> Any:
     """Rows to begin and end tasks at, so that each has about as much work.
 
-    Parameters
-    ----------
-    ends : int64 array, shape (rows + 1,)
-        Entries before each row.
-    task : int
-        Entries and rows to a task.
-
-    Returns
-    -------
-    int64 array
-        Ascending, from 0 to the number of rows; of two elements where one thread should do it all.
+    ``ends`` (int64 array, shape (rows + 1,)): entries before each row. Returns int64 array: ascending, from 0 to the
+    number of rows; of two elements where one thread should do it all.
     """
     rows = len(ends) - 1
     total = int(ends[-1]) + rows

@@ -54,8 +54,6 @@ def _packaged_tbb() -> Path | None:
 def prepare() -> None:
     """Load TBB's library so that Numba finds it; to be called before Numba compiles or loads a parallel kernel.
 
-    Notes
-    -----
     Does nothing where the library is missing (Numba then takes its next layer) or where the user chose another layer
     by NUMBA_THREADING_LAYER. A library once loaded answers to its name, wherever it came from.
     """
@@ -69,12 +67,7 @@ def prepare() -> None:
 
 
 def layer() -> str:
-    """The threading layer in use; starts it if need be.
-
-    Returns
-    -------
-    {"tbb", "omp", "workqueue"}
-    """
+    """The threading layer in use; starts it if need be."""
     prepare()
     import numba
 
@@ -152,13 +145,7 @@ def _wait_for_forks(me: int) -> None:
 
 
 def rest() -> bool:
-    """To be asked between two kernels of one long run: lets a fork of another thread go ahead.
-
-    Returns
-    -------
-    bool
-        Whether the run is to go on; not once it is stopped.
-    """
+    """To be asked between two kernels of one long run: lets a fork of another thread go ahead."""
     if _forks:
         _wait_for_forks(threading.get_ident())
     return not run.memory[WHY]
@@ -170,13 +157,6 @@ class team:
     Its value is their number, an int; never more than Numba launched (NUMBA_NUM_THREADS, by default the cores). In a
     child forked while another thread of its parent had used kernels it is 1, as the threading library is not to be
     trusted there.
-
-    Raises
-    ------
-    DeviceError
-        In a child forked from a process in which GNU OpenMP already ran kernels: the next one would kill the child.
-    KeyboardInterrupt, or an exception of a function
-        When the block is left, if the kernels were stopped (`hpgraph.kernels.runtime.cpu.interruption`).
     """
 
     __slots__ = ("_before", "_interruptible", "_outermost", "_queue", "_thread", "_threads")

@@ -204,14 +204,5 @@ def collect(board, column):
 
 
 def blank_board(workers: int) -> np.ndarray:
-    """A board for so many workers.
-
-    Parameters
-    ----------
-    workers : int
-
-    Returns
-    -------
-    int64 array
-    """
+    """A board for so many workers."""
     return np.zeros(HEAPS + workers * LINE, np.int64)

@@ -34,12 +34,7 @@ _NULL = np.uint64(0)
 
 
 class Kernel:
-    """A kernel of a loaded module, called to be launched on CuPy's current stream.
-
-    Parameters
-    ----------
-    raw : cupy.RawKernel
-    """
+    """A kernel of a loaded module, called to be launched on CuPy's current stream."""
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
@@ -51,14 +46,7 @@ class Kernel:
     ) -> None:
         """Launch it; see `cupy.RawKernel`.
 
-        Parameters
-        ----------
-        grid, block : tuple of int
-            Blocks, and threads of a block.
-        arguments : iterable of CuPy arrays, NumPy scalars, structs and None
-            None is a null pointer.
-        shared_mem : int, default 0
-            Bytes of dynamic shared memory a block has.
+        ``arguments``: none is a null pointer; ``shared_mem``: bytes of dynamic shared memory a block has.
         """
         self._allow(shared_mem)
         # CuPy before 14 gives a parameter no value at all where its argument is None: the kernel finds there whatever
@@ -67,19 +55,7 @@ class Kernel:
         self.raw(grid, block, given, shared_mem=shared_mem)
 
     def resident(self, threads: int, shared_mem: int = 0) -> int:
-        """Blocks that all multiprocessors hold at once: the most of a cooperative launch.
-
-        Parameters
-        ----------
-        threads : int
-            Of a block.
-        shared_mem : int, default 0
-            As for a launch.
-
-        Returns
-        -------
-        int
-        """
+        """Blocks that all multiprocessors hold at once: the most of a cooperative launch."""
         found = self._resident.get((threads, shared_mem))
         if found is None:
             from cupy.cuda import driver
@@ -96,17 +72,7 @@ class Kernel:
 
 
 class Module:
-    """Loaded kernels of one compilation.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The cubin.
-    symbols : dict
-        Linker's name of each kernel by its C++ name expression.
-    cooperative : bool
-        Whether launches are cooperative, as grid barriers need.
-    """
+    """Loaded kernels of one compilation."""
 
     def __init__(self, path: Path, symbols: dict[str, str], cooperative: bool) -> None:
         import cupy
@@ -116,22 +82,7 @@ class Module:
         self._functions: dict[str, Kernel] = {}
 
     def function(self, name: str) -> Kernel:
-        """The kernel of a name expression.
-
-        Parameters
-        ----------
-        name : str
-            One of the `names` that `load` was given, to the letter.
-
-        Returns
-        -------
-        Kernel
-
-        Raises
-        ------
-        KeyError
-            If the module was compiled without that name.
-        """
+        """The kernel of a name expression."""
         kernel = self._functions.get(name)
         if kernel is None:
             if name not in self._symbols:
@@ -150,37 +101,7 @@ def load(
     title: str = "",
     checks: str = "",
 ) -> Module:
-    """Kernels for CuPy's current device: out of this process's memory, else the cache on disk, else compiled.
-
-    Parameters
-    ----------
-    source : str
-        A ``.cuh`` file of `hpgraph.kernels`, by its name alone: no two rooms have files of one name.
-    prologue : str
-        C++ text put before it, which may include others (``#include "operators.cuh"``).
-    ltoir : sequence of bytes or LinkedCode
-        LTO-IR that defines the ``extern "C"`` device functions declared in the prologue. `LinkedCode` is produced only
-        if no finished kernel is found.
-    names : sequence of str
-        Name expressions of the kernels to instantiate, for instance ``"hpgraph::pull_slab<Product>"``.
-    cooperative : bool
-        Whether the kernels are launched cooperatively.
-    title : str
-        What the notice of a cold compile calls the kernels. Default: the name of the file.
-    checks : str
-        C++ text put after the file, such as ``static_assert``.
-
-    Returns
-    -------
-    Module
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile.
-    MissingExtraError
-        If it is not cached and the compiler, cuda-core, is not installed.
-    """
+    """Kernels for CuPy's current device: out of this process's memory, else the cache on disk, else compiled."""
     import cupy
 
     device = cupy.cuda.Device()
@@ -207,20 +128,7 @@ def _translation() -> bytes:
 
 
 def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str) -> str:
-    """Fingerprint of all that decides the machine code.
-
-    Parameters
-    ----------
-    source, prologue, ltoir, names
-        As for `load`.
-    arch : str
-        For instance "sm_90".
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
+    """Fingerprint of all that decides the machine code."""
     parts: Iterable[bytes] = (
         *(text.encode() for item in texts(source, prologue).items() for text in item),
         prologue.encode(),
@@ -250,23 +158,6 @@ def build_cached(
     """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU.
 
     Code of functions that refer to something unreadable lies in a folder that goes with the process.
-
-    Parameters
-    ----------
-    source, prologue, ltoir, names, title, checks
-        As for `load`.
-    arch : str
-        For instance "sm_90".
-
-    Returns
-    -------
-    pathlib.Path, dict
-        The cubin, and the linker's name of each kernel by its name expression.
-
-    Raises
-    ------
-    CompileError, MissingExtraError
-        As `load`.
     """
     lasting = all(isinstance(code, bytes) or code.lasting for code in ltoir)
     folder = cache_folder.subfolder(config.cache_dir, "cuda") if lasting else cache_folder.process_folder()

@@ -10,20 +10,7 @@ Fetched = TypeVar("Fetched")
 
 
 def after(event: Any, fetch: Callable[[], Fetched]) -> Fetched:
-    """Call `fetch` on a stream of its own, which waits for an event and for nothing else.
-
-    Parameters
-    ----------
-    event : cupy.cuda.Event
-        Recorded behind what writes the arrays.
-    fetch : callable
-        Copies them to the host.
-
-    Returns
-    -------
-    object
-        What `fetch` returns.
-    """
+    """Call `fetch` on a stream of its own, which waits for an event and for nothing else."""
     import cupy
 
     with _stream(cupy.cuda.runtime.getDevice()) as stream:

@@ -19,13 +19,7 @@ class Prepared:
 
     CuPy's way of launching takes arguments apart each time, some 20 µs for those of a search; the driver's own takes 4.
 
-    Parameters
-    ----------
-    kernel : functools.partial
-        Of a `Kernel`, with its grid and its block.
-    sizes : sequence of int
-        Bytes of each argument but the number.
-    cooperative : bool
+    ``sizes``: bytes of each argument but the number.
     """
 
     def __init__(self, kernel: Callable[..., None], sizes: Sequence[int], cooperative: bool) -> None:
@@ -49,10 +43,7 @@ class Prepared:
     def fill(self, arguments: Sequence[Any]) -> None:
         """Put arguments where the launch finds them.
 
-        Parameters
-        ----------
-        arguments : sequence of NumPy scalars and arrays of shape ()
-            All but the number.
+        ``arguments`` (sequence of NumPy scalars and arrays of shape ()): all but the number.
         """
         for where, argument in zip(self._slices, arguments, strict=True):
             self._bytes[where] = argument.tobytes()

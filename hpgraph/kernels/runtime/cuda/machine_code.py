@@ -28,19 +28,7 @@ _HELD, _HELD_MOST, _SOON = 41, 15, 1 << 45
 
 
 def mended(cubin: bytes, arch: str) -> bytes:
-    """Machine code in which what CS2R clears, and a predicate writes, is read after `CYCLES` at the earliest.
-
-    Parameters
-    ----------
-    cubin : bytes
-        An ELF file.
-    arch : str
-        For instance "sm_90": code of others is left as it is.
-
-    Returns
-    -------
-    bytes
-    """
+    """Machine code in which what CS2R clears, and a predicate writes, is read after `CYCLES` at the earliest."""
     if arch not in ARCHITECTURES:
         return cubin
     found = bytearray(cubin)
@@ -53,19 +41,7 @@ def mended(cubin: bytes, arch: str) -> bytes:
 def hold_back(words: np.ndarray) -> None:
     """Hold back who would read a register too early, behind a write that a predicate may keep from happening.
 
-    Parameters
-    ----------
-    words : uint64 array of shape (instructions, 2)
-        Low and high words; changed in place.
-
-    Examples
-    --------
-    A register is cleared, and read by the instruction after the next: two cycles and three were left.
-
-    >>> words = np.array([[0x0E7805, 0x4 << 40], [0x4000B0EA825, 0x6 << 40], [0x0E040B7210, 0]], np.uint64)
-    >>> hold_back(words)
-    >>> [int(high) >> 41 & 15 for _, high in words]
-    [3, 3, 0]
+    ``words`` (uint64 array of shape (instructions, 2)): low and high words; changed in place.
     """
     for i in np.flatnonzero(words[:, 0] & np.uint64(_OPCODE) == _CLEAR).tolist():
         cleared = int(words[i, 0]) >> _WRITTEN & 255

@@ -72,11 +72,8 @@ class _Ready(NamedTuple):
 class Parts:
     """The parts of a divided graph, and what runs on all of them at once.
 
-    Parameters
-    ----------
-    rows : sequence of Rows
-        In the order of their vertices, at most `MOST_PARTS`. Several may lie on one device; others must be able to
-        reach each other's memory.
+    ``rows``: in the order of their vertices, at most `MOST_PARTS`. Several may lie on one device; others must be able
+    to reach each other's memory.
     """
 
     def __init__(self, rows: Sequence[Rows]) -> None:
@@ -156,22 +153,10 @@ class Parts:
     ) -> DividedRecord:
         """Run a kernel on every part, behind the current stream's work; that stream then waits for them.
 
-        Parameters
-        ----------
-        prepare : callable
-            Takes a part, its properties and the struct ``Trace``, with its device and stream the current ones.
-        state, beginnings, whole
-            See `Part.properties`. What comes out lies in the arrays of `state`.
-        apart : bool, default False
-            Leave it on the devices, in arrays of its own, and what `state` holds of it is of no use. Not with `whole`.
-
-        Returns
-        -------
-        DividedRecord
-
-        Notes
-        -----
         The first part's device is the current one.
+
+        ``apart``: leave it on the devices, in arrays of its own, and what `state` holds of it is of no use. Not with
+        `whole`.
         """
         import cupy
 
@@ -262,17 +247,7 @@ class Parts:
 
 
 class DividedRecord:
-    """The trace of kernels that ran together: that of the first, as all have decided alike; fetched when called.
-
-    Parameters
-    ----------
-    record : Record
-        The first one's.
-    end : cupy.cuda.Event
-        When it is there.
-    pieces : list of tuples of arrays
-        What each part has of the properties, where they were left apart.
-    """
+    """The trace of kernels that ran together: that of the first, as all have decided alike; fetched when called."""
 
     def __init__(self, record: Record, end: Any, pieces: list[tuple[Any, ...]]) -> None:
         self._record, self._end, self.pieces = record, end, pieces

@@ -6,12 +6,7 @@ from functools import cache
 
 
 def multiprocessors() -> int:
-    """Multiprocessors of CuPy's current device; asked for once.
-
-    Returns
-    -------
-    int
-    """
+    """Multiprocessors of CuPy's current device; asked for once."""
     import cupy
 
     return _of_device(cupy.cuda.runtime.getDevice())

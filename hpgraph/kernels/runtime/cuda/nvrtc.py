@@ -29,27 +29,7 @@ def compile_only(
     arch: str = "sm_90",
     checks: str = "",
 ) -> bytes:
-    """Machine code for a given GPU architecture; needs no GPU and reads and writes no cache.
-
-    Parameters
-    ----------
-    source, prologue, ltoir, names, checks
-        As for `hpgraph.kernels.runtime.cuda.compile.load`.
-    arch : str
-        For instance "sm_75".
-
-    Returns
-    -------
-    bytes
-        A cubin.
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile, or uses a name it does not define.
-    MissingExtraError
-        If cuda-core is not installed.
-    """
+    """Machine code for a given GPU architecture; needs no GPU and reads and writes no cache."""
     return build(source, prologue, ltoir, names, arch, checks)[0]
 
 
@@ -61,23 +41,7 @@ def translate_only(
     arch: str = "sm_90",
     checks: str = "",
 ) -> bytes:
-    """Kernels type-checked and instantiated, without their machine code, which takes twenty times as long.
-
-    Parameters
-    ----------
-    source, prologue, ltoir, names, arch, checks
-        As for `compile_only`. Python functions are translated too.
-
-    Returns
-    -------
-    bytes
-        LTO-IR.
-
-    Raises
-    ------
-    CompileError, MissingExtraError
-        As `compile_only`.
-    """
+    """Kernels type-checked and instantiated, without their machine code, which takes twenty times as long."""
     for code in ltoir:
         _ = code if isinstance(code, bytes) else code.produce()
     return bytes(_translated(source, prologue, names, arch, checks, True).code)
@@ -86,23 +50,7 @@ def translate_only(
 def build(
     source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str, checks: str
 ) -> tuple[bytes, dict[str, str]]:
-    """Machine code, and what the linker calls each kernel.
-
-    Parameters
-    ----------
-    source, prologue, ltoir, names, arch, checks
-        As for `compile_only`.
-
-    Returns
-    -------
-    bytes, dict
-        A cubin, and the linker's name of each kernel by its name expression.
-
-    Raises
-    ------
-    CompileError, MissingExtraError
-        As `compile_only`.
-    """
+    """Machine code, and what the linker calls each kernel."""
     compiled = _translated(source, prologue, names, arch, checks, bool(ltoir))
     mangled = compiled.symbol_mapping
     if ltoir:
@@ -121,12 +69,7 @@ def build(
 
 @functools.cache
 def include_folders() -> tuple[Path, ...]:
-    """Where ``#include`` looks: the folders of the kernels, of the operators and of the formats.
-
-    Returns
-    -------
-    tuple of pathlib.Path
-    """
+    """Where ``#include`` looks: the folders of the kernels, of the operators and of the formats."""
     beside = []
     for package in ("hpgraph.semiring", "hpgraph.formats"):
         found = importlib.util.find_spec(package)
@@ -140,15 +83,8 @@ def include_folders() -> tuple[Path, ...]:
 def texts(source: str, prologue: str = "") -> dict[str, str]:
     """Every file that takes part in a compilation, found by following its includes.
 
-    Parameters
-    ----------
-    source, prologue : str
-        As for `hpgraph.kernels.runtime.cuda.compile.load`.
-
-    Returns
-    -------
-    dict
-        Text by file name, in order of name. Names that are no files of ours (CUDA's own headers) are left out.
+    Returns dict: text by file name, in order of name. Names that are no files of ours (CUDA's own headers) are left
+    out.
     """
     found: dict[str, str] = {}
     wanted = [source, *_INCLUDE.findall(prologue)]
@@ -168,12 +104,7 @@ def texts(source: str, prologue: str = "") -> dict[str, str]:
 
 @functools.cache
 def compiler_version() -> str:
-    """Version of NVRTC, without loading it where a package says.
-
-    Returns
-    -------
-    str
-    """
+    """Version of NVRTC, without loading it where a package says."""
     for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
         try:
             return importlib.metadata.version(package)

@@ -60,13 +60,7 @@ class Rows:
 
 
 class Elements:
-    """An array as a kernel is passed it, such that elements go by the ids of all vertices.
-
-    Parameters
-    ----------
-    address : int
-        Where the element of vertex 0 lies, or would lie.
-    """
+    """An array as a kernel is passed it, such that elements go by the ids of all vertices."""
 
     def __init__(self, address: int) -> None:
         self.ptr, self.data = address, self
@@ -90,20 +84,7 @@ class _Here:
 
 
 class Part:
-    """One of several kernels that work together: its rows, its stream, and memory that others may write to.
-
-    Parameters
-    ----------
-    rows : Rows
-    number : int
-        Which part it is.
-    turn : int
-        Which of the parts on its device.
-    beside : int
-        How many parts share the device.
-    is_home : bool
-        Whether results lie on its device.
-    """
+    """One of several kernels that work together: its rows, its stream, and memory that others may write to."""
 
     def __init__(self, rows: Rows, number: int, turn: int, beside: int, is_home: bool) -> None:
         import cupy
@@ -131,11 +112,6 @@ class Part:
         """The address of memory of that name, kept from one search to the next; where it lacks, made here and cleared.
 
         Memory of CuPy's pool need not be open to other devices: it depends on the pool.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
         """
         import cupy
 
@@ -183,17 +159,8 @@ class Part:
     ) -> tuple[Elements, ...]:
         """Its properties, here: on the first part's device the very arrays given, elsewhere memory for its own range.
 
-        Parameters
-        ----------
-        state : tuple of CuPy arrays of length n
-            On the first part's device.
-        beginnings : tuple of Beginning or None
-            A property that begins otherwise than with what is given is not copied.
-        n : int
-        whole : bool
-            Whether it has places for the vertices of others too, which only the first part shares with the arrays.
-        pieces : tuple of CuPy arrays, optional
-            That memory, where the caller has it.
+        ``state`` (tuple of CuPy arrays of length n): on the first part's device; ``beginnings``: a property that begins
+        otherwise than with what is given is not copied.
         """
         if self.number == 0 or (self.is_home and not whole):
             return tuple([Elements(values.data.ptr) for values in state])

@@ -27,12 +27,7 @@ _BOOL = np.dtype(np.bool_)
 class CUDAProgram:
     """The C++ struct ``Program`` of a vertex program, and the code to link with it.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    weight : numpy.dtype or None
-        Type of the weights; None for a pattern, whose weights are int32 ones.
+    ``weight``: type of the weights; None for a pattern, whose weights are int32 ones.
     """
 
     def __init__(self, code: ProgramCode, weight: np.dtype | None) -> None:
@@ -54,18 +49,7 @@ class CUDAProgram:
     ) -> np.ndarray:
         """The struct's value for given arrays and parameters.
 
-        Parameters
-        ----------
-        state : tuple of CuPy arrays
-            The properties, and the code's cells.
-        world : tuple of scalars
-            The parameters.
-        beginnings : tuple of Beginning or None
-            What a traversal fills each property with first.
-
-        Returns
-        -------
-        numpy array of shape ()
+        Returns numpy array of shape ().
         """
         parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
         return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(self._properties)))
@@ -245,34 +229,12 @@ def _cpp(flag: bool) -> str:
 def device_functions(
     functions: dict[str, tuple[Function, tuple[Any, ...], Any]]
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """Functions under their names in C++.
-
-    Parameters
-    ----------
-    functions : dict
-        By name: the function, the types of its arguments and of its result.
-
-    Returns
-    -------
-    str, tuple of LinkedCode
-        As of `hpgraph.semiring.cuda.device_function`.
-    """
+    """Functions under their names in C++."""
     made = [device_function(*function, name) for name, function in functions.items()]
     return "".join(text for text, _ in made), tuple(code for _, linked in made for code in linked)
 
 
 @lru_cache(maxsize=256)
 def cuda_program(code: ProgramCode, weight: np.dtype | None) -> CUDAProgram:
-    """The C++ form of a program; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    weight : numpy.dtype or None
-        Type of the weights.
-
-    Returns
-    -------
-    CUDAProgram
-    """
+    """The C++ form of a program; made once."""
     return CUDAProgram(code, weight)

@@ -63,48 +63,22 @@ class Bins:
 def words(*values: int) -> Any:
     """`struct` of 64-bit words.
 
-    Parameters
-    ----------
-    *values : int
-        Addresses, or integers.
-
-    Returns
-    -------
-    numpy array of shape ()
+    Returns numpy array of shape ().
     """
     return struct(*(np.uint64(value) for value in values))
 
 
 def address(array: Any) -> int:
-    """Where a CuPy array lies; 0 for None.
-
-    Parameters
-    ----------
-    array : cupy.ndarray or None
-
-    Returns
-    -------
-    int
-    """
+    """Where a CuPy array lies; 0 for None."""
     return 0 if array is None else int(array.data.ptr)
 
 
 def make_bins(indptr: Any, split: bool = True) -> Bins:
     """Bin the rows that `indptr` delimits.
 
-    Parameters
-    ----------
-    indptr : int64 CuPy array, shape (rows + 1,)
-    split : bool, default True
-        Whether long rows are cut in pieces; else a warp takes each.
-
-    Returns
-    -------
-    Bins
-
-    Notes
-    -----
     Waits for the device: the sizes of the bins must reach the host. Takes 4 bytes a row and 8 for every 1024 entries.
+
+    ``indptr`` (int64 CuPy array, shape (rows + 1,)).
     """
     import cupy
 
@@ -141,17 +115,7 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
 
 
 def bins(rows: CSR | HYB) -> Bins:
-    """The bins of a matrix's rows, or of the tail of a HYB, worked out once.
-
-    Parameters
-    ----------
-    rows : CSR or HYB
-        On the GPU.
-
-    Returns
-    -------
-    Bins
-    """
+    """The bins of a matrix's rows, or of the tail of a HYB, worked out once."""
     found, split = _found(rows), techniques.row_splitting
     if split not in found:
         found[split] = make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr, split)

@@ -24,16 +24,7 @@ _BOOL = np.dtype(np.bool_)
 class ShapedProgram:
     """The C++ structs ``Program`` and ``Product`` of a program with shapes, and the code to link with them.
 
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    weight : numpy.dtype or None
-        Type of the weights; None for a pattern, whose weights are ones of the messages' type.
-    ids : numpy.dtype
-        Type of vertex ids.
-    replies : bool
-        Whether what travels is what arcs reply to their source: gathered by rows of out-arcs.
+    ``weight``: type of the weights; None for a pattern, whose weights are ones of the messages' type.
     """
 
     def __init__(self, code: ProgramCode, weight: np.dtype | None, ids: np.dtype, replies: bool = False) -> None:
@@ -48,16 +39,7 @@ class ShapedProgram:
     def struct(self, state: tuple[Any, ...], world: tuple[Any, ...] | None = None) -> np.ndarray:
         """The struct's value.
 
-        Parameters
-        ----------
-        state : tuple of CuPy arrays
-            As `hpgraph.kernels.superstep.cuda_shaped.flat` gives it.
-        world : tuple of scalars, optional
-            The parameters; whoever only sends does not read them here.
-
-        Returns
-        -------
-        numpy array of shape ()
+        Returns numpy array of shape ().
         """
         values = world or (0,) * len(self._world)
         return struct(*state, *(dtype.type(value) for value, dtype in zip(values, self._world, strict=True)))

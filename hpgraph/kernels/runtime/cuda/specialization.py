@@ -40,28 +40,7 @@ class DeviceGather:
 
     @classmethod
     def from_function(cls, gather: Any, weight_dtype: Any, state_dtypes: Any, message_dtype: Any) -> DeviceGather:
-        """From ``gather(state, source, weight, target)``, `state` being a tuple of arrays.
-
-        Parameters
-        ----------
-        gather : Function
-            That of a semiring becomes C++; any other Python function becomes LTO-IR.
-        weight_dtype : dtype-like
-        state_dtypes : sequence of dtype-like
-        message_dtype : dtype-like
-            What the result is converted to.
-
-        Returns
-        -------
-        DeviceGather
-
-        Examples
-        --------
-        >>> from hpgraph.semiring import get_semiring
-        >>> gather = get_semiring("min_plus").gather("float32", "float32")
-        >>> "s0[source]" in DeviceGather.from_function(gather, "float32", ("float32",), "float32").source
-        True
-        """
+        """From ``gather(state, source, weight, target)``, `state` being a tuple of arrays."""
         state = tuple(np.dtype(dtype) for dtype in state_dtypes)
         code = gather_functor(gather, weight_dtype, state, message_dtype, np.int64, "GatherFunction")
         members = "".join(f"    const {c_type(dtype)}* s{i};\n" for i, dtype in enumerate(state))
@@ -78,14 +57,7 @@ class DeviceGather:
     def arguments(self, state: tuple[Any, ...]) -> Any:
         """The struct itself, to be passed by value; of a single array the array, which is passed alike.
 
-        Parameters
-        ----------
-        state : tuple of CuPy arrays
-            Contiguous, of `state_dtypes`.
-
-        Returns
-        -------
-        array
+        ``state``: contiguous, of `state_dtypes`.
         """
         return state[0] if len(state) == 1 else struct(*state) if state else struct(None)
 
@@ -101,19 +73,7 @@ class Specialization:
     loaded: dict[tuple[Any, ...], Module] = field(default_factory=dict, compare=False, repr=False)
 
     def load(self, source: str, *names: str) -> Module:
-        """Kernels of a source file for this instance, on the current device.
-
-        Parameters
-        ----------
-        source : str
-            A ``.cuh`` file.
-        *names : str
-            Templates, without namespace and parameters.
-
-        Returns
-        -------
-        Module
-        """
+        """Kernels of a source file for this instance, on the current device."""
         import cupy
 
         key = cupy.cuda.runtime.getDevice(), source, names
@@ -126,17 +86,7 @@ class Specialization:
 
 
 def launch(module: Module, name: str, blocks: int, *arguments: Any) -> None:
-    """Launch a kernel with blocks of the usual size; no blocks, no launch.
-
-    Parameters
-    ----------
-    module : Module
-    name : str
-        Of the template, without namespace and parameters.
-    blocks : int
-    *arguments
-        As CuPy's kernels take them.
-    """
+    """Launch a kernel with blocks of the usual size; no blocks, no launch."""
     if blocks:
         module.function(f"hpgraph::{name}<Product>")((blocks,), (BLOCK,), arguments)
 
@@ -154,22 +104,7 @@ def specialize(
 ) -> Specialization:
     """What the templates are compiled for.
 
-    Parameters
-    ----------
-    gather : Function or DeviceGather
-    reduce : Monoid
-    accum : BinaryOp or None
-    weight_dtype : dtype or None
-        None for a pattern, whose weights are 1 in the type of the messages.
-    index_dtype : dtype
-    state_dtypes : tuple of dtype
-    message_dtype : dtype
-    filtered : bool
-        Whether only some columns send.
-
-    Returns
-    -------
-    Specialization
+    ``weight_dtype``: none for a pattern, whose weights are 1 in the type of the messages.
     """
     weight = message_dtype if weight_dtype is None else weight_dtype
     if not isinstance(gather, DeviceGather):
@@ -226,20 +161,7 @@ def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:
 def specialize_for(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, accum: Any, filtered: bool
 ) -> Specialization:
-    """`specialize` for the types of a matrix.
-
-    Parameters
-    ----------
-    rows : CSR, HYB or SELL
-    gather, reduce, state_dtypes, accum, filtered
-        As for `specialize`.
-    dtype : dtype
-        Of messages.
-
-    Returns
-    -------
-    Specialization
-    """
+    """`specialize` for the types of a matrix."""
     indices, data = (rows.tail_indices, rows.tail_data) if isinstance(rows, HYB) else (rows.indices, rows.data)
     weight = None if data is None else data.dtype
     return specialize(gather, reduce, accum, weight, indices.dtype, state_dtypes, dtype, filtered)

@@ -15,21 +15,8 @@ from hpgraph.semiring.cuda import c_type
 def struct(*fields: Any) -> np.ndarray:
     """A C struct of the given fields, laid out as a C compiler would.
 
-    Parameters
-    ----------
-    *fields : CuPy array, None, int or NumPy scalar
-        An array stands for its address, None for a null pointer, an int has 64 bits.
-
-    Returns
-    -------
-    numpy array of shape ()
-        One void element, as CuPy passes it to a kernel by value.
-
-    Examples
-    --------
-    >>> made = struct(np.int32(1), np.float64(2), None)
-    >>> made.dtype.itemsize
-    24
+    ``*fields``: an array stands for its address, None for a null pointer, an int has 64 bits. Returns numpy array of
+    shape (): one void element, as CuPy passes it to a kernel by value.
     """
     pack, void, addresses = _layout(tuple([type(field) for field in fields]))
     values = list(fields)
@@ -63,21 +50,8 @@ _KINDS = {
 class Layout:
     """The fields of a C++ struct, described once: the host fills it by them, and the compiler checks them.
 
-    Parameters
-    ----------
-    name : str
-        In namespace hpgraph; parameters of a template in braces, as in ``"Frontier<{Index}>"``.
-    **fields : str, Layout, or a pair of such and a number
-        In their order: "*" is a pointer, "i64", "u64", "int", "unsigned" and "double" are C++'s; any other name is a
-        parameter of the template; a pair is an array.
-
-    Examples
-    --------
-    >>> pair = Layout("Pair<{Index}>", vertex="Index", place="*").of(Index=np.dtype(np.int32))
-    >>> pair.size, pair(np.int32(3), None).dtype.itemsize
-    (16, 16)
-    >>> print(pair.checks.splitlines()[-1])
-    static_assert(__INTADDR__(&((hpgraph::Pair<int>*)0)->place) == 8, "Pair.place");
+    ``**fields``: in their order: "*" is a pointer, "i64", "u64", "int", "unsigned" and "double" are C++'s; any other
+    name is a parameter of the template; a pair is an array.
     """
 
     def __init__(self, name: str, /, **fields: Any) -> None:
@@ -85,16 +59,7 @@ class Layout:
         self._made: dict[tuple[Any, ...], StructLayout] = {}
 
     def of(self, **types: np.dtype) -> StructLayout:
-        """The layout for given types of the template's parameters; made once.
-
-        Parameters
-        ----------
-        **types : numpy.dtype
-
-        Returns
-        -------
-        StructLayout
-        """
+        """The layout for given types of the template's parameters; made once."""
         key = tuple(types.items())
         if key not in self._made:
             name = self._name.format(**{parameter: c_type(dtype) for parameter, dtype in types.items()})
@@ -117,14 +82,9 @@ class Layout:
 
 
 class StructLayout:
-    """A `Layout` for certain types; called with the values of all fields, inner structs' among them, it is the struct.
+    """A `Layout` for certain types; called with the values of all fields, inner structs' among them.
 
-    Parameters
-    ----------
-    name : str
-        The C++ type, in namespace hpgraph.
-    dtype : numpy.dtype
-        A structured one.
+    It is the struct.
     """
 
     def __init__(self, name: str, dtype: np.dtype) -> None:
@@ -138,21 +98,7 @@ class StructLayout:
         return made
 
     def offset(self, field: str) -> int:
-        """Where a field begins, in bytes.
-
-        Parameters
-        ----------
-        field : str
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
-        >>> Layout("Pair", vertex="int", place="*").of().offset("place")
-        8
-        """
+        """Where a field begins, in bytes."""
         return int(self.dtype.fields[field][1]) if self.dtype.fields else 0
 
     @cached_property

@@ -53,13 +53,7 @@ def slot_of(owner: Any) -> np.ndarray:
 
 
 class Takeover:
-    """What is known of a graph's searches: whether the host waits, and its copy of the arcs.
-
-    Parameters
-    ----------
-    arcs : CSR
-        On the GPU.
-    """
+    """What is known of a graph's searches: whether the host waits, and its copy of the arcs."""
 
     def __init__(self, arcs: CSR) -> None:
         n, size = arcs.shape[0], sum(part.nbytes for part in (arcs.indptr, arcs.indices, arcs.data) if part is not None)
@@ -105,12 +99,7 @@ def takeover(arcs: CSR) -> Takeover:
 class Continued:
     """Trace rows of a search that the host went on with; fetched when called.
 
-    Parameters
-    ----------
-    record : Record
-        Of the supersteps on the GPU.
-    rows : int64 array of shape (supersteps, 4)
-        Of those on the host.
+    ``rows`` (int64 array of shape (supersteps, 4)): of those on the host.
     """
 
     def __init__(self, record: Record, rows: np.ndarray) -> None:
@@ -129,17 +118,7 @@ class Continued:
 def on_host(state: tuple[Any, ...], run: Callable[[tuple[np.ndarray, ...]], Result]) -> Result:
     """Run on copies of the properties in the host's memory, and bring them back.
 
-    Parameters
-    ----------
-    state : tuple of CuPy arrays
-        The properties; changed in place.
-    run : callable
-        Takes the copies and changes them.
-
-    Returns
-    -------
-    object
-        What `run` returned.
+    ``state``: the properties; changed in place.
     """
     copies = tuple(values.get() for values in state)
     result = run(copies)
