@@ -23,7 +23,7 @@ from .report import aligned
 
 SIZES = {"8 B": 8, "1 MiB": 1 << 20, "8 MiB": 8 << 20, "256 MiB": 256 << 20}
 # Bytes that all rounds of a measurement move at the most, and rounds.
-MOST_BYTES, MOST_ROUNDS = 16 << 30, 500
+MAX_BYTES, MAX_ROUNDS = 16 << 30, 500
 # 8 bytes a thread, as kernels write words of frontiers and values of doubles.
 _WRITE = r"""
 extern "C" __global__ void tell(const unsigned long long* from, unsigned long long* to, long long words) {
@@ -155,7 +155,7 @@ def measure(way: Callable[[Gpus], Callable[[], None]], devices: Devices, nbytes:
     round_ = way(gpus)
     round_()
     right = gpus.check()
-    rounds = min(MOST_ROUNDS, max(5, MOST_BYTES // (5 * nbytes)))
+    rounds = min(MAX_ROUNDS, max(5, MAX_BYTES // (5 * nbytes)))
     times = []
     for _ in range(5):
         gpus.wait()

@@ -23,7 +23,7 @@ from .works import WORKS
 # Cores that others may keep busy.
 DISTURBED = 0.1
 # A long row of searches of more levels takes minutes and says no more than one search does.
-MOST_LEVELS = 1000
+MAX_LEVELS = 1000
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -89,7 +89,7 @@ def _measure(case: graphs.Case, chosen: argparse.Namespace, references: Referenc
             continue
         library = kind(case)
         for work in chosen.works:
-            if work == "bfs_row" and (references.supersteps or 0) > MOST_LEVELS:
+            if work == "bfs_row" and (references.supersteps or 0) > MAX_LEVELS:
                 continue
             _say(f"  {case.name}: {work}, {kind.name} ...")
             measurement = measure(library, work, references, chosen.budget)

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.runtime.cuda.meeting import Launch, Parts
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Launch, Parts
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import Part
 from hpgraph.kernels.runtime.cuda.persistent import THREADS
 
 LEVELS = 2000
 _SOURCE = f"""#define HPGRAPH_THREADS {THREADS}
-#include "meeting.cuh"
+#include "multi_gpu_barrier.cuh"
 namespace hpgraph {{
-struct Arrays {{ u32* of[MOST_PARTS]; }};
+struct Arrays {{ u32* of[MAX_PARTS]; }};
 __global__ void __launch_bounds__(THREADS, 1)
 levels(i64 rounds, const Arrays arrays, const Parts parts, u64 launch) {{
     __shared__ BlockFlags flags;
@@ -50,5 +50,5 @@ def level(parts: Parts) -> float:
 
 @cache
 def _kernel(device: int, beside: int) -> Any:
-    module = load("meeting.cuh", prologue=_SOURCE, names=("hpgraph::levels",), cooperative=beside == 1)
+    module = load("multi_gpu_barrier.cuh", prologue=_SOURCE, names=("hpgraph::levels",), cooperative=beside == 1)
     return partial(module.function("hpgraph::levels"), (multiprocessors() // beside,), (THREADS,))

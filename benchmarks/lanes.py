@@ -191,7 +191,7 @@ def _levels(case: Case, chosen: np.ndarray, lanes: int | str) -> Any:
 
 
 def _closeness(case: Case, chosen: np.ndarray, lanes: int | str) -> Any:
-    from hpgraph.engine.survey import survey
+    from hpgraph.engine.multi_source_totals import survey
 
     return survey(case.graph, chosen, lanes=lanes).total
 

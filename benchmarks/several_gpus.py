@@ -20,8 +20,8 @@ from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import require_cupy, to_device
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import ConvergenceWarning
-from hpgraph.engine.divided_lanes import MOST
-from hpgraph.kernels.runtime.cuda.meeting import Parts
+from hpgraph.engine.divided_lanes import MAX
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 from hpgraph.kernels.runtime.cuda.part import Rows
 
 from . import exchange
@@ -154,7 +154,7 @@ def components(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
 def searches(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
     """Breadth-first from 128 vertices at once, past the trials; of the levels, the last search's are compared."""
     starts = (np.resize(case.sources, 128) + np.arange(128)) % case.one.n_vertices
-    for _ in range(2 * MOST + 2):
+    for _ in range(2 * MAX + 2):
         hpg.bfs(case.graph(divided), sources=starts, parents=False)
     while True:
         seconds, found = timed(case, lambda: hpg.bfs(case.graph(divided), sources=starts, parents=False))

@@ -28,7 +28,7 @@ _TILE = 4096
 _KEY = np.uint64(secrets.randbits(64))
 # Blocks that count rows: each adds what it has found to the same numbers.
 _COUNTERS = 1 << 11
-_LEAST_PART = 1 << 20
+_MIN_PART = 1 << 20
 # Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
 _RADIX_ENTRIES = 1 << 24
 _DIGIT_BITS = 10
@@ -77,7 +77,7 @@ def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[t
     """
     cupy = require_cupy()
     rows = len(indptr) - 1
-    part = max(int(entries * scratch), _LEAST_PART)
+    part = max(int(entries * scratch), _MIN_PART)
     within = cupy.searchsorted(indptr, cupy.arange(part, max(entries, part + 1), part), side="right") - 1
     widest = 1 << (63 - bits)
     cuts = np.unique(np.concatenate((cupy.asnumpy(within), np.arange(0, rows, widest), [rows])))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from hpgraph.containers.public import hand_down
+from hpgraph.containers.public import register_loader
 
 # A public name stands here twice: for type checkers, to whom ``a as a`` is public, and in the table that finds it.
 if TYPE_CHECKING:
@@ -320,14 +320,14 @@ if not TYPE_CHECKING:
             value = importlib.import_module(f"{__name__}.{name}")
         else:
             # Loaded for the message alone: what it needs would make a third of the time of `import hpgraph`.
-            from hpgraph.core.misspelt import did_you_mean
+            from hpgraph.core.suggestions import did_you_mean
 
             meant = "" if name.startswith("_") else did_you_mean(name, [*_MODULE_OF, *_SUBPACKAGES])
             raise AttributeError(f"module 'hpgraph' has no attribute {name!r}{meant}")
         globals()[name] = value
         return value
 
-    hand_down(__getattr__)
+    register_loader(__getattr__)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

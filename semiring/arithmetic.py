@@ -151,20 +151,20 @@ def _reversed_difference(a: Any, b: Any) -> Any:
     return b - a
 
 
-_LEAST, _LARGEST = np.int64(-(2**63)), np.int64(2**63 - 1)
+_MIN, _LARGEST = np.int64(-(2**63)), np.int64(2**63 - 1)
 _NONE, _ALL = np.uint64(0), np.uint64(2**64 - 1)
 
 
 def _signed_sum(a: Any, b: Any) -> Any:
     # It wrapped around if its sign is neither operand's.
     total = a + b
-    end = _LARGEST if a >= 0 else _LEAST
+    end = _LARGEST if a >= 0 else _MIN
     return end if ((a ^ total) & (b ^ total)) < 0 else total
 
 
 def _signed_difference(a: Any, b: Any) -> Any:
     rest = a - b
-    end = _LARGEST if a >= 0 else _LEAST
+    end = _LARGEST if a >= 0 else _MIN
     return end if ((a ^ b) & (a ^ rest)) < 0 else rest
 
 

@@ -21,7 +21,7 @@ from hpgraph.semiring.references import global_names
 from hpgraph.semiring.snapshot import copy_function
 
 # Ways through one function; values worked out in all, and calls.
-MOST_WAYS, MOST_VALUES = 16, 256
+MAX_WAYS, MAX_VALUES = 16, 256
 # Other built-in functions ask what Python makes of a value, which here is a symbol.
 _BUILTIN = {"abs", "bool", "float", "int", "max", "min"}
 _BOOL, _INT64, _FLOAT32, _FLOAT64 = (np.dtype(name) for name in ("bool", "int64", "float32", "float64"))
@@ -87,7 +87,7 @@ class Text:
         return found
 
     def _named(self, expression: str, dtype: np.dtype) -> Value:
-        if len(self.lines) == MOST_VALUES:
+        if len(self.lines) == MAX_VALUES:
             raise Refused
         name = f"t{len(self.lines)}"
         self.lines.append(f"const {c_type(dtype)} {name} = {expression};")
@@ -302,12 +302,12 @@ class Traced:
         text, ways, found = self._text, Ways(), []
         self._prepare()
         text.calls += 1
-        if text.calls > MOST_VALUES:
+        if text.calls > MAX_VALUES:
             raise Refused  # it may call itself
         text.ways.append(ways)
         while True:
             found.append((self._python(*arguments), ways.decided))
-            if len(found) > MOST_WAYS:
+            if len(found) > MAX_WAYS:
                 raise Refused
             if not ways.turn():
                 break

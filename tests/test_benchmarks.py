@@ -250,7 +250,7 @@ def test_every_switch_is_in_the_ablation(benchmarks: Any) -> None:
 
     switches = {name for name in dir(hpg.techniques) if getattr(hpg.techniques, name) is True}
     # How much kernels side by side are worth takes several GPUs: see scaling-out.
-    assert switches <= {*CONCERNS, *lanes.TECHNIQUES, "side_by_side"}
+    assert switches <= {*CONCERNS, *lanes.TECHNIQUES, "multi_gpu"}
 
 
 @pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux tells")

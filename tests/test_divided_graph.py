@@ -158,8 +158,8 @@ with warnings.catch_warnings(record=True) as said:
     G, A = plain.to("cuda:0,1"), hpg.Matrix(plain.out_csr.to_scipy()).to("cuda:0,1")
     assert np.allclose(hpg.pagerank(G).rank.get(), hpg.pagerank(plain).rank, rtol=1e-6)
     assert (hpg.core_number(G).get() == hpg.core_number(plain)).all()
-    for side_by_side in (False, True):
-        with hpg.techniques(side_by_side=side_by_side):
+    for multi_gpu in (False, True):
+        with hpg.techniques(multi_gpu=multi_gpu):
             assert (hpg.bfs(G, 1).level.get() == hpg.bfs(plain, 1).level).all()
             assert np.allclose(hpg.sssp(G, 1).distance.get(), hpg.sssp(plain, 1).distance, rtol=1e-5)
             assert (hpg.connected_components(G).label.get() == hpg.connected_components(plain).label).all()

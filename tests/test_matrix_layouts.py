@@ -133,7 +133,7 @@ def test_explain_tells_who_chose(device, road):
 def test_explain_lists_blocks_where_they_are_used(device, monkeypatch):
     from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
 
-    monkeypatch.setattr(blocked_layout, "FEWEST", 1)
+    monkeypatch.setattr(blocked_layout, "MIN", 1)
     monkeypatch.setattr(blocked_layout, "blocks_seconds", lambda *sizes: 1e-9)
     A = hpg.Matrix(hpg.datasets.uniform(17, 4, weighted=True)).to(device)
     said = A.explain()

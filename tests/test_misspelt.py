@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import hpgraph as hpg
-from hpgraph.core import misspelt
+from hpgraph.core import suggestions
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_what_is_nothing_like_it() -> None:
 
 
 def test_what_is_meant_is_there() -> None:
-    for meant in misspelt._ELSEWHERE.values():
+    for meant in suggestions._ELSEWHERE.values():
         assert hasattr(hpg, meant.partition("(")[0])
 
 
@@ -84,7 +84,7 @@ def test_every_algorithm_names_the_right_argument() -> None:
 
 
 def test_what_is_wrong_within_a_function_is_said_as_it_is() -> None:
-    @misspelt.naming_arguments
+    @suggestions.naming_arguments
     def rank(G: Any, *, damping: float = 0.85) -> Any:
         return len(G, damping)  # type: ignore[call-arg]
 

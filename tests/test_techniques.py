@@ -20,8 +20,8 @@ TRAVERSALS = (
 )  # fmt: skip
 # On either device: tests/engine/test_grouping.py.
 LANES = ("early_termination", "group_by", "joint_frontier")
-# Where there are shards: tests/engine/test_side_by_side.py.
-DIVIDED = ("side_by_side",)
+# Where there are shards: tests/engine/test_multi_gpu.py.
+DIVIDED = ("multi_gpu",)
 NAMES = (*PRODUCTS, *TRAVERSALS, *LANES, *DIVIDED)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -99,7 +99,7 @@ def topological_sort(G: Graph | Any) -> Array:
     """
     graph = as_graph(G)
     generation = _sorted(graph)
-    return called(graph, array_module(graph.device).argsort(generation, kind="stable"))
+    return vertex_names(graph, array_module(graph.device).argsort(generation, kind="stable"))
 
 
 @naming_arguments
@@ -147,7 +147,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     graph = as_graph(G)
     generation, xp = _sorted(graph), array_module(graph.device)
     if graph.n_vertices == 0:
-        return called(graph, np.empty(0, np.int64))
+        return vertex_names(graph, np.empty(0, np.int64))
     if graph.weighted and weight is not None:
         length = _heaviest(graph)
         counted = graph.in_csr.data.astype(np.float64, copy=False)
@@ -164,7 +164,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     while steps[v] < n:
         v = int(steps[v])
         path.append(v)
-    return called(graph, np.array(path[::-1]))
+    return vertex_names(graph, np.array(path[::-1]))
 
 
 def _heaviest(graph: Graph) -> Any:

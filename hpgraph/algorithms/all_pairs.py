@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.distance_blocks import block_size, distances_from
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import check_memory
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
+from hpgraph.core.suggestions import naming_arguments
 
 
 @naming_arguments
@@ -86,6 +86,6 @@ def all_pairs_shortest_path_length(
     def blocks() -> Iterator[tuple[np.ndarray, Any]]:
         for begin in range(0, len(vertices), size):
             part = vertices[begin : begin + size]
-            yield called(graph, part), distances_from(graph, part, weighted=weighted, limit=limit)
+            yield vertex_names(graph, part), distances_from(graph, part, weighted=weighted, limit=limit)
 
     return blocks()

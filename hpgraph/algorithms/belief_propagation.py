@@ -25,8 +25,8 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 

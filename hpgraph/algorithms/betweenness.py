@@ -30,8 +30,8 @@ from hpgraph.core.config import config
 from hpgraph.core.device import array_module, lanes_within
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each, shares
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.progress import progress_bar
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.betweenness import LANES, Sums

@@ -24,7 +24,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import native, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction

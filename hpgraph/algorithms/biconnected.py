@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.skeleton import blocks, bridge_ends
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, occurrences
 
 
@@ -116,7 +116,7 @@ def bridges(G: Graph | Any) -> Array:
         ends = bridge_ends(arcs)
     ends = xp.sort(ends, axis=1)
     order = xp.argsort(ends[:, 0] * graph.n_vertices + ends[:, 1])
-    return called(graph, ends[order].astype(arcs.indices.dtype))
+    return vertex_names(graph, ends[order].astype(arcs.indices.dtype))
 
 
 @naming_arguments
@@ -163,7 +163,7 @@ def articulation_points(G: Graph | Any) -> Array:
         top = components.top
     # A root holds together what hangs on it by several components, another vertex also what is above it.
     hanging = occurrences(top, graph.n_vertices)
-    return called(graph, xp.flatnonzero(hanging > _is_root(forest)).astype(arcs.indices.dtype))
+    return vertex_names(graph, xp.flatnonzero(hanging > _is_root(forest)).astype(arcs.indices.dtype))
 
 
 @naming_arguments

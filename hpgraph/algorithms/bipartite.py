@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.algorithms.bfs import WideTree
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.levels import Tree
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
 
@@ -82,7 +82,7 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
     if side is None:
         raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")
     xp = array_module(graph.device)
-    return called(graph, xp.flatnonzero(side == 0)), called(graph, xp.flatnonzero(side))
+    return vertex_names(graph, xp.flatnonzero(side == 0)), vertex_names(graph, xp.flatnonzero(side))
 
 
 def _sides(graph: Graph) -> Any:

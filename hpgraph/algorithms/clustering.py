@@ -22,7 +22,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 
 FORMS = ("networkx", "ldbc")
 

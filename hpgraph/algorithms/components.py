@@ -18,13 +18,13 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
-from hpgraph.engine.heads import head_of
+from hpgraph.engine.hub_cache import hub_cache_of
+from hpgraph.engine.multi_gpu import apart, divides_components
+from hpgraph.engine.multi_gpu import components as divided_components
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.engine.side_by_side import apart, divides_components
-from hpgraph.engine.side_by_side import components as divided_components
 from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.numbering import numbered
@@ -132,7 +132,7 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return named(ComponentsResult(*numbered(_strong(graph))), graph)
-    divisible = isinstance(graph, DividedGraph) and techniques.side_by_side and apart(graph) is None
+    divisible = isinstance(graph, DividedGraph) and techniques.multi_gpu and apart(graph) is None
     divided: Any = graph if divisible else None
     if divided is not None and divides_components(divided):
         return named(ComponentsResult(*divided_components(divided)), graph)
@@ -150,7 +150,7 @@ def _in_pages(graph: StreamedGraph) -> ComponentsResult:
     with graph.exclusive():
         store = graph.store(False, False)
         assert store is not None
-        head = None if graph.directed else head_of(store, graph)
+        head = None if graph.directed else hub_cache_of(store, graph)
         found = windows(graph.device).components(store, head, not graph.directed)
     return named(ComponentsResult(*found), graph)
 

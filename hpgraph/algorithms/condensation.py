@@ -11,8 +11,8 @@ from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 
 
 @dataclass(frozen=True)

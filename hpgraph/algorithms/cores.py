@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.both_ways import both_ways
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.cores_in_parts import core_numbers
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, is_cuda, native, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
@@ -177,7 +177,7 @@ def degeneracy_ordering(G: Graph | Any) -> Array:
     [3, 0, 1, 2]
     """
     graph = as_graph(G)
-    return called(graph, array_module(graph.device).argsort(_peeled(graph)[1], kind="stable"))
+    return vertex_names(graph, array_module(graph.device).argsort(_peeled(graph)[1], kind="stable"))
 
 
 def _peeled(graph: Graph) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 
 
 @naming_arguments

@@ -11,9 +11,9 @@ from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
-from hpgraph.engine.survey import survey
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.engine.multi_source_totals import survey
 
 
 @naming_arguments

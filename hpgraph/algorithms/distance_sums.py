@@ -10,7 +10,7 @@ from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
-from hpgraph.engine.survey import survey
+from hpgraph.engine.multi_source_totals import survey
 
 
 class DistanceSums(NamedTuple):

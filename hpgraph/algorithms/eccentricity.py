@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.distance_sums import distance_sums
 from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnected
 from hpgraph.algorithms.lengths import in_double_precision, with_lengths
 from hpgraph.algorithms.sources import sources_of
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import occurrences
 
 
@@ -274,7 +274,7 @@ def _narrowed(G: Any, weight: Any, largest: bool, open_: Any) -> tuple[Eccentric
 
     def listed(flags: Any) -> Any:
         chosen = array_module(whole.device).flatnonzero(flags)
-        return called(whole, chosen if members is None else members[chosen])
+        return vertex_names(whole, chosen if members is None else members[chosen])
 
     return bounds, listed
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.reach import k_hop
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
 
@@ -112,7 +112,7 @@ class EgoSample:
     @property
     def names(self) -> Any:
         """Each vertex as the graph calls it."""
-        return called(self.graph, self.vertex)
+        return vertex_names(self.graph, self.vertex)
 
     def __repr__(self) -> str:
         parts = f"{len(self):,} {'part' if len(self) == 1 else 'parts'}"

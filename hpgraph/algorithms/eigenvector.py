@@ -20,7 +20,7 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run

@@ -24,11 +24,11 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
+from hpgraph.core.suggestions import naming_arguments
 
 # More products than this nobody waits for; Bessel functions are exact far beyond the times that they reach.
-MOST_TERMS = 1 << 16
+MAX_TERMS = 1 << 16
 
 LAPLACIANS = ("combinatorial", "normalized", "random-walk")
 
@@ -209,8 +209,8 @@ def _reach(variance: float, tol: float) -> int:
 
 def _terms(terms: float) -> int:
     """So many terms, unless they are too many."""
-    if not terms < MOST_TERMS:
-        raise ValueError(f"t must be smaller: it would take more than {MOST_TERMS:,} products with the graph")
+    if not terms < MAX_TERMS:
+        raise ValueError(f"t must be smaller: it would take more than {MAX_TERMS:,} products with the graph")
     return math.ceil(terms)
 
 

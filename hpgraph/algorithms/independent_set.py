@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.random_order import random_order
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
@@ -66,4 +66,4 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
     taken = kernels(graph.device).independent_set(graph.out_csr, random_order(graph, seed, rank=rank))
     if given is not None and not bool(taken[given].all()):
         raise ValueError("nodes must be independent: some of them are neighbours")
-    return called(graph, xp.flatnonzero(taken))
+    return vertex_names(graph, xp.flatnonzero(taken))

@@ -11,8 +11,8 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 # A round that moves no more than this share of the vertices is the last: a few may change to and fro for long (C. L.

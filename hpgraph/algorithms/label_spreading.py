@@ -23,8 +23,8 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, device_of, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
+from hpgraph.core.suggestions import naming_arguments
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, check_memory, native, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 
 # Pairs whose bounds are drawn in one go on the CPU.
 _PAIRS = 1 << 14

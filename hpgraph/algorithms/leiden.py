@@ -18,8 +18,8 @@ from hpgraph.algorithms.communities import (
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level

@@ -18,9 +18,9 @@ from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.engine.survey import Levels
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.runtime.attached import attached

@@ -8,7 +8,7 @@ from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 

@@ -22,7 +22,7 @@ from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.edge_definition import EdgeProperty
 from hpgraph.engine.edge_program import EdgeVertexProgram
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from hpgraph.scipy_api.matrix import Matrix
 
 # A message holds a height and a vertex, 31 bits each, or a sum of excesses, and one bit that says which.
-MOST_VERTICES, MOST_FLOW = 1 << 30, 1 << 61
+MAX_VERTICES, MAX_FLOW = 1 << 30, 1 << 61
 # Supersteps of the first pushes, and the fewest: a look and a push four times.
-FEWEST = 8
+MIN = 8
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     s, t = graph.index_of(source, "source"), graph.index_of(sink, "sink")
     if s == t:
         raise ValueError("source and sink must be two vertices, not one")
-    if graph.n_vertices > MOST_VERTICES:
-        raise ValueError(f"maximum_flow takes at most {MOST_VERTICES} vertices, not {graph.n_vertices}")
+    if graph.n_vertices > MAX_VERTICES:
+        raise ValueError(f"maximum_flow takes at most {MAX_VERTICES} vertices, not {graph.n_vertices}")
     both, capacity = both_ways(graph)
     value, flow = _flow(both, capacity, s, t)
     net = flow - flow[both.reverse_arcs]
@@ -216,12 +216,12 @@ def _flow(graph: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
     begin, end = to_device(graph.out_csr.indptr[s : s + 2], "cpu").tolist()
     first = capacity[begin:end]
     # As floats they cannot wrap around.
-    if float(first.astype(np.float64).sum()) >= MOST_FLOW:
-        raise ValueError(f"the source's arcs carry more than {MOST_FLOW} together, which cannot be counted")
+    if float(first.astype(np.float64).sum()) >= MAX_FLOW:
+        raise ValueError(f"the source's arcs carry more than {MAX_FLOW} together, which cannot be counted")
     flow, excess = xp.zeros(len(capacity), np.int64), xp.zeros(n, np.int64)
     flow[begin:end] = first
     excess[graph.out_csr.indices[begin:end]] = first
-    supersteps = FEWEST
+    supersteps = MIN
     # First all goes to the sink that can, then what is left goes back to the source.
     for start, lowest, other, top in ((t, 0, s, n), (s, n, t, 2 * n)):
         waiting = True
@@ -248,5 +248,5 @@ def _flow(graph: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
                 cost = int(pushed.trace.edges.sum())
                 worth -= cost
                 # Each run takes time by the size of the graph: so many supersteps that few runs make up a search.
-                supersteps = 2 * supersteps if cost < worth else max(supersteps // 2 & ~1, FEWEST)
+                supersteps = 2 * supersteps if cost < worth else max(supersteps // 2 & ~1, MIN)
     return int(excess[t]), flow

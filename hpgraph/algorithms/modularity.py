@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.algorithms.communities import as_labels, checked, modularity_of
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import native, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import level_of

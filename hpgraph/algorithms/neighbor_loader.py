@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.chance import seed_of
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.neighbor_sampling import NeighborSample, fanouts_of, sample_neighbors
+from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device

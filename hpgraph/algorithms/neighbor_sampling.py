@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
-from hpgraph.algorithms.chance import chances, seed_of
 from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.random_choice import chances, seed_of
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import sampling
 
 # Hops share a counter's bits with draws: more than these would meet.
-_MOST_HOPS, _MOST_DRAWS = 1 << 22, 1 << 39
+_MAX_HOPS, _MAX_DRAWS = 1 << 22, 1 << 39
 
 # Of the draws here: random walks of the same seed would begin alike.
 _STREAM = 0x9E3779B97F4A7C15
@@ -76,7 +76,7 @@ class NeighborSample:
     @property
     def names(self) -> Any:
         """Each vertex as the graph calls it."""
-        return called(self.graph, self.vertex)
+        return vertex_names(self.graph, self.vertex)
 
     def __repr__(self) -> str:
         seeds, hops = self.vertices_of_hop[0], len(self.edges_of_hop)
@@ -168,6 +168,6 @@ def fanouts_of(fanouts: Any) -> list[int]:
     """How many to draw at each hop, checked."""
     given = [fanouts] if not hasattr(fanouts, "__iter__") else list(fanouts)
     hops = [whole(one, "fanouts", "whole numbers") for one in given]
-    if not hops or len(hops) > _MOST_HOPS or not all(-1 <= one < _MOST_DRAWS for one in hops):
+    if not hops or len(hops) > _MAX_HOPS or not all(-1 <= one < _MAX_DRAWS for one in hops):
         raise ValueError(f"fanouts must be numbers of neighbours from 0 on, or -1 for all, a hop each, not {fanouts!r}")
     return hops

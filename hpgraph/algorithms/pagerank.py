@@ -15,8 +15,8 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distribution import distribution
-from hpgraph.algorithms.leaving import leaving_of, moderate
 from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.out_strength import moderate, out_strength_of
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
@@ -28,8 +28,8 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -236,7 +236,7 @@ def pagerank(
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted:
         graph = moderate(graph, dtype)
-    leaving = leaving_of(graph, weighted, dtype)
+    leaving = out_strength_of(graph, weighted, dtype)
     if method == "delta":
         first = None if start is None else _first_ranks(graph, start, teleport, paper, dtype)
         spread = spread_changes(
@@ -275,7 +275,7 @@ def _in_lanes(
     first = None
     if start is not None:
         first = distribution(start, "start", graph, dtype, scale=rules.all_rank == 1)
-    leaving = leaving_of(graph, weighted, dtype)
+    leaving = out_strength_of(graph, weighted, dtype)
     found = rank_in_lanes(graph, jumps, leaving, first, rules, weighted=weighted, dtype=dtype)
     if not found.converged.all() and rules.tol > 0:
         lane = int(found.converged.argmin())

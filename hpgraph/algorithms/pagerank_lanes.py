@@ -165,7 +165,7 @@ def rank_in_lanes(
     """
     xp, device, n, k = array_module(graph.device), graph.device, graph.n_vertices, jumps.k
     step = joint_ranks(device)
-    most, size = min(step.MOST_RANKED, max(k, 1)), dtype.itemsize
+    most, size = min(step.MAX_RANKED, max(k, 1)), dtype.itemsize
     check_memory(k * n * size, f"ranks of {n} vertices in {k} lanes", device)
     most = lanes_within(most, lambda lanes: 3 * step.lanes_held(lanes) * n * size, device, k * n * size)
     rows = graph.in_csr

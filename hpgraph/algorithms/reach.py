@@ -6,17 +6,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.engine.multi_source_totals import Levels, LevelsBack, survey
 from hpgraph.engine.run import run
-from hpgraph.engine.survey import Levels, LevelsBack, survey
 from hpgraph.formats import Bitmask
 
 
@@ -177,7 +177,7 @@ def k_hop(
         return int(flags.sum())
     if form == "subgraph":
         return graph.subgraph(flags)
-    return called(graph, array_module(graph.device).flatnonzero(flags))
+    return vertex_names(graph, array_module(graph.device).flatnonzero(flags))
 
 
 def _limit(value: Any, weighted: bool, argument: str) -> float | None:

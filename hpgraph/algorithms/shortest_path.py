@@ -16,7 +16,7 @@ from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.errors import NoPathError
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 
 
 @naming_arguments

@@ -11,8 +11,8 @@ import numpy as np
 
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.mxv import mxv
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.distances import weight_facts
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_parts import ends_of_edges
 from hpgraph.containers.public import matrix_of_csr
@@ -28,7 +28,7 @@ from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSE
 # Bytes that a pair takes while a block of rows is worked on: of the product, and of what is made of it.
 _PAIR_BYTES = 64
 # A block takes this share of the free memory, and no more pairs than this: then it gets no faster.
-_SHARE, _MOST_PAIRS = 8, 1 << 25
+_SHARE, _MAX_PAIRS = 8, 1 << 25
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SimilarPairs(ResultTable, columns=("score", "source", "target"), ends=("so
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         """Triples of two vertices, as the graph calls them, and their score, as NetworkX gives them."""
-        columns = called(self.graph, self.source), called(self.graph, self.target), self.score
+        columns = vertex_names(self.graph, self.source), vertex_names(self.graph, self.target), self.score
         return zip(*(to_device(column, "cpu").tolist() for column in columns), strict=True)
 
     def __repr__(self) -> str:
@@ -246,7 +246,7 @@ def _bounds(left: CSR, right: CSR, vertices: Any) -> list[int]:
     lengths = right.degrees.astype(np.float64)
     pairs = mxv(matrix_of_csr(left.with_data(None)), lengths, "plus_second")
     device = left.device
-    most = max(1, min(_MOST_PAIRS, free_memory(device) // _SHARE // _PAIR_BYTES))
+    most = max(1, min(_MAX_PAIRS, free_memory(device) // _SHARE // _PAIR_BYTES))
     # The last pair of a row may be everyone.
     pairs = to_device(array_module(device).minimum(pairs, left.shape[1])[vertices], "cpu")
     ends = np.cumsum(pairs)

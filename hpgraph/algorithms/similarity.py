@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.called import called
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.similar_pairs import (
     SimilarPairs,
@@ -22,9 +21,10 @@ from hpgraph.algorithms.similar_pairs import (
     neighbours_apart,
     similar,
 )
+from hpgraph.algorithms.vertex_names import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN
 
 
@@ -400,4 +400,4 @@ def _who(graph: Graph, u: int, v: int, incoming: bool) -> Any:
     xp, rows = array_module(graph.device), neighbours_apart(graph.in_csr if incoming else graph.out_csr)
     begin, end = (to_device(rows.indptr[[w, w + 1]], "cpu").tolist() for w in (u, v))
     first, second = rows.indices[begin[0] : begin[1]], rows.indices[end[0] : end[1]]
-    return called(graph, xp.intersect1d(first, second, assume_unique=True))
+    return vertex_names(graph, xp.intersect1d(first, second, assume_unique=True))

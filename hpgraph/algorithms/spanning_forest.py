@@ -12,7 +12,7 @@ from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 

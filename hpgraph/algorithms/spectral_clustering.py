@@ -10,8 +10,8 @@ from hpgraph.algorithms.communities import Communities, by_smallest, checked, fo
 from hpgraph.algorithms.laplacian import smoothest
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 
 # Lloyd's steps, and how often they begin anew.
 _STEPS, _STARTS = 100, 10

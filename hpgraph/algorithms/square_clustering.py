@@ -19,7 +19,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
 # Ways of two arcs that a turn looks at, but for a row that has more: the part of the square that they make lies in

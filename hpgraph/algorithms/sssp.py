@@ -33,8 +33,8 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, native, to_device
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.lanes import run_lanes
 from hpgraph.engine.run import run, run_one

@@ -13,8 +13,8 @@ import numpy as np
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
-from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from hpgraph import __version__
-from hpgraph.cli import centralities, chances, commands, connectivity, propagation, rankings, structures
+from hpgraph.cli import centralities, commands, connectivity, propagation, random_choices, rankings, structures
 from hpgraph.cli.completion import script
 
 
@@ -95,18 +95,18 @@ def parser() -> argparse.ArgumentParser:
     heat.add_argument("--laplacian", choices=["combinatorial", "normalized", "random-walk"], default="combinatorial")
     heat.add_argument("--top", type=_count, default=10, metavar="N", help="print the N hottest vertices (default: 10)")
     heat.add_argument("--weighted", action="store_true", help="weights multiply what goes along an arc")
-    similar = command("similar", "who is most like a vertex, by common neighbours", chances.similar, compute)
+    similar = command("similar", "who is most like a vertex, by common neighbours", random_choices.similar, compute)
     similar.add_argument(
         "--measure", default="jaccard", help="what is compared (default: jaccard)",
         choices=["jaccard", "overlap", "sorensen", "cosine", "common_neighbors", "adamic_adar", "resource_allocation"],
     )  # fmt: skip
     similar.add_argument("--links", action="store_true", help="only vertices that no edge joins to it yet")
-    walks = command("walks", "where random walks from a vertex lead", chances.walks, compute)
+    walks = command("walks", "where random walks from a vertex lead", random_choices.walks, compute)
     walks.add_argument("--count", type=int, default=1000, metavar="N", help="how many walks (default: 1000)")
     walks.add_argument("--length", type=int, default=10, metavar="N", help="steps of each (default: 10)")
     for name, what in (("--p", "divides the chance to return"), ("--q", "divides the chance to go on away")):
         walks.add_argument(name, type=float, default=1.0, metavar=name[-1].upper(), help=f"{what} (default: 1)")
-    sample = command("sample", "neighbours of a vertex, drawn hop by hop", chances.sample, compute)
+    sample = command("sample", "neighbours of a vertex, drawn hop by hop", random_choices.sample, compute)
     sample.add_argument("--fanouts", default="10,10", metavar="K", help="how many at each hop (default: 10,10)")
     sample.add_argument("--replace", action="store_true", help="an arc may be drawn more than once")
     for one in (similar, sample):

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.cluster.block_state import COLUMNS, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.errors import CheckpointError, PeerLostError
 from hpgraph.cluster.grid import Grid, Numbering
-from hpgraph.cluster.moment import COLUMNS, Moment
 from hpgraph.cluster.run_block import COUNTS, BlockRun
 from hpgraph.core.device import Device
 from hpgraph.formats import CSR, Bitmask
@@ -171,7 +171,7 @@ def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "c
     return Block.of_csr(grid, block, csr, device)
 
 
-def save(run: BlockRun, moment: Moment) -> None:
+def save(run: BlockRun, moment: BlockState) -> None:
     """Write a block's state; once all blocks have, the first says so."""
     job, number = run.job, run.numbering
     assert job.checkpoint is not None
@@ -206,7 +206,7 @@ def _named(folder: Folder) -> str | None:
     return place
 
 
-def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
+def restore(run: BlockRun) -> tuple[BlockState, Bitmask | None] | None:
     """Read a block's state, if its run goes on from a checkpoint."""
     job, saved = run.job, run.share.saved
     if saved is None:
@@ -242,7 +242,7 @@ def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
         world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
         rows = [tuple(row) for row in arrays["rows"].reshape(-1, COLUMNS).tolist()]
         settled = Bitmask(run.n_own, arrays["settled"]) if "settled" in arrays else None
-        moment = Moment(int(table["step"]), active, world, counts, rows)
+        moment = BlockState(int(table["step"]), active, world, counts, rows)
     if number == 0:
         run.last_place = saved
     return moment, settled

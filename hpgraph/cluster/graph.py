@@ -17,11 +17,11 @@ from hpgraph.cluster.algorithms import Algorithms
 from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.grid import Grid, Order, shape_for
 from hpgraph.cluster.limits import Limits
-from hpgraph.cluster.people import Workers
 from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.sources import File, InMemory, Source
 from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
+from hpgraph.cluster.workers import Workers
 from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.names import Names, as_names

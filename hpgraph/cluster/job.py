@@ -18,7 +18,7 @@ from hpgraph.semiring.fingerprint import fingerprint
 
 # Programs that this process has been sent, by their fingerprints: each is read, and compiled, once.
 _PROGRAMS: dict[str, Any] = {}
-_MOST_PROGRAMS = 256
+_MAX_PROGRAMS = 256
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Job:
     prepare : str or None
         Which function of `hpgraph.cluster.programs` fills properties.
     peers : list of (str, int)
-        The station of each block.
+        The listener of each block.
     limits : Limits
     checkpoint : str or None
         A folder, or a place in an object store.
@@ -150,7 +150,7 @@ def received(data: bytes, key: str) -> Declarations:
                 f"{declarations_of(found).name} is not the same program here as at the client: a module that it comes "
                 "from, or refers to, differs; install the same versions on all workers"
             )
-        if len(_PROGRAMS) >= _MOST_PROGRAMS:
+        if len(_PROGRAMS) >= _MAX_PROGRAMS:
             _PROGRAMS.clear()
         _PROGRAMS[key] = found
     return declarations_of(found)

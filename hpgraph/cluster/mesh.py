@@ -15,8 +15,8 @@ from typing import Any
 
 from hpgraph.cluster.errors import ClusterTimeoutError, PeerLostError
 from hpgraph.cluster.limits import Limits
+from hpgraph.cluster.listener import Listener
 from hpgraph.cluster.messages import HEADER_BYTES, Header, parsed
-from hpgraph.cluster.station import Station
 
 # Says where the arrays of a message go, which it may refuse.
 Receiver = Callable[[Header], list[Any]]
@@ -34,19 +34,19 @@ class Mesh:
     """
 
     def __init__(
-        self, station: Station, token: bytes, block: int, peers: dict[int, tuple[str, int]], limits: Limits
+        self, listener: Listener, token: bytes, block: int, peers: dict[int, tuple[str, int]], limits: Limits
     ) -> None:
-        self._station, self._token, self._limits = station, token, limits
+        self._station, self._token, self._limits = listener, token, limits
         self.block, self.sent = block, 0
         self._sockets: dict[int, socket.socket] = {}
         try:
             # The lower number calls, the higher takes.
             for peer in sorted(peers):
                 if peer > block:
-                    self._add(peer, station.call(peers[peer], token, block, peer, limits.connect))
+                    self._add(peer, listener.call(peers[peer], token, block, peer, limits.connect))
             for peer in sorted(peers):
                 if peer < block:
-                    self._add(peer, station.take(token, block, peer, limits.connect))
+                    self._add(peer, listener.take(token, block, peer, limits.connect))
         except BaseException:
             self.close()
             raise

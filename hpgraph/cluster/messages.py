@@ -15,8 +15,8 @@ MAGIC = b"hpg1"
 _HEAD = struct.Struct("<4sBBHQQ")
 _ENTRY = struct.Struct("<B7xQ")
 # Arrays in a message at the most, so that every header has the same length.
-MOST = 14
-HEADER_BYTES = _HEAD.size + MOST * _ENTRY.size
+MAX = 14
+HEADER_BYTES = _HEAD.size + MAX * _ENTRY.size
 _TYPES = tuple(
     np.dtype(name)
     for name in (
@@ -58,8 +58,8 @@ class Header(NamedTuple):
 
 def packed(kind: int, form: int, step: int, count: int, arrays: list[np.ndarray]) -> list[Any]:
     """A message as buffers to be sent one after another."""
-    if len(arrays) > MOST:
-        raise MessageError(f"a message holds {MOST} arrays at the most, not {len(arrays)}")
+    if len(arrays) > MAX:
+        raise MessageError(f"a message holds {MAX} arrays at the most, not {len(arrays)}")
     table = b"".join(_ENTRY.pack(_CODES[array.dtype], array.size) for array in arrays)
     head = _HEAD.pack(MAGIC, kind, form, len(arrays), step, count) + table
     return [head.ljust(HEADER_BYTES, b"\0"), *(memoryview(a.data).cast("B") for a in arrays if a.size)]
@@ -70,7 +70,7 @@ def parsed(data: bytes) -> Header:
     magic, kind, form, arrays, step, count = _HEAD.unpack_from(data)
     if magic != MAGIC:
         raise MessageError("not a message of hpgraph")
-    if arrays > MOST or kind not in (FOLD, SPREAD, CONTROL, ARCS) or form not in (ALL, BITS, LISTED):
+    if arrays > MAX or kind not in (FOLD, SPREAD, CONTROL, ARCS) or form not in (ALL, BITS, LISTED):
         raise MessageError(f"a header with kind {kind}, form {form} and {arrays} arrays")
     table = []
     for k in range(arrays):

@@ -12,9 +12,9 @@ from hpgraph.cluster.blocks import block_bytes
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.limits import Limits
-from hpgraph.cluster.people import Workers
 from hpgraph.cluster.sources import Source
 from hpgraph.cluster.worker import Worker, introduce, versions
+from hpgraph.cluster.workers import Workers
 from hpgraph.core.device import Device
 from hpgraph.core.errors import DeviceMemoryError, HpgraphError
 
@@ -42,9 +42,9 @@ class Placement:
         self._least, self._total = np.full(self.grid.blocks, np.inf), np.zeros(self.grid.blocks)
         #: Whether blocks are still where they were placed, as far as is known: false once a run has lost somebody.
         self.settled = False
-        #: The worker of each block, and the station of each worker.
+        #: The worker of each block, and the listener of each worker.
         self.placed: dict[int, str] = {}
-        self.stations: dict[str, tuple[str, int]] = {}
+        self.listeners: dict[str, tuple[str, int]] = {}
         self._memory: dict[str, int] = {}
 
     def settle(self, workers: Workers) -> dict[int, str]:
@@ -64,7 +64,7 @@ class Placement:
         tries = 0
         while True:
             said = self._introduced(workers)
-            self.stations = {address: one.station for address, one in said.items()}
+            self.listeners = {address: one.listener for address, one in said.items()}
             here = {block: address for address, one in said.items() for block in one.held}
             placed = self._placed(said, here)
             self._memory = {address: one.memory for address, one in said.items()}

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.cluster.block_state import BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.exchange import Told
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.mesh import Mesh
-from hpgraph.cluster.moment import Moment
 from hpgraph.cluster.reading import reading_of
 from hpgraph.cluster.run_block import ACTIVE, INNER, BlockRun
 from hpgraph.core.device import to_device
@@ -31,7 +31,7 @@ from hpgraph.formats import CSR, Bitmask, Frontier
 
 # A bucket grows where a round of messages serves fewer arcs of a block, and shrinks towards its first width where it
 # serves PLENTY times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
-ENOUGH, PLENTY = 1 << 18, 16
+MIN, PLENTY = 1 << 18, 16
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -76,7 +76,7 @@ class RelaxationRun(BlockRun):
         there = [to_device(array, self.memory.device) for array in (indptr, indices, data)]
         return CSR((self.n_own, self.n_own), there[0], there[1], there[2], validate=False)
 
-    def _restored(self, moment: Moment) -> Moment:
+    def _restored(self, moment: BlockState) -> BlockState:
         # A checkpoint does not hold the bound: everybody sends once more.
         return replace(moment, active=np.arange(self.n_own, dtype=np.uint32))
 
@@ -142,9 +142,9 @@ class RelaxationRun(BlockRun):
     def _adapt(self) -> None:
         assert self.width is not None and self.job.delta is not None
         each = self.served / (self.rounds * self.numbering.grid.blocks)
-        if each < ENOUGH:
+        if each < MIN:
             self.width *= 2
-        elif each > PLENTY * ENOUGH:
+        elif each > PLENTY * MIN:
             self.width = max(self.width / 2, self.job.delta)
         self.rounds, self.served = 0, 0
 

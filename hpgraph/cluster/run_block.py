@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.cluster.block_state import COLUMNS, BlockResult, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.degrees import degrees_of
@@ -20,7 +21,6 @@ from hpgraph.cluster.exchange import Exchange, Told, some_of
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.memory import memory_on
 from hpgraph.cluster.mesh import Mesh
-from hpgraph.cluster.moment import COLUMNS, BlockResult, Moment
 from hpgraph.cluster.programs import PREPARED
 from hpgraph.cluster.reading import reading_of
 from hpgraph.core.work_clock import now
@@ -75,8 +75,8 @@ class BlockRun:
 
     def go(
         self,
-        saved: Callable[[], tuple[Moment, Bitmask | None] | None],
-        save: Callable[[BlockRun, Moment], None],
+        saved: Callable[[], tuple[BlockState, Bitmask | None] | None],
+        save: Callable[[BlockRun, BlockState], None],
         report: Callable[[int, int], None],
     ) -> BlockResult:
         """All supersteps.
@@ -121,11 +121,11 @@ class BlockRun:
         state = (*self.properties, self.vertices)
         return kernels(self.memory.device).Supersteps(self.code, state, whole, self.numbering.dtype)
 
-    def _restored(self, moment: Moment) -> Moment:
+    def _restored(self, moment: BlockState) -> BlockState:
         """What a checkpoint's moment means to this run."""
         return moment
 
-    def _begin(self) -> tuple[Moment, Bitmask | None]:
+    def _begin(self) -> tuple[BlockState, Bitmask | None]:
         """Fill the properties; who is active at first."""
         job, share, put = self.job, self.share, self.memory.put
         for (name, _), values, beginning in zip(self.code.properties, self.properties, job.beginnings, strict=True):
@@ -161,7 +161,7 @@ class BlockRun:
                 sums = self.backend.aggregate(self.code, self._own_state(), world)
         counts, sums = self.sum(0, self._counts(active), sums)
         self.world.update(zip(self.declared.aggregators, sums, strict=True))
-        return Moment(0, active, self.world, counts), settled
+        return BlockState(0, active, self.world, counts), settled
 
     def _own_state(self) -> tuple[np.ndarray, ...]:
         return tuple(values[self.own] for values in (*self.properties, self.vertices))
@@ -189,7 +189,7 @@ class BlockRun:
             total_sums += parts[peer][1]
         return total_counts, total_sums
 
-    def _spread_all(self, moment: Moment) -> Frontier:
+    def _spread_all(self, moment: BlockState) -> Frontier:
         """Tell the others the values that they read, of all own vertices, and who is active."""
         for told, read in ((self.exchange.spread, self.reading.of_source),
                            (self.exchange.control, self.reading.of_target)):  # fmt: skip
@@ -201,7 +201,7 @@ class BlockRun:
         mine = self._told(moment.active, (), [])
         return self._frontier(mine.who, self.exchange.spread(moment.step, mine, []))
 
-    def _differs(self, i: int, moment: Moment) -> bool:
+    def _differs(self, i: int, moment: BlockState) -> bool:
         """Whether a property may have other values elsewhere than what it is filled with."""
         beginning = self.job.beginnings[i]
         return (
@@ -229,9 +229,9 @@ class BlockRun:
         return self.memory.frontier(Frontier(number.size, ids=np.concatenate(lists)))
 
     def _loop(
-        self, moment: Moment, frontier: Frontier, save: Callable[[BlockRun, Moment], None],
+        self, moment: BlockState, frontier: Frontier, save: Callable[[BlockRun, BlockState], None],
         report: Callable[[int, int], None],
-    ) -> Moment:  # fmt: skip
+    ) -> BlockState:  # fmt: skip
         job, stop = self.job, self.declared.functions["converged"]
         may_push = not self.everyone and pushes_repeat(self.code, self.steps)
         saved_at = time.monotonic()
@@ -252,10 +252,10 @@ class BlockRun:
                 PUSH if push else PULL, int(moment.counts[ACTIVE]), looked, spent, self.exchange.mesh.sent - sent,
                 self.messages, self.raises,
             )  # fmt: skip
-            moment = Moment(step, active, self.world, counts, moment.rows)
+            moment = BlockState(step, active, self.world, counts, moment.rows)
             moment.rows.append(row)
             if stop is not None and stop(self.code.world(step, *self.world.values())):  # type: ignore[operator]
-                return Moment(step, NOBODY, self.world, np.zeros_like(counts), moment.rows)
+                return BlockState(step, NOBODY, self.world, np.zeros_like(counts), moment.rows)
             report(step, int(counts[ACTIVE]))
             if counts[SAVE]:
                 save(self, moment)

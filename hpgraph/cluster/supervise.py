@@ -18,12 +18,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from distributed import Client, Future, wait
 
+from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.checkpoints import Folder, read_table
 from hpgraph.cluster.errors import CheckpointError, ClusterError
 from hpgraph.cluster.job import Job, Share
-from hpgraph.cluster.moment import BlockResult
-from hpgraph.cluster.people import Workers, reachable
 from hpgraph.cluster.worker import Left, abandon, without_properties, work
+from hpgraph.cluster.workers import Workers, reachable
 from hpgraph.core.config import config
 from hpgraph.core.locks import Lock
 from hpgraph.core.progress import progress_bar
@@ -61,9 +61,9 @@ class Supervisor:
         while True:
             job = replace(self._job, token=secrets.token_bytes(16))
             placed = self._graph.settle(self._workers)
-            stations = {block: self._graph.stations[placed[block]] for block in placed}
+            listeners = {block: self._graph.listeners[placed[block]] for block in placed}
             job = replace(
-                job, peers=[stations[block] for block in range(len(placed))],
+                job, peers=[listeners[block] for block in range(len(placed))],
                 counted=job.backwards in self._graph.counted,
             )  # fmt: skip
             futures = self._start(job, placed, saved)

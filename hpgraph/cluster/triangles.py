@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.degrees import degrees_of
@@ -23,7 +24,6 @@ from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import ALL, ARCS, Header, MessageError, packed
-from hpgraph.cluster.moment import BlockResult
 from hpgraph.core.work_clock import now
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels

@@ -18,16 +18,16 @@ import numpy as np
 from distributed import get_worker
 
 from hpgraph.cluster import checkpoints
+from hpgraph.cluster.block_state import BlockResult, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError, ProgramError
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.job import Job, Share
+from hpgraph.cluster.listener import Listener, host_of, listener, listeners
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError
-from hpgraph.cluster.moment import BlockResult, Moment
 from hpgraph.cluster.relaxation import RelaxationRun, relaxes
 from hpgraph.cluster.run_block import BlockRun
-from hpgraph.cluster.station import Station, host_of, station, stations
 from hpgraph.cluster.triangles import TriangleRun
 from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.config import config
@@ -52,7 +52,7 @@ class Worker(NamedTuple):
 
     Attributes
     ----------
-    station : (str, int)
+    listener : (str, int)
         Where it listens.
     versions : tuple of (str, str)
         Of what programs and kernels depend on.
@@ -62,7 +62,7 @@ class Worker(NamedTuple):
         Bytes that it may take; 0 where there is no limit.
     """
 
-    station: tuple[str, int]
+    listener: tuple[str, int]
     versions: tuple[tuple[str, str], ...]
     held: tuple[int, ...]
     memory: int
@@ -89,7 +89,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 
 def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
-    """Open this worker's station, and say which of a graph's blocks are here."""
+    """Open this worker's listener, and say which of a graph's blocks are here."""
     limit = dask_worker.memory_manager.memory_limit or 0
     if device == "cuda":
         of_gpu = require_cupy().cuda.runtime.memGetInfo()[1]
@@ -97,8 +97,8 @@ def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
     return Worker(_station(dask_worker).address, versions(), tuple(held(graph)), int(limit))
 
 
-def _station(worker: Any) -> Station:
-    return station(host_of(worker.address))
+def _station(worker: Any) -> Listener:
+    return listener(host_of(worker.address))
 
 
 def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
@@ -172,7 +172,7 @@ def held(graph: str) -> list[int]:
 
 def abandon(token: bytes, dask_worker: Any = None) -> None:
     """Leave a run's epoch, wherever it is here."""
-    for one in stations():
+    for one in listeners():
         one.abandon(token)
 
 
@@ -204,7 +204,7 @@ def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
     return {block: result for block, result in ended.items() if isinstance(result, BlockResult)}
 
 
-def _work_on(worker: Any, here: Station, job: Job, block: int, share: Share, threads: int) -> BlockResult:
+def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, threads: int) -> BlockResult:
     held_here = _blocks.get((job.graph, block))
     if held_here is None:
         raise PeerLostError(block, "it is no longer where it was loaded")
@@ -247,7 +247,7 @@ def _peers(block: Block, backwards: bool) -> list[int]:
     return sorted({*number.grid.row_of(number.block), *number.grid.column_of(number.block)} - {number.block})
 
 
-def _save(run: BlockRun, moment: Moment) -> None:
+def _save(run: BlockRun, moment: BlockState) -> None:
     checkpoints.save(run, moment)
 
 

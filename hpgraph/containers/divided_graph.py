@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.containers.dealt_vertices import GRAIN, dealt, renumbered
+from hpgraph.containers.cyclic_partition import GRAIN, dealt, renumbered
 from hpgraph.containers.divided_array import DividedArray
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.containers.dealt_vertices import GRAIN
+from hpgraph.containers.cyclic_partition import GRAIN
 from hpgraph.containers.divided_array import DividedArray
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
@@ -15,8 +15,8 @@ from hpgraph.core.device import Device
 from hpgraph.core.devices import Devices, even_ranges, reach_each_other
 from hpgraph.formats import Pages
 from hpgraph.formats.excerpt import excerpt
+from hpgraph.kernels.out_of_core import Store
 from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
-from hpgraph.kernels.windows import Store
 
 
 class PageShard(NamedTuple):

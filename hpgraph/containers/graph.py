@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph_sets import GraphSets
-from hpgraph.core.misspelt import no_attribute
+from hpgraph.core.suggestions import no_attribute
 
 
 class Graph(GraphSets):

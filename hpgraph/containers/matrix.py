@@ -34,7 +34,7 @@ class MatrixStorage:
 
     ndim = 2
 
-    # Arrays that others may write to, of which `hpgraph.containers.lending` knows.
+    # Arrays that others may write to, of which `hpgraph.containers.writable_views` knows.
     _lent: Any = None
 
     def __init__(

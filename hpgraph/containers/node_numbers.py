@@ -18,7 +18,7 @@ Rule = Callable[[Iterator[Any], int], Indices]
 _BLOCK = 1 << 14
 # Rows of which two neighbours are looked at, and the share of them above which a rule is taken for one.
 _ASKED = 1 << 10
-_MOST = 0.9
+_MAX = 0.9
 # Slots of a hash table for each value in it, at the least: of four bytes, where a dict has some 100.
 _SLOTS = 4
 # Below this many values a search is as good.
@@ -75,7 +75,7 @@ def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
     places = _Places(_addresses(np.fromiter(nodes, object, len(nodes))))
     sample = list(chain.from_iterable(islice(row, 2) for row in rows[:: max(1, len(rows) // _ASKED)]))
     asked = _addresses(np.fromiter(sample, object, len(sample))) if sample else np.empty(0, np.int64)
-    if np.count_nonzero(places.of(asked) >= 0) <= _MOST * len(asked):
+    if np.count_nonzero(places.of(asked) >= 0) <= _MAX * len(asked):
         return None
     by_dict: Rule | None = None
 

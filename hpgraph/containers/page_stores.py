@@ -10,7 +10,7 @@ from hpgraph.core.device import Device, free_memory
 from hpgraph.core.locks import Lock
 from hpgraph.formats import Pages
 from hpgraph.kernels.backend import windows
-from hpgraph.kernels.windows import Store
+from hpgraph.kernels.out_of_core import Store
 
 
 class PageStores(Lock):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _load: Callable[[str], Any]
 
 
-def hand_down(load: Callable[[str], Any]) -> None:
+def register_loader(load: Callable[[str], Any]) -> None:
     """Say how what bears a public name is loaded: called once, by the package."""
     global _load
     _load = load

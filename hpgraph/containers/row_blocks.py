@@ -15,7 +15,7 @@ from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
     from hpgraph.containers.streamed_graph import StreamedGraph
-    from hpgraph.kernels.windows import Window
+    from hpgraph.kernels.out_of_core import Window
 
 
 class RowBlock(NamedTuple):

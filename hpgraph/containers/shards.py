@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.dealt_vertices import renumbered
+from hpgraph.containers.cyclic_partition import renumbered
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.devices import Devices, bring, copy_between, place_of
 from hpgraph.formats import CSR, occurrences

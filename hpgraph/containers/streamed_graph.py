@@ -20,8 +20,8 @@ from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.errors import StreamingError
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.ownership import read_only
+from hpgraph.kernels.out_of_core import Store
 from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
-from hpgraph.kernels.windows import Store
 
 
 class StreamedGraph(StreamedLookup):

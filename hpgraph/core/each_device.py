@@ -13,7 +13,7 @@ from hpgraph.core.device import require_cupy
 from hpgraph.core.devices import Devices
 
 # Threads that call GPUs at once.
-_MOST_GPUS = 16
+_MAX_GPUS = 16
 
 
 def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]:
@@ -57,7 +57,7 @@ def shares(count: int, devices: int) -> list[slice]:
 @cache
 def _threads() -> ThreadPoolExecutor:
     """Threads that are kept: the first call to a GPU from a new one takes a millisecond."""
-    return ThreadPoolExecutor(_MOST_GPUS, "hpgraph-gpu")
+    return ThreadPoolExecutor(_MAX_GPUS, "hpgraph-gpu")
 
 
 # A forked child has none of its parent's threads.

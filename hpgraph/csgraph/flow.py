@@ -12,7 +12,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.csgraph.graph_input import as_graph_input, as_scipy, lies_on_cuda
 
 # From here on float64 takes some whole numbers for their neighbours.
-_MOST = 2.0**53
+_MAX = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     given = as_graph_input(csgraph)
     weight = given.csr.data
     whole = weight == given.xp.rint(weight)
-    if not bool((whole & (abs(weight) < _MOST)).all()):
+    if not bool((whole & (abs(weight) < _MAX)).all()):
         raise ValueError(
             "capacities must be whole numbers below 2**53: hpgraph.maximum_flow takes larger ones, of int64"
         )

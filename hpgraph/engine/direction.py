@@ -11,7 +11,7 @@ from hpgraph.kernels.runtime.direction import ALPHA, BETA, product_pushes
 
 if TYPE_CHECKING:
     from hpgraph.formats import CSR, Frontier
-    from hpgraph.kernels.windows import Resident
+    from hpgraph.kernels.out_of_core import Resident
 
 _FORCED = {"auto": -1, "push": 0, "pull": 1}
 

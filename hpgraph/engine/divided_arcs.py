@@ -11,8 +11,8 @@ from hpgraph.core.device import array_module
 from hpgraph.engine.arcs import Arcs
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.out_of_core import Resident
 from hpgraph.kernels.spmv.origin import without_values
-from hpgraph.kernels.windows import Resident
 from hpgraph.semiring.reads import reads
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from hpgraph.core.each_device import on_each
 from hpgraph.core.each_device import shares as equal_shares
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.forms import TRAVERSAL, form_of
+from hpgraph.engine.multi_gpu import apart
 from hpgraph.engine.result import LanesResult
-from hpgraph.engine.side_by_side import apart
 from hpgraph.engine.state import arcs_of
 from hpgraph.kernels.backend import lanes_together
 from hpgraph.kernels.lanes import Starts
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.declarations import Declarations
-    from hpgraph.kernels.runtime.cuda.meeting import Parts
+    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
     from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 
 # Calls of each way that are timed, behind one that compiles, copies the graph and lets pools of memory grow: so many at
 # least, which do if one way is clearly quicker, and so many at most. What disturbs a call makes it slower, so the least
 # time of a way counts.
-FEWEST, MOST, CLEARLY = 2, 4, 1.1
+MIN, MAX, CLEARLY = 2, 4, 1.1
 
 
 class Ways:
@@ -53,7 +53,7 @@ class Ways:
         """Whether the next call is still a trial."""
         timed = min(self._calls.values()) - 1
         low, high = sorted(self._least.values())
-        return timed < FEWEST or (timed < MOST and high < CLEARLY * low)
+        return timed < MIN or (timed < MAX and high < CLEARLY * low)
 
     def choose(self) -> bool:
         """The way of the next call."""
@@ -63,7 +63,7 @@ class Ways:
 
     def rule_out(self, way: bool) -> None:
         """No call goes that way any more."""
-        self._calls[way] = MOST + 1
+        self._calls[way] = MAX + 1
 
     def note(self, way: bool, seconds: float) -> None:
         """Remember what a trial took."""
@@ -77,13 +77,13 @@ def shared_by_rows(
 ) -> Callable[[], Parts] | None:
     """What gives the devices as a team that shares searches by the rows they look through, where it can."""
     sharing = lanes_together(graph.device)
-    if sharing is None or not techniques.side_by_side or apart(graph) is not None:
+    if sharing is None or not techniques.multi_gpu or apart(graph) is not None:
         return None
     if form_of(declared, code).loop != TRAVERSAL or not sharing.may_share(code, beginnings, lanes):
         return None
 
     def build() -> Parts:
-        from hpgraph.kernels.runtime.cuda.meeting import Parts
+        from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
         from hpgraph.kernels.runtime.cuda.part import Rows
 
         rows = []

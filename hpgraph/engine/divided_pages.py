@@ -19,7 +19,7 @@ from hpgraph.kernels.runtime.direction import product_pushes
 if TYPE_CHECKING:
     from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph, PageShard
     from hpgraph.engine.direction import Direction
-    from hpgraph.kernels.windows import Resident, Survey
+    from hpgraph.kernels.out_of_core import Resident, Survey
 
 
 class ShardPages(PagedArcs):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hpgraph.core.number import real
-from hpgraph.engine.side_by_side import unserved
+from hpgraph.engine.multi_gpu import unserved
 from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads_properties
 

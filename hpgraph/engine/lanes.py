@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.program import VertexProgram
     from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
-    from hpgraph.kernels.runtime.cuda.meeting import Parts
+    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 
 
 def are_lanes(active: Any, graph: Graph) -> bool:
@@ -103,10 +103,10 @@ def run_lanes(
         relaxing = joint_relaxation(device) if form.loop == RELAXATION and not arcs.in_shards else None
         most, ids = 1, graph.id_dtype
         if joint:
-            most = lanes_at_most(lanes, k, joint.MOST_LANES)
+            most = lanes_at_most(lanes, k, joint.MAX_LANES)
             most = _that_fit(most, k * n * size, lambda group: joint.work_space(n, group, ids), what, device)
         elif relaxing:
-            most, dtype = lanes_at_most(lanes, k, relaxing.MOST_RELAXED), code.message
+            most, dtype = lanes_at_most(lanes, k, relaxing.MAX_RELAXED), code.message
             most = _that_fit(most, k * n * size, lambda group: relaxing.work_space(n, group, ids, dtype), what, device)
         else:
             form = form._replace(why=f"{form.why}; lanes run one after the other")

@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.engine import side_by_side
+from hpgraph.engine import multi_gpu
 from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
@@ -54,18 +54,18 @@ def go(run: Run, form: Form) -> Outcome:
 def _in_shards(run: Run, form: Form) -> Outcome:
     """The same on several devices, or on the first alone where its supersteps are too small for them."""
     searches = form.loop in (TRAVERSAL, RELAXATION)
-    if searches or _sweeps_side_by_side(run, form):
+    if searches or _sweeps_on_several(run, form):
         divided: Any = run.arcs
         run, form = _where(run, form)
         if run.arcs is not divided:
             outcome = go(run, form)
-            if searches and techniques.side_by_side:
-                side_by_side.supersteps_of(divided).note(outcome.rows)
+            if searches and techniques.multi_gpu:
+                multi_gpu.supersteps_of(divided).note(outcome.rows)
             return outcome
     if form.loop == TRAVERSAL:
-        return Outcome(side_by_side.traverse(run, form.code), None, form)
+        return Outcome(multi_gpu.traverse(run, form.code), None, form)
     if form.loop == RELAXATION:
-        rows, active = side_by_side.relax(run, form.code)
+        rows, active = multi_gpu.relax(run, form.code)
         return Outcome(rows, active if len(active) else None, form)
     return _sweep_or_step(run, form)
 
@@ -81,25 +81,25 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
     return Outcome(*supersteps(run, frontier, settled), form)
 
 
-def _sweeps_side_by_side(run: Run, form: Form) -> bool:
+def _sweeps_on_several(run: Run, form: Form) -> bool:
     """Whether these are sweeps for which several devices have kernels."""
-    offered = techniques.side_by_side and not cast(Any, run.arcs).in_windows
+    offered = techniques.multi_gpu and not cast(Any, run.arcs).in_windows
     return form.loop == SWEEP and offered and divided_sweeps(run.device) is not None
 
 
 def _is_worth_it(run: Run, form: Form) -> bool:
     arcs: Any = run.arcs
     if form.loop == SWEEP:
-        return side_by_side.sweeps_are_worth_it(arcs)
+        return multi_gpu.sweeps_are_worth_it(arcs)
     # A relaxation's values come home first, as kernels keep them for the next.
     traverses, size = form.loop == TRAVERSAL, sum(values.itemsize for values in run.state)
-    return side_by_side.is_worth_it(arcs, traverses, size, run.apart and traverses)
+    return multi_gpu.is_worth_it(arcs, traverses, size, run.apart and traverses)
 
 
 def _where(run: Run, form: Form) -> tuple[Run, Form]:
     """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
     arcs: Any = run.arcs
-    together = techniques.side_by_side
+    together = techniques.multi_gpu
     if not together or not _is_worth_it(run, form):
         try:
             alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
-    from hpgraph.kernels.windows import WindowWorkSpace
+    from hpgraph.kernels.out_of_core import WindowWorkSpace
 
 
 class NumberedArcs(Arcs):

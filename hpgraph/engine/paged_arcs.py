@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.errors import StreamingError
-from hpgraph.engine.heads import head_of
+from hpgraph.engine.hub_cache import hub_cache_of
+from hpgraph.kernels.out_of_core import Traffic
 from hpgraph.kernels.runtime.direction import product_pushes
-from hpgraph.kernels.windows import Traffic
 
 if TYPE_CHECKING:
     from hpgraph.containers.streamed_graph import StreamedGraph
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
-    from hpgraph.kernels.windows import Resident, Store, Survey, WindowWorkSpace
+    from hpgraph.kernels.out_of_core import Resident, Store, Survey, WindowWorkSpace
 
 # Vertices a second that look at the neighbour kept for them: reads in order, and probes of a bitmask.
 _LOOKS = {"cpu": 2e8, "cuda": 1e11}
@@ -87,7 +87,7 @@ class PagedArcs:
 
     def _waiting(self, frontier: Frontier, steps: WindowWorkSpace) -> list[Survey]:
         """What those want who have heard nothing from the neighbours kept for them."""
-        heads = [None if self._weighted else head_of(side.target, self._graph) for side in self._sides]
+        heads = [None if self._weighted else hub_cache_of(side.target, self._graph) for side in self._sides]
         for head in heads:
             if head is not None:
                 steps.pull(head, frontier)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from hpgraph.engine.definition import Property
     from hpgraph.engine.direction import Direction
     from hpgraph.kernels.backend import Backend
+    from hpgraph.kernels.out_of_core import WindowWorkSpace
     from hpgraph.kernels.runtime.program import ProgramCode
-    from hpgraph.kernels.windows import WindowWorkSpace
 
 ENDLESS = int(np.iinfo(np.int64).max)
 

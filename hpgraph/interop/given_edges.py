@@ -7,7 +7,7 @@ from typing import Any
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.interop.edge_table import edges_of_rows, edges_of_table, is_rows, is_table
 from hpgraph.interop.foreign_graphs import edges_of_foreign, library_of

@@ -9,7 +9,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import MissingExtraError
-from hpgraph.core.misspelt import naming_arguments
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.io.arcs import Arcs
 

@@ -28,7 +28,7 @@ _SECTION = np.dtype([("name", "S16"), ("at", "<u8"), ("nbytes", "<u8"), ("checks
 _TYPE = re.compile(r"\|[biu]1|<[iuf][248]|<[mM]8(\[[0-9]{0,9}[A-Za-z]{1,2}\])?", re.ASCII)
 _SECTIONS_AT = 128
 _CHECKSUM_AT = ALIGNMENT - 4
-_MOST_SECTIONS = (_CHECKSUM_AT - _SECTIONS_AT) // _SECTION.itemsize
+_MAX_SECTIONS = (_CHECKSUM_AT - _SECTIONS_AT) // _SECTION.itemsize
 
 PAGE = np.dtype([
     ("first_row", "<i8"), ("last_row", "<i8"), ("first_arc", "<i8"), ("arcs", "<i8"), ("offset", "<i8"),
@@ -145,7 +145,7 @@ def _header(fixed: Any, block: Any) -> Header:
         raise ValueError(f"weights of type {weights!r}")
     if bytes(fixed["ids"]) != _code(index_dtype(n)) or (encoding == "gaps" and n > INT32_MAX):
         raise ValueError(f"ids of type {fixed['ids']!r} for {n} vertices")
-    if fixed["directed"] > 1 or count > _MOST_SECTIONS:
+    if fixed["directed"] > 1 or count > _MAX_SECTIONS:
         raise ValueError("flags or sections that there are not")
     table = block[_SECTIONS_AT : _SECTIONS_AT + count * _SECTION.itemsize].view(_SECTION)
     sections = {

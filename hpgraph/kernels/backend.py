@@ -13,6 +13,7 @@ from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.lanes import JointRelaxation, JointTraversal, LanesTogether
 from hpgraph.kernels.lanes.ranks import JointRanks
 from hpgraph.kernels.layout import Layout
+from hpgraph.kernels.out_of_core import Windows
 from hpgraph.kernels.relaxation import Relaxation
 from hpgraph.kernels.runtime import Runtime
 from hpgraph.kernels.sampling import Sampling
@@ -23,7 +24,6 @@ from hpgraph.kernels.structure import Structure
 from hpgraph.kernels.superstep import General
 from hpgraph.kernels.sweep import DividedSweeps, Sweep
 from hpgraph.kernels.traversal import Traversal
-from hpgraph.kernels.windows import Windows
 
 
 class Backend(
@@ -80,7 +80,7 @@ def joint_relaxation(device: str) -> JointRelaxation:
 
 def windows(device: str) -> Windows:
     """The kernels of products over windows, for topology that is not in memory."""
-    return cast(Windows, importlib.import_module(f"hpgraph.kernels.windows.{normalize_device(device)}"))
+    return cast(Windows, importlib.import_module(f"hpgraph.kernels.out_of_core.{normalize_device(device)}"))
 
 
 def divided_sweeps(device: str) -> DividedSweeps | None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.chance import seed_of
 from hpgraph.algorithms.distances import weight_facts
 from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
@@ -25,7 +25,7 @@ from hpgraph.kernels.backend import layouts
 from hpgraph.semiring.counter_random import uniform
 
 # Gephi's: the share of the speed that swinging may take at the least, and by how much the speed may rise in a step.
-_LEAST_EFFICIENCY, _RISE, _FASTEST = 0.05, 0.5, 1000.0
+_MIN_EFFICIENCY, _RISE, _FASTEST = 0.05, 0.5, 1000.0
 # How much wider than a tolerance swinging may be, before the layout slows down at once.
 _WILD = 2.0
 
@@ -138,12 +138,12 @@ def _speeds(
     least = math.sqrt(estimate)
     allowed = tolerance * max(least, min(10.0, estimate * traction / (n * n)))
     if swinging / traction > _WILD:
-        if efficiency > _LEAST_EFFICIENCY:
+        if efficiency > _MIN_EFFICIENCY:
             efficiency *= 0.5
         allowed = max(allowed, tolerance)
     target = allowed * efficiency * traction / swinging
     if swinging > allowed * traction:
-        if efficiency > _LEAST_EFFICIENCY:
+        if efficiency > _MIN_EFFICIENCY:
             efficiency *= 0.7
     elif speed < _FASTEST:
         efficiency *= 1.3

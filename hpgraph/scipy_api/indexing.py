@@ -9,12 +9,12 @@ from hpgraph.algebra.assign_matrix import set_selected
 from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.selection import parse
 from hpgraph.algebra.take import select
-from hpgraph.containers.lending import Lending
 from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.containers.writable_views import WritableViews
 from hpgraph.scipy_api.vector import Vector
 
 
-class Indexing(Lending):
+class Indexing(WritableViews):
     """What stands between the brackets after a `Matrix`."""
 
     def __getitem__(self, key: Any) -> Any:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 # Beyond so many vertices a picture is a cloud, and takes minutes.
-_MOST = 50_000
+_MAX = 50_000
 # Points are named up to so many; of more, the hubs are, so many of them.
 _NAMED, _HUBS = 60, 12
 # Where a name stands, away from its point: across and up, and its own end there. Of more names each is above.
 _SIDES = ((0, 1, "center", "bottom"), (0, -1, "center", "top"), (1, 0, "left", "center"), (-1, 0, "right", "center"))
 _PLACED, _CLEAR = 300, 5.0
 # Square points that all vertices cover together, that one of usual degree does at the most, and that any does.
-_AREA, _USUAL_AREA, _LEAST_AREA, _MOST_AREA = 20_000.0, 90.0, 2.0, 300.0
+_AREA, _USUAL_AREA, _MIN_AREA, _MAX_AREA = 20_000.0, 90.0, 2.0, 300.0
 # Ink: every line has as much of it, and all together as much as full ones that would be so many pictures long, one
 # behind the other. So long ones, which lie across what others join, are faint.
 _INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.65
@@ -90,8 +90,8 @@ def draw(
 
     graph = as_graph(G)
     n = graph.n_vertices
-    if n > _MOST:
-        raise ValueError(f"draw takes up to {_MOST:,} vertices, not {n:,}: draw a part, such as k_hop or k_core give")
+    if n > _MAX:
+        raise ValueError(f"draw takes up to {_MAX:,} vertices, not {n:,}: draw a part, such as k_hop or k_core give")
     ax = axes_or_new(ax)
     degree = np.asarray(to_device(graph.degree, "cpu"), dtype=np.float64)
     if pos is None:
@@ -102,7 +102,7 @@ def draw(
     # The most central last, on top of the others.
     order = np.argsort(degree, kind="stable")
     usual = min(_AREA / max(n, 1), _USUAL_AREA) / (degree.mean() + 1 if n else 1)
-    area = np.clip(usual * (degree + 1), _LEAST_AREA, _MOST_AREA)
+    area = np.clip(usual * (degree + 1), _MIN_AREA, _MAX_AREA)
     # There will be no axes: what shows behind the points is the figure.
     tones = tones_on(ax.figure.get_facecolor())
     _lines(ax, graph, place, area, tones.line)

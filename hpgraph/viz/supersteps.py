@@ -16,7 +16,7 @@ COLOURS = {"push": ORANGE, "pull": BLUE}
 # Points, of 1/72 inch: a name in the legend across, and a line of names down.
 _NAME, _LINE = 95, 16
 # Beyond so many supersteps bars would be hair lines: points then.
-_MOST_BARS = 60
+_MAX_BARS = 60
 
 
 def trace(trace: Any, ax: Axes | None = None) -> Axes:
@@ -58,7 +58,7 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     from matplotlib.ticker import MaxNLocator
 
-    points = active.size > _MOST_BARS
+    points = active.size > _MAX_BARS
     for name, colour in COLOURS.items():
         chosen = direction == name
         if not chosen.any():

@@ -26,7 +26,7 @@ def way(request: pytest.FixtureRequest, device: str, monkeypatch: pytest.MonkeyP
         return str(request.param)
     monkeypatch.setattr(f"{CPU}.gains_by_lanes", lambda *_: request.param == "together")
     # A few lanes fill a line as well as many.
-    monkeypatch.setattr(f"{CPU}.FEWEST", 1)
+    monkeypatch.setattr(f"{CPU}.MIN", 1)
     return str(request.param)
 
 

@@ -128,7 +128,7 @@ def test_directed_sums(name: str, arcs: Any, device: str) -> None:
 @pytest.mark.parametrize("k", [1, 3, 1000])
 def test_top(k: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In blocks of a few rows, too; of equals the lower vertex is the better."""
-    monkeypatch.setattr("hpgraph.algorithms.similar_pairs._MOST_PAIRS", 100)
+    monkeypatch.setattr("hpgraph.algorithms.similar_pairs._MAX_PAIRS", 100)
     graph = with_loops()
     G = hpg.from_networkx(graph).to(device)
     found: dict[int, list[tuple[float, int]]] = {}

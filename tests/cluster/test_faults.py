@@ -18,9 +18,9 @@ import scipy.sparse.csgraph
 import hpgraph as hpg
 from hpgraph.cluster.checkpoints import Folder, pack, read_table, unpack, write_table
 from hpgraph.cluster.errors import PeerLostError
+from hpgraph.cluster.listener import Listener, host_of
 from hpgraph.cluster.messages import ALL, BITS, FOLD, LISTED, MessageError, check, packed, parsed
-from hpgraph.cluster.people import Workers
-from hpgraph.cluster.station import Station, host_of
+from hpgraph.cluster.workers import Workers
 from tests.cluster.conftest import matrix_of, sparse_graph
 from tests.fuzz.cluster_faults import arm
 
@@ -166,17 +166,17 @@ def test_a_station_listens_where_its_worker_does() -> None:
     for address in ("tls://10.0.0.7:40123", "ucx://10.0.0.7:40123"):
         with pytest.raises(hpg.cluster.ClusterError, match=f'worker {address}: .*protocol="tcp"'):
             host_of(address)
-    station = Station("::1")
-    with socket.create_connection(station.address, timeout=20) as caller:
+    listener = Listener("::1")
+    with socket.create_connection(listener.address, timeout=20) as caller:
         caller.sendall(struct.pack("<4s16sII", b"hpgS", b"v" * 16, 1, 0))
-        station.take(b"v" * 16, 0, 1, 20).close()
+        listener.take(b"v" * 16, 0, 1, 20).close()
 
 
 def test_a_station_goes_on_after_descriptors_ran_out() -> None:
     script = """
 import os, resource, socket, struct, time
-from hpgraph.cluster.station import Station, host_of
-station = Station("127.0.0.1")
+from hpgraph.cluster.listener import Listener, host_of
+listener = Listener("127.0.0.1")
 time.sleep(0.3)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 caller = socket.socket()
@@ -186,12 +186,12 @@ try:
         held.append(os.open("/dev/null", os.O_RDONLY))
 except OSError:
     pass
-caller.connect(station.address)
+caller.connect(listener.address)
 caller.sendall(struct.pack("<4s16sII", b"hpgS", b"t" * 16, 1, 0))
 time.sleep(0.5)
 for one in held:
     os.close(one)
-station.take(b"t" * 16, 0, 1, 20)
+listener.take(b"t" * 16, 0, 1, 20)
 print("taken")
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -264,15 +264,15 @@ def test_messages_are_checked_before_anything_is_taken() -> None:
 
 
 def test_who_does_not_know_the_token_is_not_let_in() -> None:
-    station = Station("127.0.0.1")
-    with socket.create_connection(station.address, timeout=20) as stranger:
+    listener = Listener("127.0.0.1")
+    with socket.create_connection(listener.address, timeout=20) as stranger:
         stranger.sendall(b"GET / HTTP/1.1".ljust(28))
         assert stranger.recv(1) == b""
-    station.abandon(b"t" * 16)
+    listener.abandon(b"t" * 16)
     with pytest.raises(PeerLostError, match="abandoned"):
-        station.take(b"t" * 16, 0, 1, 20)
+        listener.take(b"t" * 16, 0, 1, 20)
     with pytest.raises(hpg.cluster.ClusterTimeoutError, match=r"Limits\.connect"):
-        station.take(b"u" * 16, 0, 1, 0.05)
+        listener.take(b"u" * 16, 0, 1, 0.05)
 
 
 def test_files_of_checkpoints() -> None:

@@ -64,7 +64,7 @@ def test_breadth_first(n: int, density: float, directed: bool, device: str) -> N
 @pytest.mark.parametrize("most", [1, 100, 1 << 17])
 def test_breadth_first_of_long_and_short_queues(most: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # On the GPU one block empties a queue of up to so many arcs, and a grid follows longer ones.
-    monkeypatch.setattr("hpgraph.kernels.structure.cuda_fifo.MOST_ARCS", most)
+    monkeypatch.setattr("hpgraph.kernels.structure.cuda_fifo.MAX_ARCS", most)
     hub = random_graph(4000, 0.0006).tolil()
     hub[7, ::2] = 1
     path = sp.diags_array([np.ones(499)], offsets=[1], shape=(500, 500), format="csr")

@@ -14,7 +14,7 @@ from reference_algorithms import levels, random_digraph
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
-from hpgraph.engine.survey import Levels
+from hpgraph.engine.multi_source_totals import Levels
 
 SMALL = random_digraph(200, 2400, seed=4)
 SMALL.setdiag(SMALL.diagonal())

@@ -17,7 +17,7 @@ import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.core.device import cuda_available
 from hpgraph.core.devices import place_of
-from hpgraph.engine import side_by_side
+from hpgraph.engine import multi_gpu
 from hpgraph.kernels.sweep import cuda_divided
 from hpgraph.scipy_api.divided_matrix import divide_matrix
 
@@ -40,7 +40,7 @@ def places(request):
 @pytest.fixture(autouse=True)
 def sweeps_divided(monkeypatch):
     """Sweeps over graphs as small as these would stay on one device."""
-    monkeypatch.setattr(side_by_side, "LAUNCHES", 0.0)
+    monkeypatch.setattr(multi_gpu, "LAUNCHES", 0.0)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_sums_over_all_parts_decide_when_to_stop(places):
 def test_short_sweeps_stay_on_one_device(places, monkeypatch):
     graph = divide(hpg.Graph(SMALL / 40, directed=True), places)
     divided = hpg.run(programs.Halving, graph)
-    monkeypatch.setattr(side_by_side, "LAUNCHES", 1.0)
+    monkeypatch.setattr(multi_gpu, "LAUNCHES", 1.0)
     alone = hpg.run(programs.Halving, graph)
     stays = "; on one device, as supersteps are too small for several"
     # On the CPU one device has all threads: its parts are swept one after the other, however small.

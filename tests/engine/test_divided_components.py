@@ -15,7 +15,7 @@ from hpgraph.algorithms import components
 from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices
-from hpgraph.engine import side_by_side
+from hpgraph.engine import multi_gpu
 from hpgraph.kernels.structure import cuda_divided_components
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
@@ -90,7 +90,7 @@ def test_components_of_parts(kind: str, scatter: bool, directed: bool) -> None:
         divided = divide(graph.to("cuda"), devices, scatter=scatter)
         # What a call leaves behind must not show in the next.
         for _ in range(3):
-            count, label = side_by_side.components(divided)
+            count, label = multi_gpu.components(divided)
             assert count == want.max() + 1
             np.testing.assert_array_equal(to_device(label, "cpu"), want)
 
@@ -101,7 +101,7 @@ def test_parts_of_so_many_arcs_that_offsets_are_long(monkeypatch: pytest.MonkeyP
     ends = _ends("at random")
     graph = hpg.Graph.from_edges(ends[0], ends[1], n_vertices=N)
     for devices in _places():
-        label = side_by_side.components(divide(graph.to("cuda"), devices))[1]
+        label = multi_gpu.components(divide(graph.to("cuda"), devices))[1]
         np.testing.assert_array_equal(to_device(label, "cpu"), _want(ends, N))
 
 
@@ -111,7 +111,7 @@ def test_parts_without_vertices(n: int) -> None:
     ends = np.array([np.zeros(n, np.int64), np.arange(n)])
     graph = hpg.Graph.from_edges(ends[0], ends[1], n_vertices=n)
     for devices in _places():
-        count, label = side_by_side.components(divide(graph.to("cuda"), devices, scatter=False))
+        count, label = multi_gpu.components(divide(graph.to("cuda"), devices, scatter=False))
         assert count == 1 and not label.any()
 
 
@@ -119,7 +119,7 @@ def test_parts_without_vertices(n: int) -> None:
 def test_vertices_without_arcs_alone() -> None:
     graph = hpg.Graph.from_edges([], [], n_vertices=200)
     for devices in _places():
-        count, label = side_by_side.components(divide(graph.to("cuda"), devices))
+        count, label = multi_gpu.components(divide(graph.to("cuda"), devices))
         assert count == 200
         np.testing.assert_array_equal(to_device(label, "cpu"), np.arange(200))
 
@@ -133,13 +133,13 @@ def test_phases_wait_for_each_other() -> None:
     for devices in _places():
         divided = divide(graph.to("cuda"), devices)
         assert isinstance(divided, DividedGraph)
-        side_by_side.components(divided)
+        multi_gpu.components(divided)
         kept = [value for key, value in divided._layouts._kept.items() if "weak components" in str(key)]
         for late in kept[0]:
             with late.here:
                 made_ready()
                 spin()
-            np.testing.assert_array_equal(to_device(side_by_side.components(divided)[1], "cpu"), want)
+            np.testing.assert_array_equal(to_device(multi_gpu.components(divided)[1], "cpu"), want)
 
 
 def test_who_divides_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_who_divides_them(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(DividedGraph, "n_vertices", n)
         monkeypatch.setattr(DividedGraph, "n_edges", degree * n)
         graph.shards, graph.place = (None, None), place  # type: ignore[assignment]
-        return side_by_side.divides_components(graph)
+        return multi_gpu.divides_components(graph)
 
     assert has(1 << 24, 31) and has(1 << 25, 32)
     # Few vertices; few arcs; and vertices dealt out anew.
@@ -164,11 +164,11 @@ def test_the_call_goes_where_it_pays(monkeypatch: pytest.MonkeyPatch, pays: bool
     asked = []
     monkeypatch.setattr(components, "divides_components", lambda graph: pays)
     monkeypatch.setattr(
-        components, "divided_components", lambda graph: asked.append(graph) or side_by_side.components(graph)
+        components, "divided_components", lambda graph: asked.append(graph) or multi_gpu.components(graph)
     )
     found = hpg.connected_components(divided)
     np.testing.assert_array_equal(to_device(found.label, "cpu"), _want(ends, N))
     assert (asked == [divided]) == pays
-    with hpg.techniques(side_by_side=False):
+    with hpg.techniques(multi_gpu=False):
         hpg.connected_components(divided)
     assert len(asked) == pays

@@ -10,7 +10,7 @@ from reference_algorithms import broom, levels, random_digraph
 import hpgraph as hpg
 from hpgraph.core.device import to_device
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
-from hpgraph.engine.survey import Levels, survey
+from hpgraph.engine.multi_source_totals import Levels, survey
 from hpgraph.kernels.backend import joint_traversal
 
 

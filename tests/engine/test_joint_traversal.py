@@ -11,7 +11,7 @@ from reference_algorithms import broom, check_tree, hubs, levels, random_digraph
 import hpgraph as hpg
 from hpgraph.algorithms.bfs import Tree
 from hpgraph.core.device import to_device
-from hpgraph.engine.survey import Levels, survey
+from hpgraph.engine.multi_source_totals import Levels, survey
 from hpgraph.kernels.lanes import cpu as lanes_on_cpu
 
 
@@ -196,7 +196,7 @@ def test_lanes_that_part(name, price, monkeypatch):
     if price is not None:
         told = type("Told", (dict,), {"get": lambda self, kind, unknown=None: price if kind in self else unknown})()
     monkeypatch.setattr(lanes_on_cpu, "_prices", lambda out: told)
-    monkeypatch.setattr(lanes_on_cpu, "LEAST_PRICE", 0.0)
+    monkeypatch.setattr(lanes_on_cpu, "MIN_PRICE", 0.0)
     monkeypatch.setattr(lanes_on_cpu, "PARTING", -1)
     usual = lanes_on_cpu._Group._by_themselves
 

@@ -229,7 +229,7 @@ def test_next_run_sees_what_is_assigned_to_the_class():
 
 # A reduce of one's own, by a function whose name stays when it becomes another.
 LARGEST = "def chosen(a, b): return a if a > b else b\ndef reduce(a, b): return chosen(a, b)"
-LEAST = LARGEST.replace(">", "<")
+MIN = LARGEST.replace(">", "<")
 
 
 def test_next_run_sees_a_changed_function_of_reduce_and_a_monoid_registered_again():
@@ -238,7 +238,7 @@ def test_next_run_sees_a_changed_function_of_reduce_and_a_monoid_registered_agai
     program.reduce, program.identity, program.idempotent = names["reduce"], -np.inf, True
     graph = hpg.Graph.from_edges([0, 1], [2, 2], [2.0, 3.0])
     assert hpg.run(program, graph).value.tolist() == [0, 0, 3]
-    exec(LEAST.partition("\n")[0], names)
+    exec(MIN.partition("\n")[0], names)
     program.identity = np.inf
     assert hpg.run(program, graph).value.tolist() == [0, 0, 2]
     # The same code under a name, whose kernels are there.
@@ -246,7 +246,7 @@ def test_next_run_sees_a_changed_function_of_reduce_and_a_monoid_registered_agai
     hpg.semiring.register_monoid("chosen", define(LARGEST)["reduce"], -np.inf)
     program.reduce = "chosen"
     assert hpg.run(program, graph).value.tolist() == [0, 0, 3]
-    hpg.semiring.register_monoid("chosen", define(LEAST)["reduce"], np.inf)
+    hpg.semiring.register_monoid("chosen", define(MIN)["reduce"], np.inf)
     assert hpg.run(program, graph).value.tolist() == [0, 0, 2]
 
 

@@ -15,9 +15,9 @@ from test_run import SMALL, host
 
 import hpgraph as hpg
 from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.out_of_core.keeping import keeping
+from hpgraph.kernels.out_of_core.requests import requests_for
 from hpgraph.kernels.pages import cut
-from hpgraph.kernels.windows.keeping import keeping
-from hpgraph.kernels.windows.requests import requests_for
 
 BOTH = SMALL.maximum(SMALL.T).tocsr()
 PLACES = ["array", "file", "gaps"]

@@ -22,5 +22,5 @@ def sorting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """On the GPU small inputs are sorted in one part, and transposes dealt by digits; here in many parts, too."""
     if request.param == "parts":
         monkeypatch.setattr("hpgraph.formats.convert_cuda._RADIX_ENTRIES", 0)
-        monkeypatch.setattr("hpgraph.formats.convert_cuda._LEAST_PART", 7)
+        monkeypatch.setattr("hpgraph.formats.convert_cuda._MIN_PART", 7)
         monkeypatch.setattr("hpgraph.formats.convert_cuda._scratch", lambda index_bytes, data: 0.0)

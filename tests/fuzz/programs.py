@@ -27,8 +27,8 @@ _REDUCE = {
     "any": lambda a, b: a,
     "own": lambda a, b: a if a > b else b,
 }
-_LEAST, _LARGEST = -(2**63), 2**63 - 1
-_IDENTITY = {"plus": 0, "min": _LARGEST, "max": _LEAST, "bxor": 0, "any": 0, "own": _LEAST}
+_MIN, _LARGEST = -(2**63), 2**63 - 1
+_IDENTITY = {"plus": 0, "min": _LARGEST, "max": _MIN, "bxor": 0, "any": 0, "own": _MIN}
 
 
 @dataclass

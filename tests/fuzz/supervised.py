@@ -20,7 +20,7 @@ import hpgraph as hpg
 
 ALLOWED = (ValueError, TypeError, IndexError, OSError, MemoryError)
 OURS = tuple(Path(hpg.__file__).parents[1] / part for part in ("hpgraph", "formats", "semiring"))
-ENOUGH = 40
+MIN = 40
 """Failures to stop at."""
 
 Work = Callable[[Path, int, int, int], int]
@@ -48,7 +48,7 @@ def run(module: str, about: str | None, title: str, cases: int, work: Work) -> i
 def _supervise(module: str, folder: Path, arguments: argparse.Namespace) -> int:
     """Start a worker, and another after the case that ended it."""
     failures, first, end = 0, arguments.first, arguments.first + arguments.cases
-    while first < end and failures < ENOUGH:
+    while first < end and failures < MIN:
         command = [sys.executable, "-m", module, "--worker", str(folder), "--seed", str(arguments.seed)]
         command += ["--first", str(first), "--cases", str(end - first)]
         worker = subprocess.run(command, capture_output=True, text=True)

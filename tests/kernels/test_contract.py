@@ -46,4 +46,4 @@ def test_lanes_are_as_declared(name, device):
     """Their room is imported when a run has lanes, not with the others."""
     module = importlib.import_module(f"hpgraph.kernels.lanes.{device}")
     assert parameters_of(getattr(module, name)) == parameters_of(getattr(JointTraversal, name))
-    assert module.MOST_LANES > 0 and module.MOST_SURVEYED > 0
+    assert module.MAX_LANES > 0 and module.MAX_SURVEYED > 0

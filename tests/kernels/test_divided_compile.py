@@ -13,7 +13,7 @@ from hpgraph.algorithms.levels import Tree
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.kernels.relaxation import cuda_divided as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
-from hpgraph.kernels.runtime.cuda.meeting import SHARED, letter_dtype
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, message_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.structure import cuda_components, cuda_divided_components
 from hpgraph.kernels.superstep import cuda_joined
@@ -49,8 +49,8 @@ def test_a_relaxation_in_parts() -> None:
 
 
 def test_letters_lie_as_the_kernels_write_them() -> None:
-    assert letter_dtype(IDS, np.dtype(np.float32)).itemsize == 8
-    assert letter_dtype(IDS, np.dtype(np.int64)).itemsize == 16
+    assert message_dtype(IDS, np.dtype(np.float32)).itemsize == 8
+    assert message_dtype(IDS, np.dtype(np.int64)).itemsize == 16
 
 
 def test_messages_of_several_goes_are_joined() -> None:

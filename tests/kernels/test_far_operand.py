@@ -39,7 +39,7 @@ def by_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products by blocks of columns, however small the matrix is."""
     monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
     monkeypatch.setattr(cuda_choice, "CHOICE_ENTRIES", 1)
-    monkeypatch.setattr(layout, "FEWEST", 1)
+    monkeypatch.setattr(layout, "MIN", 1)
     monkeypatch.setattr(layout, "blocks_seconds", lambda *sizes: 1e-9)
 
 

@@ -12,11 +12,11 @@ import hpgraph as hpg
 from hpgraph.algorithms.levels import Tree, _program
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
-from hpgraph.engine.survey import Levels
+from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.kernels.lanes import cuda as lanes
 from hpgraph.kernels.lanes import cuda_bands, cuda_together
 from hpgraph.kernels.runtime.cuda import persistent
-from hpgraph.kernels.runtime.cuda.meeting import SHARED
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 
 pytest.importorskip("cuda.core")

@@ -76,7 +76,7 @@ def forced(monkeypatch):
     place = blocked_layout._place
     monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
     monkeypatch.setattr(cuda_choice, "CHOICE_ENTRIES", 1)
-    monkeypatch.setattr(blocked_layout, "FEWEST", 1)
+    monkeypatch.setattr(blocked_layout, "MIN", 1)
     monkeypatch.setattr(blocked_layout, "blocks_seconds", lambda *sizes: 0.0)
     monkeypatch.setattr(blocked_layout, "_place", lambda *given: made.append(given[1].order) or place(*given))
     return made
@@ -120,7 +120,7 @@ def test_min_plus_equals_the_other_kernels(device, forced, monkeypatch, dtype):
     x = to_device(np.random.default_rng(2).integers(0, 1000, 80_000).astype(dtype), device)
     by_blocks = hpg.Matrix(S).to(device).mxv(x, "min_plus")
     assert forced
-    monkeypatch.setattr(blocked_layout, "FEWEST", 1 << 40)
+    monkeypatch.setattr(blocked_layout, "MIN", 1 << 40)
     assert (by_blocks == hpg.Matrix(S).to(device).mxv(x, "min_plus")).all()
 
 

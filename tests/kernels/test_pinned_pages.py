@@ -12,10 +12,10 @@ import scipy.sparse
 
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available
+from hpgraph.kernels.out_of_core import cuda_host
+from hpgraph.kernels.out_of_core.runs import Pieces
 from hpgraph.kernels.pages import cut
 from hpgraph.kernels.sweep.cuda import _captured
-from hpgraph.kernels.windows import cuda_host
-from hpgraph.kernels.windows.runs import Pieces
 
 
 @pytest.fixture

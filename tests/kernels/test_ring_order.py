@@ -10,8 +10,8 @@ from busy_stream import made_ready, spin
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available
 from hpgraph.kernels.backend import windows
+from hpgraph.kernels.out_of_core.runs import most_stored
 from hpgraph.kernels.pages import cut
-from hpgraph.kernels.windows.runs import most_stored
 
 pytestmark = pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
 

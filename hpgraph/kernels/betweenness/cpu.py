@@ -23,7 +23,7 @@ _LANE_BYTES = 8 + 4 + 12
 # Bytes a vertex that a thread's work space takes, besides its vertex in the queue.
 _BENCH_BYTES = 24
 # Lanes below which the line that their numbers lie in is mostly empty.
-FEWEST = 8
+MIN = 8
 # Sources that a thread takes on the whole between two reports of how far it is.
 _TURNS = 16
 
@@ -43,9 +43,9 @@ def dependencies(
     k); ``sums``: changed in place.
     """
     n, lanes = out.shape[0], min(len(sources), LANES)
-    while lanes >= FEWEST and not fits(n * lanes * _LANE_BYTES, "cpu"):
+    while lanes >= MIN and not fits(n * lanes * _LANE_BYTES, "cpu"):
         lanes //= 2
-    if lanes >= FEWEST and gains_by_lanes(profile(), n, lanes):
+    if lanes >= MIN and gains_by_lanes(profile(), n, lanes):
         _jointly(out, in_, sources, sums, lanes, done)
     else:
         with team() as workers:

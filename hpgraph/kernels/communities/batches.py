@@ -9,7 +9,7 @@ import math
 # to .0838 with 64 batches, .0818 with 8; road1000, 3 arcs: .9880 with 4 as with 64). Each batch goes through memory
 # anew.
 NEIGHBOURS = 1 / 2
-FEWEST, MOST_BITS = 4, 6
+MIN, MAX_BITS = 4, 6
 # A round that moves less than this share of all vertices is the last, and so is one that moves less than that share of
 # those it looked at: what is left, the next level does at less cost. With both, planted communities are found as by
 # rounds to the end (`python -m benchmarks planted`). Where there are none, as in uniform random graphs, a few moves
@@ -31,5 +31,5 @@ MANY_MOVES = 1 / 4
 
 def batch_bits(n: int, arcs: int) -> int:
     """How many bits of a hash say to which batch a vertex belongs."""
-    batches = min(1 << MOST_BITS, max(FEWEST, arcs // max(n, 1) / NEIGHBOURS))
+    batches = min(1 << MAX_BITS, max(MIN, arcs // max(n, 1) / NEIGHBOURS))
     return math.ceil(math.log2(batches))

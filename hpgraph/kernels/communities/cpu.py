@@ -25,9 +25,9 @@ from hpgraph.kernels.communities.batches import (
     batch_bits,
 )
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
-from hpgraph.kernels.communities.cpu_ahead import AHEAD, MOST, ON_THE_WAY, fetch, pays
-from hpgraph.kernels.communities.cpu_chance import drawn, is_before
+from hpgraph.kernels.communities.cpu_ahead import AHEAD, MAX, ON_THE_WAY, fetch, pays
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
+from hpgraph.kernels.communities.cpu_random_choice import drawn, is_before
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -225,7 +225,7 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
         mask = mask_for(min(last - first, rule.communities))
         count, inside, largest, heaviest = 0, np.int64(0), np.int64(-1), own
-        is_long = last - first > MOST
+        is_long = last - first > MAX
         for at in range(first, last):
             if is_long:
                 prefetch(label, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))

@@ -9,7 +9,7 @@ from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.cpu_ahead import MOST, ON_THE_WAY, fetch, pays
+from hpgraph.kernels.communities.cpu_ahead import MAX, ON_THE_WAY, fetch, pays
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -131,7 +131,7 @@ def _sum_one(rows, number, groups, made, table, c):
             fetch(rows, number, groups.members, i, groups.members.size)
         v = vertex(groups.members, i)
         first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
-        is_long = last - first > MOST
+        is_long = last - first > MAX
         for at in range(first, last):
             if is_long:
                 prefetch(number, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))

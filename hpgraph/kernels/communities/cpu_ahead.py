@@ -9,7 +9,7 @@ from hpgraph.kernels.runtime.cpu.weights import prefetch_entry
 
 # How many vertices ahead; ids in a line of memory; the most arcs of a row that are fetched before its turn comes. Of
 # longer rows the ids come as a stream, and loops fetch labels so many arcs ahead, in place: a call costs more.
-AHEAD, LINE, MOST, ON_THE_WAY = 4, 16, 128, 24
+AHEAD, LINE, MAX, ON_THE_WAY = 4, 16, 128, 24
 
 
 def pays(arcs: CSR, joined: int) -> bool:
@@ -28,12 +28,12 @@ def fetch(rows, label, listed, i, end):
     if i + AHEAD < end:
         v = vertex(listed, i + AHEAD)
         first = peek(rows.indptr, v)
-        for at in range(first, min(peek(rows.indptr, v + 1), first + MOST) + LINE - 1, LINE):
+        for at in range(first, min(peek(rows.indptr, v + 1), first + MAX) + LINE - 1, LINE):
             prefetch(rows.indices, at)
             prefetch_entry(rows.data, at)
             prefetch_entry(rows.data, at + LINE // 2)
     if i + 1 < end:
         v = vertex(listed, i + 1)
         first = peek(rows.indptr, v)
-        for at in range(first, min(peek(rows.indptr, v + 1), first + MOST)):
+        for at in range(first, min(peek(rows.indptr, v + 1), first + MAX)):
             prefetch(label, vertex(rows.indices, at))

@@ -14,8 +14,8 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.communities.batches import EVIDENCE
-from hpgraph.kernels.communities.cpu_chance import drawn, is_before
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
+from hpgraph.kernels.communities.cpu_random_choice import drawn, is_before
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -30,7 +30,7 @@ from hpgraph.semiring.stop import is_stopped
 
 # Threads share out the blocks of a batch, and vertices of a block see each other at once. With 64 of up to 16,384 a
 # grid of 1,000 x 1,000 has a modularity of .91, with 256 of up to 4,096 it has .87 and takes longer.
-BLOCKS, FEWEST, MOST = 64, 4, 16384
+BLOCKS, MIN, MAX = 64, 4, 16384
 BATCH_BITS = 2
 
 
@@ -60,7 +60,7 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
     label = np.arange(n, dtype=arcs.indices.dtype)
     if arcs.nnz == 0:
         return label
-    size = min(MOST, max(FEWEST, n // BLOCKS))
+    size = min(MAX, max(MIN, n // BLOCKS))
     flags = np.zeros(n, np.bool_)
     around = level.sent + level.received if level.directed else level.sent
     state = State(label, label.copy(), arcs.degrees > 0, flags, np.zeros(-(-n // size), np.bool_), around)

@@ -7,7 +7,7 @@
 
 namespace hpgraph {
 
-constexpr int BINS = 5, MOST_BATCHES = 64, BUCKETS = BINS * MOST_BATCHES;
+constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
 // Counters: two sets, which take turns, of vertices by bucket, of those placed, of moves and of communities; then the
 // barrier's and how many moves there were.
 constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, SET = MOVES + 2;

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hpgraph.formats import CSR
-    from hpgraph.kernels.runtime.cuda.meeting import Parts
+    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
     from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 
@@ -95,12 +95,12 @@ class JointTraversal(Protocol):
 
     Attributes
     ----------
-    MOST_LANES, MOST_SURVEYED : int
+    MAX_LANES, MAX_SURVEYED : int
         Lanes that `traverse_lanes`, and `survey_lanes`, take at a time at the best.
     """
 
-    MOST_LANES: int
-    MOST_SURVEYED: int
+    MAX_LANES: int
+    MAX_SURVEYED: int
 
     def work_space(self, n: int, lanes: int, ids: np.dtype) -> int:
         """Bytes that searches of so many lanes of n vertices take beside their properties, graphs of such ids."""
@@ -156,11 +156,11 @@ class JointRelaxation(Protocol):
 
     Attributes
     ----------
-    MOST_RELAXED : int
+    MAX_RELAXED : int
         Lanes that `relax_lanes` takes at a time at the best.
     """
 
-    MOST_RELAXED: int
+    MAX_RELAXED: int
 
     def work_space(self, n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
         """Bytes that so many lanes of n vertices take beside their property, which is of type `dtype`."""

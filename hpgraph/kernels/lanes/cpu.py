@@ -32,10 +32,10 @@ from hpgraph.semiring.reads import is_straight, unread
 
 # Lanes of a group: one word. Pulls of two to eight words a vertex were measured: the frontier's words then leave the
 # cache, and 64 lanes take as long (kron18) or up to three times as long (urand18) as in a group of their own.
-MOST_LANES = MOST_SURVEYED = SIDE
+MAX_LANES = MAX_SURVEYED = SIDE
 # Cycles that a search by itself takes for a vertex at the least, until one has been seen: 41 to 550 were, the least on
 # graphs that lie in a core's cache. And those of parting, some 100 us however small the graph.
-LEAST_PRICE, PARTING = 32.0, 1 << 18
+MIN_PRICE, PARTING = 32.0, 1 << 18
 # A survey has no properties: its runs only claim.
 _COUNTING = apart.Runs(
     Function(lambda state, u, weight, v: False),
@@ -146,7 +146,7 @@ class _Group:
         first = lanes[:1] if price is None else lanes[:0]
         begun = tuple(values[first] for values in self.state)
         while True:
-            least = LEAST_PRICE if price is None else price
+            least = MIN_PRICE if price is None else price
             # The lanes part when being together has cost more than two searches by themselves would have.
             policy = policy._replace(price=least, patience=2 * n * least + PARTING)
             joint.run_supersteps(

@@ -15,7 +15,7 @@ from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 from hpgraph.semiring import get_semiring
 
 # Lanes that go together: an entry costs the product hardly more for 32 of them than for 16.
-MOST_RANKED = 32
+MAX_RANKED = 32
 # Rows whose sums are added up by themselves: so results do not depend on the number of threads.
 BLOCK = 4096
 

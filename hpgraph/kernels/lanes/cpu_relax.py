@@ -30,7 +30,7 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes,
 from hpgraph.kernels.spmv.cpu import plain
 
 # Lanes that go together: a bit each of one word.
-MOST_RELAXED = 64
+MAX_RELAXED = 64
 # Lanes that go together repeat an arc for all at once, so that their buckets may be wider than those of a single search
 # (of 1, 2, 4 and 8 times as wide ones on a Kronecker and a uniform graph the best).
 WIDER = 4
@@ -40,7 +40,7 @@ TRIAL = 20
 # Arcs by which two lanes are compared, before others go together.
 SAMPLE = 4096
 # So many lanes a thread that have little in common are enough to give each lane to one thread.
-ENOUGH_LANES = 2
+MIN_LANES = 2
 # Vertices whose values are turned at a time.
 PIECE = 1024
 ENDLESS = int(np.iinfo(np.int64).max)
@@ -64,12 +64,12 @@ def relax_lanes(
     """
     begin_lanes(state, beginnings, starts.vertices, starts.lanes)
     rows, left = [np.empty((0, 4), np.int64)], []
-    for first in range(0, starts.k, MOST_RELAXED):
-        lanes = range(first, min(first + MOST_RELAXED, starts.k))
+    for first in range(0, starts.k, MAX_RELAXED):
+        lanes = range(first, min(first + MAX_RELAXED, starts.k))
         ends = np.searchsorted(starts.lanes, (*lanes, lanes.stop))
         sources = [starts.vertices[begin:end] for begin, end in itertools.pairwise(ends.tolist())]
         # Where supersteps are counted each lane counts its own.
-        if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= ENOUGH_LANES * config.threads:
+        if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= MIN_LANES * config.threads:
             values = plain(state[0].T[lanes.start : lanes.stop])
             rows.extend(_several(code, out, values, sources, delta, ceiling))
             left.extend([np.empty(0, out.indices.dtype)] * len(lanes))
@@ -92,7 +92,7 @@ def relax_lanes(
 def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
     """Bytes that relaxations take beside their property."""
     # Blocks, with a link from each to the one before, and those of a superstep.
-    lanes, buckets = min(lanes, MOST_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
+    lanes, buckets = min(lanes, MAX_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
     together = n * (lanes * dtype.itemsize + 9) + buckets + lanes * HEAD_START * ids.itemsize
     return max(together if _would_pay(lanes, 1.0) else 0, config.threads * (n + buckets))
 
@@ -165,9 +165,9 @@ def _together(
     """Some lanes together, as long as that pays: trace rows, who still waits in each, and whether it paid."""
     functions = value_functions(code)
     (k, n), ids = lanes.shape, out.indices.dtype
-    side_by_side = np.empty((n, k), lanes.dtype)
-    _turn(lanes, side_by_side)
-    values = Values(side_by_side.reshape(-1), np.int64(k), np.zeros(k))
+    multi_gpu = np.empty((n, k), lanes.dtype)
+    _turn(lanes, multi_gpu)
+    values = Values(multi_gpu.reshape(-1), np.int64(k), np.zeros(k))
     width, _, last = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
     laws = relaxing.Laws(functions.gather, functions.reduce, functions.allows, last)
     arcs = Rows(plain(out.indptr), plain(out.indices), plain(out.data))
@@ -201,7 +201,7 @@ def _together(
     parted = bool(progress[relaxing.APART])
     if parted and progress[relaxing.SPENT] < 2 * patience:
         return rows, sources, False
-    _turn(side_by_side, lanes)
+    _turn(multi_gpu, lanes)
     flags = np.uint64(1) << np.arange(k, dtype=np.uint64)
     left = waiting.words.nonzero()[0]
     words = waiting.words[left]

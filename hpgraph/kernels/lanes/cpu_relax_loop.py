@@ -28,9 +28,9 @@ from hpgraph.kernels.relaxation.buckets import (
 )
 from hpgraph.kernels.relaxation.delta_stepping import (
     ARCS,
-    ENOUGH,
     FEW_ARCS,
     FEW_BLOCKS,
+    MIN,
     NOW,
     PLENTY,
     PROGRESS,
@@ -220,9 +220,9 @@ def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, step):
 def _adapt(progress, scale):
     """Choose the width of the next buckets by the work that a superstep of the last ones had; see `relaxation`."""
     steps, work = progress[STEP] - progress[SINCE], progress[ARCS]
-    if work < ENOUGH * steps:
+    if work < MIN * steps:
         scale[DENSITY] *= 0.5
-    elif work > PLENTY * ENOUGH * steps:
+    elif work > PLENTY * MIN * steps:
         scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
     progress[SINCE], progress[ARCS] = progress[STEP], 0
 

@@ -41,7 +41,7 @@ from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.reads import reads, unread
 
 # Lanes of one launch: 16 bytes of bits a vertex, which a thread fetches at once.
-MOST_LANES = MOST_SURVEYED = 128
+MAX_LANES = MAX_SURVEYED = 128
 # Threads of a block. What pulls want is loads in flight; where vertices have fewer arcs than MANY_ARCS in the mean,
 # there are hardly any pulls, and errands want registers.
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
@@ -63,7 +63,7 @@ _TAILS = dict.fromkeys(("light", "pieces", "put_off", "told", "told_pieces"), "u
 _TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), **_TAILS)
 _APART = Layout("LaneApart", arcs="u64", count="u64", parked="i64")
 HEADER = Layout(
-    "LanesHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64", lanes=(_APART, MOST_LANES), step="i64",
+    "LanesHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64", lanes=(_APART, MAX_LANES), step="i64",
     left="u64",
 ).of()  # fmt: skip
 POLICY = Layout(
@@ -239,7 +239,7 @@ def traverse_lanes(
 
 def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
     """The lanes of each launch; to part more than one takes, the host waits for the device."""
-    most = MOST_LANES if techniques.joint_frontier else 1
+    most = MAX_LANES if techniques.joint_frontier else 1
     if starts.k <= most:
         return [(slice(0, starts.k), starts)]
     firsts = list(range(0, starts.k, most))
@@ -350,14 +350,14 @@ def survey_lanes(
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
     for lanes, some in _launches(starts):
-        work = Work(out, in_, some, 2 * 8 * MOST_LANES)
+        work = Work(out, in_, some, 2 * 8 * MAX_LANES)
         launches.append(work)
         _survey_kernel(ids, work.words, chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
             (
                 np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
                 work.policy(alpha, beta, forced, limit, False), work.space,
                 SURVEY(
-                    work.beyond, work.beyond + 8 * MOST_LANES, reached[lanes], total[lanes], farthest[lanes],
+                    work.beyond, work.beyond + 8 * MAX_LANES, reached[lanes], total[lanes], farthest[lanes],
                     inverse[lanes],
                 ),
             ),

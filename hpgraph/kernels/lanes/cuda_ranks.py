@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.semiring.c_types import c_type
 
 # Lanes that go together: a row of them in double precision is four lines of the cache.
-MOST_RANKED = 64
+MAX_RANKED = 64
 SOURCE = "rank_lanes.cuh"
 # As in rank_lanes.cuh: threads of a block, and blocks of a multiprocessor.
 _THREADS, _BLOCKS = 256, 4

@@ -34,9 +34,9 @@ from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import LinkedCode
 
 # Lanes that go together: those of a warp.
-MOST_RELAXED = 32
+MAX_RELAXED = 32
 # As in head_start.cuh.
-MOST_STARTS = 32
+MAX_STARTS = 32
 # Threads of a block: fewer, with more registers each, where vertices have few arcs in the mean.
 DENSE = 8
 # Of buckets of 1/4, 1 and 4 times the width for a single search the narrow ones took least on a Kronecker, a social and
@@ -88,7 +88,7 @@ class ValueProgram:
 {self._code[0]}struct Program {{
     {value}* p0;
     typedef {value} Message;
-    static constexpr bool LEAST = {least};
+    static constexpr bool MIN = {least};
     {ids} {value} gather({arc}) {{ return hpg_gather({given}); }}
     {ids} {value} reduce({value} a, {value} b) {{ return hpg_reduce(a, b); }}
     {ids} bool allows({arc}) {{ return hpg_allows({given}); }}
@@ -130,7 +130,7 @@ def _kernels(
 def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
     """Bytes that relaxations take beside their property; see `hpgraph.kernels.lanes.cpu_relax.work_space`."""
     # Words, and lists of who waits near and far.
-    return n * (min(lanes, MOST_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
+    return n * (min(lanes, MAX_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
 
 
 def relax_lanes(
@@ -150,8 +150,8 @@ def relax_lanes(
 
     rows, records, left = state[0].T, [], []
     lanes = starts.lanes.get()
-    for first in range(0, starts.k, MOST_RELAXED):
-        k = min(MOST_RELAXED, starts.k - first)
+    for first in range(0, starts.k, MAX_RELAXED):
+        k = min(MAX_RELAXED, starts.k - first)
         begin, end = np.searchsorted(lanes, (first, first + k)).tolist()
         here = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), k)
         record, active = _relax(
@@ -211,7 +211,7 @@ def _relax(
     shared = 2 * threads * np.dtype([("target", ids), ("lane", np.int32), ("message", dtype)], align=True).itemsize
     given, arcs = struct(values), arcs_struct(out)
     each = np.bincount(of_start, minlength=k)
-    if delta is not None and limit >= ENDLESS and int(each.max(initial=0)) <= MOST_STARTS:
+    if delta is not None and limit >= ENDLESS and int(each.max(initial=0)) <= MAX_STARTS:
         ends = cupy.asarray(np.cumsum(each), np.int64)
         kernels["apart"]((k,), (32,), (given, np.int32(k), arcs, priority, starts.vertices, ends, fields))
     else:

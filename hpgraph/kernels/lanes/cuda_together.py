@@ -14,7 +14,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.kernels.lanes import JointOutcome, Starts
 from hpgraph.kernels.lanes.cuda import (
     HISTORIES,
-    MOST_LANES,
+    MAX_LANES,
     Work,
     chosen,
     layouts,
@@ -23,8 +23,8 @@ from hpgraph.kernels.lanes.cuda import (
     work_space,
     write_history,
 )
-from hpgraph.kernels.runtime.cuda.meeting import SHARED, Launch, Parts
-from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Part
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, Launch, Parts
+from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
 from hpgraph.kernels.runtime.cuda.persistent import arcs_struct, kernel, weight_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -33,7 +33,7 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 # As in lane_pull.cuh.
 _GRAIN = 64
 ROW_SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64", pushed="i64").of()
-FRONTS = Layout("LaneFronts", of=("*", 2 * MOST_PARTS)).of()
+FRONTS = Layout("LaneFronts", of=("*", 2 * MAX_PARTS)).of()
 # Measured on two H200: bytes a second that one GPU writes into the other's memory, and seconds that it takes besides to
 # tell each other.
 LINK, MEETING = 3.7e11, 2e-5
@@ -44,7 +44,7 @@ def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes
 
     And one launch takes all.
     """
-    return 1 < lanes <= MOST_LANES and may_wait(code, beginnings)
+    return 1 < lanes <= MAX_LANES and may_wait(code, beginnings)
 
 
 def traverse_lanes_together(
@@ -128,5 +128,5 @@ def _arcs_worth_sharing(arc: float, row: float, n: int, parts: int) -> int:
     Each GPU is spared the arcs to others' rows, and writes to the others what its own have heard: of each vertex once,
     and no more of them than there are arcs.
     """
-    meeting = MEETING / (1 - 1 / parts)
-    return int(min((meeting + n * row) / arc, meeting / (arc - row) if arc > row else np.inf))
+    barrier = MEETING / (1 - 1 / parts)
+    return int(min((barrier + n * row) / arc, barrier / (arc - row) if arc > row else np.inf))

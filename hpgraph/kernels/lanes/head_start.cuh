@@ -9,7 +9,7 @@
 namespace hpgraph {
 
 // Arcs that a lane follows by itself, and vertices at the most, as each takes a chain of loads; starts that it may have.
-constexpr int HEAD_START = 1024, MOST_HEADS = 128, MOST_STARTS = 32;
+constexpr int HEAD_START = 1024, MAX_HEADS = 128, MAX_STARTS = 32;
 
 // More than any value.
 __device__ inline double endless() { return __longlong_as_double(0x7ff0000000000000LL); }
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(256) start_together(const Index* vertices, con
     wait_in_lane(space, i < count, i < count ? vertices[i] : 0, i < count ? lanes[i] : 0);
 }
 
-// A warp for each lane, whose starts are vertices[ends[lane - 1]] ..., at most MOST_STARTS: follow arcs from the vertex of
+// A warp for each lane, whose starts are vertices[ends[lane - 1]] ..., at most MAX_STARTS: follow arcs from the vertex of
 // the least value, again and again. Those left wait.
 template <class Program, class Index, class Weight>
 __global__ void __launch_bounds__(32) start_apart(const Program program, const int k, const Arcs<Index, Weight> out,
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(32) start_apart(const Program program, const i
                                                   const Index* vertices, const i64* ends,
                                                   const LaneSpace<Index> space) {
     using Value = typename Program::Message;
-    __shared__ Index known[HEAD_START + MOST_STARTS];
-    __shared__ Value reached[HEAD_START + MOST_STARTS];
+    __shared__ Index known[HEAD_START + MAX_STARTS];
+    __shared__ Value reached[HEAD_START + MAX_STARTS];
     const int of = blockIdx.x, lane = lane_of_warp();
     // Other lanes' values lie beside these, and atomics pass the first-level cache by.
     const auto value = [&](Index v) { return *(volatile Value*)(program.p0 + (i64)v * k + of); };
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(32) start_apart(const Program program, const i
     if (lane < count) known[lane] = vertices[begin + lane], reached[lane] = value(known[lane]);
     __syncwarp();
     i64 arcs = 0;
-    for (int heads = 0; heads < MOST_HEADS && count;) {
+    for (int heads = 0; heads < MAX_HEADS && count;) {
         Value least = Value();
         int at = -1;
         for (int i = lane; i < count; i += 32)

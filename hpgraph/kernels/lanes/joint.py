@@ -41,7 +41,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     take,
 )
 from hpgraph.kernels.runtime.direction import PULL, PUSH, joint_direction
-from hpgraph.kernels.traversal.direction_optimizing import PULL_ROWS, PUSH_ARCS, PUSH_MOST
+from hpgraph.kernels.traversal.direction_optimizing import PULL_ROWS, PUSH_ARCS, PUSH_MAX
 from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import atomic_or
 from hpgraph.semiring.stop import is_stopped
@@ -102,7 +102,7 @@ def _begin(out_indptr, search, board, progress, policy):
     board[TAIL] = 0
     if direction == PUSH:
         queued, arcs = progress[LISTED], progress[ARCS]
-        grain = min(max(PUSH_ARCS * queued // max(arcs, 1), 1), PUSH_MOST)
+        grain = min(max(PUSH_ARCS * queued // max(arcs, 1), 1), PUSH_MAX)
         set_out(board, 0, queued, grain, arcs + queued < LEADER_ARCS)
     else:
         set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)

@@ -74,7 +74,7 @@ struct Apart {
         const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
         for (i64 i = thread; i < n * W; i += threads) parked[i] = 0;
         for (i64 i = step + thread; is_first && i < trace.room; i += threads) trace.rows[i] = TraceRow{}, pairs[i] = 0;
-        if (thread < MOST_LANES) header->lanes[thread] = LaneApart{0, 0, NOT_PARKED};
+        if (thread < MAX_LANES) header->lanes[thread] = LaneApart{0, 0, NOT_PARKED};
         if (thread == 0) header->step = step, header->left = 0;
     }
 
@@ -154,7 +154,7 @@ struct Apart {
     // The first superstep above one at which a lane is parked, or NOT_PARKED; by whole warps.
     __device__ i64 next_parked(i64 above) const {
         i64 first = NOT_PARKED;
-        for (int lane = lane_of_warp(); lane < MOST_LANES; lane += 32) {
+        for (int lane = lane_of_warp(); lane < MAX_LANES; lane += 32) {
             const i64 step = header->lanes[lane].parked;
             if (step > above && step < first) first = step;
         }

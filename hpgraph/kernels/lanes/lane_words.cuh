@@ -85,7 +85,7 @@ constexpr int SUMS = 4;
 constexpr int HISTORIES = 4;
 
 // A lane by itself, see lane_apart.cuh.
-constexpr int MOST_LANES = 128;
+constexpr int MAX_LANES = 128;
 constexpr i64 NOT_PARKED = 1ll << 62;
 struct LaneApart {
     u64 arcs, count;  // of its frontier
@@ -96,7 +96,7 @@ struct LanesHeader {
     unsigned barrier;
     LanesTally tally[3];          // used in turn: one read, one filled, one cleared
     i64 histories;                // how many messages wait in
-    LaneApart lanes[MOST_LANES];
+    LaneApart lanes[MAX_LANES];
     i64 step;                     // the last of any lane by itself
     u64 left;                     // vertices that such lanes leave active
 };

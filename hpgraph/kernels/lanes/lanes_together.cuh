@@ -1,23 +1,23 @@
 // The searches of lanes.cuh on several GPUs at once, each of which has the whole graph: one kernel on each of them, all from
-// the first superstep to the last (meeting.cuh).
+// the first superstep to the last (multi_gpu_barrier.cuh).
 //
 // All of them hold all bits and take every superstep alike, but for the one thing that takes long: where vertices listen, each
 // GPU looks through its share of the rows, and writes what they have heard into the others' memory. So what travels is the
 // bits of a frontier, once for each superstep that pulls; all else is done again on each GPU rather than sent.
 #pragma once
 #include "lanes.cuh"
-#include "meeting.cuh"
+#include "multi_gpu_barrier.cuh"
 
 namespace hpgraph {
 
 struct LaneFronts {
-    u64* of[2][MOST_PARTS];  // of every GPU what LanesSpace has in `front`
+    u64* of[2][MAX_PARTS];  // of every GPU what LanesSpace has in `front`
 };
 
 template <int W>
 struct Together {
     static constexpr bool TOGETHER = true;
-    Meeting& meeting;
+    MultiGpuBarrier& barrier;
     const RowShare& share;
     const LaneFronts& fronts;
     int next = 0;  // which of the two fronts is filled
@@ -34,32 +34,32 @@ struct Together {
     // frontier, which was reached and is no news.
     __device__ void tell(i64 v, const Bits<W>& heard) const {
         if (!heard.any()) return;
-        for (int part = 0; part < meeting.parts.count; ++part)
-            if (part != meeting.parts.me) store_bits(fronts.of[next][part], v, heard);
+        for (int part = 0; part < barrier.parts.count; ++part)
+            if (part != barrier.parts.me) store_bits(fronts.of[next][part], v, heard);
     }
 
-    __device__ bool lost() const { return meeting.lost; }
+    __device__ bool lost() const { return barrier.lost; }
 
     // What rows of this GPU have heard since they were told of: all of them, or those that were put off. What others' have
     // heard is there.
     template <class Index>
     __device__ void share_rows(bool all, i64 words, const u64* reached, const Piece<Index>* list, u64 put_off) const {
-        meeting.wrote = true;
+        barrier.wrote = true;
         const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
-        const u64* const own = fronts.of[next][meeting.parts.me];
+        const u64* const own = fronts.of[next][barrier.parts.me];
         if (all) share_all(own, reached, words);
         else
             for (u64 p = thread; p < put_off; p += threads)
                 if (list[p].number == 0) tell(list[p].vertex, load_shared_bits<W>(own, list[p].vertex));
-        meeting.meet([](Report&) {});
+        barrier.meet([](Report&) {});
     }
 
     __device__ void share_all(const u64* own, const u64* reached, i64 words) const {
         for_own_pairs(words, [&](i64 place) {
             const ulonglong2 pair = __ldcg((const ulonglong2*)own + place), known = ((const ulonglong2*)reached)[place];
             if (!(pair.x & ~known.x | pair.y & ~known.y)) return;
-            for (int part = 0; part < meeting.parts.count; ++part)
-                if (part != meeting.parts.me) ((ulonglong2*)fronts.of[next][part])[place] = pair;
+            for (int part = 0; part < barrier.parts.count; ++part)
+                if (part != barrier.parts.me) ((ulonglong2*)fronts.of[next][part])[place] = pair;
         });
     }
 
@@ -77,20 +77,20 @@ struct Together {
     // The end of a superstep.
     __device__ void end(const LanesTally* tally) const {
         const volatile LanesTally& found = *tally;
-        meeting.meet([&](Report& report) {
+        barrier.meet([&](Report& report) {
             report.count = found.count, report.arcs = found.arcs, report.looked = found.looked;
         });
     }
 
     // In how many errands few lanes go on depends on who came first: all decide by those of the first GPU.
     __device__ void agree(Queued& now) const {
-        now.count = meeting.lost ? 0 : meeting.heard(0).count;
-        now.arcs = meeting.lost ? 0 : meeting.heard(0).arcs;
+        now.count = barrier.lost ? 0 : barrier.heard(0).count;
+        now.arcs = barrier.lost ? 0 : barrier.heard(0).arcs;
     }
 
     __device__ u64 looked(const LanesTally&) const {
         u64 sum = 0;
-        for (int part = 0; part < meeting.parts.count; ++part) sum += meeting.heard(part).looked;
+        for (int part = 0; part < barrier.parts.count; ++part) sum += barrier.heard(part).looked;
         return sum;
     }
 };
@@ -104,15 +104,15 @@ traverse_lanes_together(const Program program, const Program samples, const i64 
     // A launch by itself finds out whether the kernel can run here.
     if (parts.count != share.parts) return;
     __shared__ BlockFlags flags;
-    Meeting meeting(parts, launch, flags);
+    MultiGpuBarrier barrier(parts, launch, flags);
     GridBarrier barrier(&space.header->barrier);
-    Together<W> team{meeting, share, fronts};
+    Together<W> team{barrier, share, fronts};
     // The frontier before the first is nobody's: what the last search left there would be news.
     copy_words(nullptr, fronts.of[1][parts.me], n * W);
-    meeting.meet([](Report&) {});
+    barrier.meet([](Report&) {});
     const Messages<Program, false> messages{program, samples, n};
     search_in_lanes<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
-    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = meeting.lost;
+    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = barrier.lost;
 }
 
 }  // namespace hpgraph

@@ -84,11 +84,11 @@ class JointRanks(Protocol):
 
     Attributes
     ----------
-    MOST_RANKED : int
+    MAX_RANKED : int
         Lanes that go together at the best.
     """
 
-    MOST_RANKED: int
+    MAX_RANKED: int
 
     def lanes_held(self, k: int) -> int:
         """How many lanes the arrays of k of them must have room for; those beyond k hold zeros."""

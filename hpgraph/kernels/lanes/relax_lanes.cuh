@@ -13,7 +13,7 @@ namespace hpgraph {
 template <class Value>
 constexpr int ROW_BATCH = 32 / sizeof(Value);
 // Rows are read so from as many lanes an arc on in the mean; with fewer, pairs of an arc and a lane are dealt to threads.
-constexpr int ENOUGH_LANES = 8;
+constexpr int MIN_LANES = 8;
 
 // Where a value sends its vertex: `key` counts it from its lane's origin.
 struct LaneBounds {
@@ -30,7 +30,7 @@ struct LaneBounds {
 // stood there before, of others what does now.
 template <class Program, class Value>
 __device__ bool improve(const Program& program, Value* where, Value message, Value& stands) {
-    if constexpr (Program::LEAST) {
+    if constexpr (Program::MIN) {
         stands = atomic_least(where, message);
         return message < stands;
     } else {
@@ -41,7 +41,7 @@ __device__ bool improve(const Program& program, Value* where, Value message, Val
 // Whether it may.
 template <class Program, class Value>
 __device__ bool seems_better(Value message, Value stands) {
-    if constexpr (Program::LEAST) return message < stands;
+    if constexpr (Program::MIN) return message < stands;
     const Value now = Program::reduce(stands, message);
     return now != stands && now == now;
 }
@@ -295,9 +295,9 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
             const Index v = offer.target;
             Value* const where = program.p0 + (i64)v * k + offer.lane;
             Value stands = Value();
-            if (!Program::LEAST && live) stands = *where;
+            if (!Program::MIN && live) stands = *where;
             live = live && improve(program, where, offer.message, stands);
-            const Value value = Program::LEAST ? offer.message : stands;
+            const Value value = Program::MIN ? offer.message : stands;
             live = live && !(bounds.on && value > priority.ceiling);
             const bool near = live && bounds.is_near(value, offer.lane);
             const u32 flag = 1u << offer.lane;
@@ -305,7 +305,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
             const bool first = live && !(*word & flag) && atomicOr(word, flag) == 0;
             stages.near.add(first && near, v, [&](bool mine, Index one) { found.add(mine, one); });
             stages.far.add(first && !near, v, [&](bool mine, Index one) { append(mine, one, far(), far_tail); });
-            const bool again = Program::LEAST && near && bounds.on && bounds.is_near(stands, offer.lane);
+            const bool again = Program::MIN && near && bounds.on && bounds.is_near(stands, offer.lane);
             if (__any_sync(ALL, again)) {
                 const u64 arcs = warp_sum(again ? (u64)(out.indptr[v + 1] - out.indptr[v]) : 0);
                 if (lane == 0) atomicAdd(&repeated, arcs);
@@ -334,7 +334,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
             const int pairs = degree * __popc(word);
             const WarpScan scan(pairs);
             if (lane == 0) atomicAdd(&sent, (u64)scan.total);
-            if (scan.total < ENOUGH_LANES * (int)warp_sum((u64)degree)) {
+            if (scan.total < MIN_LANES * (int)warp_sum((u64)degree)) {
                 send_pairs<T, Value>(program, k, out, u, word, start, scan, pairs, offer);
             } else {
                 for (u32 some = __ballot_sync(ALL, pairs); some; some &= some - 1) {

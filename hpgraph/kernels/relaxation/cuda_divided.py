@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.relaxation.cuda import PRIORITY, priority_struct, threads_and_batch
-from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, Launch, Parts, letter_dtype
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
@@ -98,5 +98,5 @@ def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[i
     }  # fmt: skip
     return [
         *[part.room(f"{name} of relaxations", size) for name, size in sizes.items()],
-        *parts.post(part, letter_dtype(ids, message)),
+        *parts.post(part, message_dtype(ids, message)),
     ]

@@ -61,10 +61,10 @@ FIFO = 256
 # A frontier of fewer blocks is shared out by eighths of a block, so that every worker gets some.
 SCARCE = 32
 # Rows are fetched so many senders ahead: of each so many arcs, by lines of the cache.
-PREFETCH_SENDERS, PREFETCH_MOST, PREFETCH_STRIDE = 8, 64, 8
+PREFETCH_SENDERS, PREFETCH_MAX, PREFETCH_STRIDE = 8, 64, 8
 # A superstep costs 0.3 µs alone and 1 to 2 µs with helpers, as much as some thousand arcs. Buckets widen where
-# supersteps send fewer than ENOUGH arcs; where they send PLENTY times as many, they narrow towards their first width.
-ENOUGH, PLENTY = 1024, 16
+# supersteps send fewer than MIN arcs; where they send PLENTY times as many, they narrow towards their first width.
+MIN, PLENTY = 1024, 16
 # Words that the leader keeps from one call to the next, behind STEP and ACTIVE: the current bucket; the superstep at
 # which the buckets were last filled, and the arcs sent since. Then the tallies of a superstep.
 NOW, SINCE, ARCS = range(2, 5)
@@ -146,7 +146,7 @@ def _prefetch_row(out, u):
     first, last = peek(out.indptr, u), peek(out.indptr, u + 1)
     prefetch(out.indices, first)
     prefetch_entry(out.data, first)
-    for j in range(first + PREFETCH_STRIDE, min(last, first + PREFETCH_MOST), PREFETCH_STRIDE):
+    for j in range(first + PREFETCH_STRIDE, min(last, first + PREFETCH_MAX), PREFETCH_STRIDE):
         prefetch(out.indices, j)
         prefetch_entry(out.data, j)
 
@@ -231,9 +231,9 @@ def _adapt(progress, scale):
     has little to repeat.
     """
     steps, arcs = progress[STEP] - progress[SINCE], progress[ARCS]
-    if arcs < ENOUGH * steps:
+    if arcs < MIN * steps:
         scale[DENSITY] *= 0.5
-    elif arcs > PLENTY * ENOUGH * steps:
+    elif arcs > PLENTY * MIN * steps:
         scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
     progress[SINCE], progress[ARCS] = progress[STEP], 0
 

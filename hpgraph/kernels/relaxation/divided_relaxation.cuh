@@ -1,12 +1,12 @@
 // The relaxation of delta_stepping.cuh over a graph whose rows are divided among several GPUs: one kernel on each of
-// them, all from the first superstep to the last (meeting.cuh).
+// them, all from the first superstep to the last (multi_gpu_barrier.cuh).
 //
 // Each part has a value for every vertex: of its own the value, of others' the best it has written to their owner, which spares
 // most messages the way. What a superstep lowers of others' vertices is listed, and goes to their owners as it stands in
-// the end: one letter a vertex, however often it was lowered. All parts share one bucket.
+// the end: one remote message a vertex, however often it was lowered. All parts share one bucket.
 #pragma once
 #include "delta_stepping.cuh"
-#include "meeting.cuh"
+#include "multi_gpu_barrier.cuh"
 
 namespace hpgraph {
 
@@ -36,14 +36,14 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
     Stage<Index> away(slots[2]);
     __shared__ BlockFlags flags;
-    Meeting meeting(parts, launch, flags);
-    Header* const header = &meeting.station->header;
+    MultiGpuBarrier barrier(parts, launch, flags);
+    Header* const header = &barrier.barrier_state->header;
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     const auto owns = [&](i64 v) { return parts.owns(v); };
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     if (thread == 0) space.least[0] = space.least[1] = priority.largest;
-    meeting.wait();
+    barrier.wait();
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
         finish_found(found, stages, sums, repeated, far, far_tail);
     };
@@ -52,12 +52,12 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     Report now;
     Tally own{};
     const auto meet = [&](const u64* far_tail) {
-        now = meeting.meet([&](Report& report) {
+        now = barrier.meet([&](Report& report) {
             const volatile Tally& tally = header->tally[phase % 3];
             report.count = tally.count, report.arcs = tally.arcs;
             report.waiting = *(const volatile u64*)far_tail;
         });
-        own = meeting.lost ? Tally{} : header->tally[phase % 3];
+        own = barrier.lost ? Tally{} : header->tally[phase % 3];
     };
     {
         Collector<T, Index> found(out.indptr, space.queue, &header->tally[0]);
@@ -83,7 +83,7 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     const auto far_kept = [&] { return of_two(space.far_kept, space.far, far_turned); };
     const auto queued = [&](bool turned) { return of_two(space.queued, space.following_queued, turned); };
     u64* const listed_tail = &header->received_tail[0];
-    while (now.count + now.waiting && step < limit && !meeting.lost) {
+    while (now.count + now.waiting && step < limit && !barrier.lost) {
         u64* const far_tail = &header->far_tail[far_turned];
         const auto waits = [&](bool mine, Index v) { append(mine, v, far(), far_tail); };
         if (thread == 0) header->tally[(phase + 2) % 3] = Tally{};
@@ -95,14 +95,14 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
             Value* const cell = space.least + far_turned;
             u64* const part_repeated = header->repeated + far_turned;
             find_least(program, far(), pile, priority.largest, cell, threadIdx.x ? 0 : repeated, part_repeated);
-            const Report joint = meeting.meet([&](Report& report) {
+            const Report joint = barrier.meet([&](Report& report) {
                 *(Value*)&report.least = *(volatile Value*)cell;
                 report.repeated = *(volatile u64*)part_repeated;
             });
-            if (meeting.lost) break;
+            if (barrier.lost) break;
             Value least = priority.largest;
             for (int part = 0; part < parts.count; ++part) {
-                const u64 bits = meeting.heard(part).least;
+                const u64 bits = barrier.heard(part).least;
                 const Value other = *(const Value*)&bits;
                 if (other < least) least = other;
             }
@@ -152,23 +152,23 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
         const bool has_one = away.rest(one);
         append(has_one, one, space.listed, listed_tail);
         finish(found, far(), far_tail);
-        meeting.wait();
-        const u64 listed = meeting.lost ? 0 : *(volatile u64*)listed_tail;
+        barrier.wait();
+        const u64 listed = barrier.lost ? 0 : *(volatile u64*)listed_tail;
         for (u64 i = thread; i - lane < listed; i += threads) {
             const bool mine = i < listed;
             const Index v = mine ? space.listed[i] : 0;
             const Value value = mine ? *(volatile Value*)(program.p0 + v) : Value();
             if (mine) queued(bits_turned)[v >> 5] = 0;
-            space.post.send(meeting, 0, mine, v, value);
+            space.post.send(barrier, 0, mine, v, value);
         }
         meet(far_tail);
         if (now.sent) {
             if (thread == 0) *listed_tail = 0;
             Collector<T, Index> more(out.indptr, of_two(space.queue, space.following, queue_turned), tally);
-            space.post.read_all(meeting, 0, [&](bool has_letter, const Letter<Index, Value>& letter) {
-                const Index v[1] = {letter.vertex};
-                const Value message[1] = {letter.message};
-                bool live[1] = {has_letter};
+            space.post.read_all(barrier, 0, [&](bool has_message, const RemoteMessage<Index, Value>& remote_message) {
+                const Index v[1] = {remote_message.vertex};
+                const Value message[1] = {remote_message.message};
+                bool live[1] = {has_message};
                 deliver(program, bounds, queued(bits_turned), space.waiting, v, message, live, arrive_to(more));
             });
             finish(more, far(), far_tail);
@@ -178,7 +178,7 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     }
     trace.end(step, now.count + now.waiting);
     if (thread == 0) {
-        trace.outcome->passed[0] = meeting.lost;
+        trace.outcome->passed[0] = barrier.lost;
         limits.tell(0, step, bucket.sent);
     }
 }

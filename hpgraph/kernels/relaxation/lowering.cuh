@@ -76,7 +76,7 @@ __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32
     u32 seen[size], again = 0;  // bit k of the second: the k-th was near before
 #pragma unroll
     for (int k = 0; k < size; ++k) {
-        if constexpr (Program::LEAST) {
+        if constexpr (Program::MIN) {
             live[k] = live[k] && message[k] < stands[k];
             if (live[k]) stands[k] = atomic_least(program.p0 + v[k], message[k]);
             again |= (u32)(bounds.on && stands[k] < bounds.threshold) << k;
@@ -90,7 +90,7 @@ __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32
     const auto flag = [&](int k) { return 1u << (v[k] & 31); };
 #pragma unroll
     for (int k = 0; k < size; ++k) {
-        if constexpr (Program::LEAST) live[k] = live[k] && message[k] < stands[k], stands[k] = message[k];
+        if constexpr (Program::MIN) live[k] = live[k] && message[k] < stands[k], stands[k] = message[k];
         live[k] = live[k] && !(bounds.on && stands[k] > bounds.ceiling && owns(v[k]));
         is_near[k] = !bounds.on || stands[k] < bounds.threshold || !owns(v[k]);
         seen[k] = live[k] ? *word(k) : ALL;

@@ -7,6 +7,7 @@ it, except for the rounding of floating-point sums.
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -14,9 +15,12 @@ from types import MappingProxyType
 _NAMES = (
     "adaptive_buckets", "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit",
     "early_termination", "fused_supersteps", "group_by", "heavy_pieces", "host_takeover", "hyb", "joint_frontier",
-    "lane_refill", "local_block", "row_splitting", "row_stretches", "short_queues", "side_by_side",
+    "lane_refill", "local_block", "row_splitting", "row_stretches", "short_queues", "multi_gpu",
     "triangle_filters",
 )  # fmt: skip
+
+# To be dropped a minor version later.
+_RENAMED = {"side_by_side": "multi_gpu"}
 
 
 class Techniques:
@@ -69,7 +73,7 @@ class Techniques:
     short_queues : bool
         CUDA. Each vertex of a traversal's frontier has lanes of its own where there are enough, rather than arcs that
         are dealt to lanes.
-    side_by_side : bool
+    multi_gpu : bool
         CUDA. Traversals and relaxations of a graph on several GPUs run in kernels that meet without the
         host where that is predicted to pay, rather than on the first GPU or superstep by superstep.
     triangle_filters : bool
@@ -116,6 +120,7 @@ class Techniques:
         TypeError
             For a technique that does not exist, or a value that is neither True nor False.
         """
+        switches = {_current(name): value for name, value in switches.items()}
         for name, value in switches.items():
             if name not in _NAMES:
                 raise TypeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
@@ -128,6 +133,7 @@ class Techniques:
             self._switched.reset(token)
 
     def __getattr__(self, name: str) -> bool:
+        name = _current(name)
         if name not in _NAMES:
             raise AttributeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
         return self._switched.get().get(name, True)
@@ -142,6 +148,13 @@ class Techniques:
 
     def __repr__(self) -> str:
         return f"Techniques({', '.join(f'{name}={getattr(self, name)}' for name in _NAMES)})"
+
+
+def _current(name: str) -> str:
+    """The name of a technique today, where it was renamed."""
+    if name in _RENAMED:
+        warnings.warn(f"the technique {name} is called {_RENAMED[name]} now", DeprecationWarning, stacklevel=3)
+    return _RENAMED.get(name, name)
 
 
 techniques = Techniques()

@@ -16,7 +16,7 @@ from hpgraph.kernels.similarity import COMMON, Common
 SOURCE = "similarity.cuh"
 THREADS = 256
 # Entries that a warp takes at the least, and stretches that there are at the most: each takes 16 bytes.
-LEAST_SPAN, MOST_STRETCHES = 256, 1 << 20
+MIN_SPAN, MAX_STRETCHES = 256, 1 << 20
 # As in the source.
 ONE, VALUE, LESSER, PRODUCT = range(4)
 _ID = {4: "int", 8: "long long"}
@@ -59,7 +59,7 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
     ordering((blocks,), (THREADS,), (rows.indptr, source, target, count, longer, shorter, lengths))
     offsets = cupy.cumsum(lengths)
     total = int(offsets[-1])
-    span = max(LEAST_SPAN, -(-total // (32 * MOST_STRETCHES)) * 32)
+    span = max(MIN_SPAN, -(-total // (32 * MAX_STRETCHES)) * 32)
     stretches = -(-total // span)
     head, tail = cupy.empty((2, max(stretches, 1)))
     if total:

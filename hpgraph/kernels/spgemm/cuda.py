@@ -16,7 +16,7 @@ from hpgraph.semiring.cuda import LinkedCode, binary_functor, monoid_functor
 
 SOURCE = "spgemm.cuh"
 # As in the source.
-THREADS, LONG_THREADS, LEAST, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
+THREADS, LONG_THREADS, MIN, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
 # Columns of a window when rows are computed, and when they are counted.
 WINDOW, COUNTED = 8192, 65536
 # A row of more windows than this gets wider ones, of at most so many columns.
@@ -147,7 +147,7 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
                 np.int64(length), task_row, first_task, np.int64(windows), np.int64(width), np.int64(columns),
                 np.int64(bits), sizes)  # fmt: skip
         else:
-            slots = LEAST << kind
+            slots = MIN << kind
             warps = max(1, min(THREADS // 32, BLOCK_ROOM // (slots * ids.itemsize)))
             run(module, "count_by_table<Multiply>", -(-length // warps), 32 * warps, warps * slots * ids.itemsize,
                 factors, list_, np.int64(length), task_row, np.uint32(slots), sizes)  # fmt: skip
@@ -165,7 +165,7 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
                 np.int64(length), task_row, first_task, np.int64(windows), np.int64(width), np.int64(columns), offsets,
                 indices, data)  # fmt: skip
         else:
-            slots = LEAST << kind
+            slots = MIN << kind
             room = slots * (ids.itemsize + dtype.itemsize)
             warps = max(1, min(THREADS // 32, BLOCK_ROOM // room))
             run(module, "fill_by_table<Multiply>", -(-length // warps), 32 * warps, warps * room, factors, list_,

@@ -18,7 +18,7 @@ SOURCE = "masked_dots.cuh"
 # As in the source.
 THREADS, MUCH, PIECE, PLACES = 256, 4096, 256, 1024
 # Bits of the filter of a block, 16 to 32 KiB; twice as many where these hold every row exactly.
-LEAST_BITS, MOST_BITS = 1 << 17, 1 << 18
+MIN_BITS, MAX_BITS = 1 << 17, 1 << 18
 # Blocks for each multiprocessor.
 RESIDENT = 8
 # Work is estimated from at most this many rows, uniformly strided.
@@ -91,8 +91,8 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     run(module, "list_tasks<Multiply>", -(-(rows + columns) // THREADS), THREADS, 0, both, np.int64(rows),
         np.int64(columns), tasks, counters)  # fmt: skip
     bits = 1 << (inner - 1).bit_length()
-    bits = bits if bits <= 2 * MOST_BITS else MOST_BITS
-    bits = max(LEAST_BITS, bits)
+    bits = bits if bits <= 2 * MAX_BITS else MAX_BITS
+    bits = max(MIN_BITS, bits)
     blocks = multiprocessors() * RESIDENT
     shares = (np.int32(max(1, min(32, lines // (blocks * THREADS // 32)))) for lines in (rows, columns))
     values, found = cupy.empty(places, dtype), cupy.empty(places, np.bool_)

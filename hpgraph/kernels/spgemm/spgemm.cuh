@@ -1,7 +1,7 @@
 // The product of two sparse matrices over a semiring, row by row: C[i, :] = sum over k of A[i, k] (x) B[k, :].
 //
 // A warp computes a row (F. G. Gustavson, ACM TOMS 4(3), 1978) in two passes: the symbolic one counts its entries, the
-// numeric one computes them in place. The sparse accumulator of a row of up to MOST pairs is a hash table in shared memory,
+// numeric one computes them in place. The sparse accumulator of a row of up to MAX pairs is a hash table in shared memory,
 // of the least size that serves (after Y. Nagasaka, A. Nukada, S. Matsuoka, "High-performance and memory-saving sparse
 // general matrix-matrix multiplication for NVIDIA Pascal GPU", ICPP'17), sorted there. Longer rows go window by window: a
 // window is a range of columns with one bit a column in shared memory. The bits say which columns there are, and their
@@ -25,8 +25,8 @@ namespace hpgraph {
 
 constexpr int THREADS = 256;
 // Most pairs of a row for a hash table; slots of the smallest table; the kind of a row that goes by windows, and the kinds.
-constexpr i64 MOST = 1024;
-constexpr u32 LEAST = 64;
+constexpr i64 MAX = 1024;
+constexpr u32 MIN = 64;
 constexpr int WINDOWED = 6;
 constexpr int KINDS = 7;
 // Pairs of one task of a long row.
@@ -49,15 +49,15 @@ __global__ void __launch_bounds__(THREADS) count_pairs(Factors<M> f, i64 rows, i
     }
     const i64 shares = (sum + SHARE - 1) / SHARE;
     pairs[row] = sum;
-    tasks[row] = sum > MOST ? (shares < windows ? shares : windows) : sum > 0;
+    tasks[row] = sum > MAX ? (shares < windows ? shares : windows) : sum > 0;
 }
 
-// The kind of a task: a table of LEAST << kind slots, or windows; -1 where there is nothing to do.
+// The kind of a task: a table of MIN << kind slots, or windows; -1 where there is nothing to do.
 __device__ inline int kind_of(i64 pairs, i64 size) {
     if (size == 0) return -1;
-    if (pairs > MOST) return WINDOWED;
+    if (pairs > MAX) return WINDOWED;
     int kind = 0;
-    while ((i64(LEAST) << kind) < 2 * size) ++kind;
+    while ((i64(MIN) << kind) < 2 * size) ++kind;
     return kind;
 }
 

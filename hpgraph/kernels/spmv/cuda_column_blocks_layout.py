@@ -29,9 +29,9 @@ PORTION, PLACERS, LOOK = 16384, 1024, 4096
 # A layout is made only where its predicted time is below this share of the quickest other way's: to make it takes as
 # long as 20 to 60 products.
 GAIN = 0.95
-# Entries of a matrix: below FEWEST the launches decide, and below MOST ids fit 31 bits. More than MOST_BLOCKS blocks
+# Entries of a matrix: below MIN the launches decide, and below MAX ids fit 31 bits. More than MAX_BLOCKS blocks
 # would leave too little shared memory for their counters.
-FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
+MIN, MAX, MAX_BLOCKS = 1 << 23, 1 << 31, 1024
 
 # A group of rows with more than HEAVY times the mean of partial results is added up by a whole thread block, which has
 # eight warps, rather than by one warp.
@@ -108,7 +108,7 @@ def pays(seconds: float, directly: float) -> bool:
 
 def worth_a_look(rows: RowFormat) -> bool:
     """Whether a matrix is of a size that products by blocks are for."""
-    return FEWEST <= rows.nnz < MOST and max(rows.shape) < MOST
+    return MIN <= rows.nnz < MAX and max(rows.shape) < MAX
 
 
 def layout_of(csr: CSR, found: Survey) -> Blocked:
@@ -188,7 +188,7 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
 
     shift = 15 if shape.operand <= 4 else 14
     n_blocks = -(-csr.shape[1] >> shift)
-    if n_blocks > MOST_BLOCKS or n_blocks < 2:
+    if n_blocks > MAX_BLOCKS or n_blocks < 2:
         return None
     try:
         # Rows, places, results and their rows, at most.

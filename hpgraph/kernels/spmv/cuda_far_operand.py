@@ -21,7 +21,7 @@ from hpgraph.kernels.spmv.cuda_column_blocks_layout import STRETCH, Blocked, sha
 from hpgraph.kernels.spmv.layout_cost import RATES, entries_seconds
 
 # As in far_operand.cuh.
-SOURCE, THREADS, MOST_RANGES = "far_operand.cuh", 256, 16
+SOURCE, THREADS, MAX_RANGES = "far_operand.cuh", 256, 16
 # Integers of the size of a vector's elements, which are only moved.
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 
@@ -153,6 +153,6 @@ def take(vectors: Sequence[Any], ends: Sequence[int], which: Any, taken: Any) ->
     if len(which):
         name = f"hpgraph::take_far<{WORDS[taken.dtype.itemsize]}>"
         kernel = load(SOURCE, names=(name,), title="vectors on other GPUs").function(name)
-        lacking = MOST_RANGES - len(vectors)
+        lacking = MAX_RANGES - len(vectors)
         ranges = struct(*vectors, *[None] * lacking, *ends, *[ends[-1]] * lacking)
         kernel((-(-len(which) // THREADS),), (THREADS,), (ranges, which, np.int64(len(which)), taken))

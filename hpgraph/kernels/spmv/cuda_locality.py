@@ -15,9 +15,9 @@ LOOKERS, LOOKED = 256, 2048
 SECTOR = 32
 # Samples at most this many stretches of LOOKED entries, uniformly strided.
 STRETCHES = 4096
-# Entries that warm the model of the second-level cache, FIRST of them or more, at most MOST; then the misses of TESTED
+# Entries that warm the model of the second-level cache, FIRST of them or more, at most MAX; then the misses of TESTED
 # entries are counted.
-FIRST, MOST, TESTED = 1 << 20, 1 << 26, 1 << 18
+FIRST, MAX, TESTED = 1 << 20, 1 << 26, 1 << 18
 # The share of the second-level cache that a vector can occupy. The rest goes to entries that stream through, and to
 # lines that both halves of the cache keep.
 HELD = 2 / 3
@@ -89,7 +89,7 @@ def _measured(csr: CSR, operand: int) -> Locality:
     start = at = entries // 2
     found, step = 0, FIRST
     while found * SECTOR < held:
-        if at - start >= min(entries, MOST):
+        if at - start >= min(entries, MAX):
             return Locality(sectors, 0.0)
         step = min(max(step, at - start), start + entries - at)
         found += fresh(at, at + step)

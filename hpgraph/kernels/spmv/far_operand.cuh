@@ -4,12 +4,12 @@
 
 namespace hpgraph {
 
-constexpr int TAKERS = 256, MOST_RANGES = 16;
+constexpr int TAKERS = 256, MAX_RANGES = 16;
 
 template <class T>
 struct Ranges {
-    const T* of[MOST_RANGES];  // each as if it were the whole vector
-    i64 ends[MOST_RANGES];
+    const T* of[MAX_RANGES];  // each as if it were the whole vector
+    i64 ends[MAX_RANGES];
 };
 
 template <class T>

@@ -10,9 +10,9 @@ import numpy as np
 
 from hpgraph.core.garbage import uncollected
 from hpgraph.kernels.runtime.cuda.compile import Kernel
-from hpgraph.kernels.runtime.cuda.meeting import Parts
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Part
+from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Ranks, Rows, blocks_of, kernels
@@ -200,23 +200,23 @@ def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
     import cupy
 
     n, ids = parts.n, parts.all[0].rows.out.indices.dtype
-    begins = [part.rows.first for part in parts] + [n] * (MOST_PARTS + 1 - len(parts))
+    begins = [part.rows.first for part in parts] + [n] * (MAX_PARTS + 1 - len(parts))
     labels = parts.shared("labels of components", n * ids.itemsize)
     told = [
-        *parts.shared("marks of components", _bits(n)), *parts.shared("largest components", MOST_PARTS * ids.itemsize),
+        *parts.shared("marks of components", _bits(n)), *parts.shared("largest components", MAX_PARTS * ids.itemsize),
         *labels,
     ]  # fmt: skip
     counters, pairs = parts.shared("counters of components", _COUNTERS), []
     for part in parts:
         with part.here:
             # A part tells of a vertex of its own once, and of one of the others once.
-            pairs.append(part.room("pairs of components", 2 * (part.rows.last + MOST_PARTS) * ids.itemsize))
+            pairs.append(part.room("pairs of components", 2 * (part.rows.last + MAX_PARTS) * ids.itemsize))
     listed = [field for place, count in zip(pairs, counters, strict=False) for field in (place, count + _PAIRS)]
-    listed += [0] * (2 * MOST_PARTS - len(listed))
+    listed += [0] * (2 * MAX_PARTS - len(listed))
     head = parts.all[0]
     with head.here:
         at_head = [head.room(f"{name} of components", _bits(n)) for name in ("settled", "roots")]
-        at_head.append(head.room("tops of components", MOST_PARTS * ids.itemsize))
+        at_head.append(head.room("tops of components", MAX_PARTS * ids.itemsize))
     made = []
     for part, count in zip(parts, counters, strict=False):
         with part.here:

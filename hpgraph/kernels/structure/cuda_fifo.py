@@ -14,7 +14,7 @@ from hpgraph.semiring.c_types import c_type
 SOURCE = "fifo.cuh"
 THREADS = 1024
 # Arcs that a block follows in the time that a grid's launches take.
-MOST_ARCS = 1 << 17
+MAX_ARCS = 1 << 17
 
 
 def kernel_names(index: str) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
     head, tail, arc = 0, 1, 1
     while True:
         progress = cupy.array([head, tail, arc], np.int64)
-        empty_queue((1,), (THREADS,), (rows.indptr, rows.indices, np.int64(MOST_ARCS), progress, queue, predecessors,
+        empty_queue((1,), (THREADS,), (rows.indptr, rows.indices, np.int64(MAX_ARCS), progress, queue, predecessors,
                                        earliest))  # fmt: skip
         head, tail, arc = progress.tolist()
         if head == tail:

@@ -12,7 +12,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_triangles import LONG, MOST_BITS, PIECE, THREADS, part_of, plan
+from hpgraph.kernels.structure.cuda_triangles import LONG, MAX_BITS, PIECE, THREADS, part_of, plan
 from hpgraph.semiring.c_types import c_type
 
 SOURCE = "support.cuh"
@@ -148,7 +148,7 @@ def _support(above: int, given: tuple[Any, ...], rows: Rows, longest: int, lanes
         listing = np.int64(n), part_of(0, 1), task_vertex, task_begin, tasks
         arguments: tuple[Any, ...] = indptr, numbers, rows.indptr, *listing
         list_tasks((-(-n // THREADS),), (THREADS,), arguments)
-        bits = max(1024, min(MOST_BITS, 1 << (n - 1).bit_length()))
+        bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
         arguments = up, task_vertex, task_begin, tasks, np.uint32(bits), next_task, wanted
         long_((processors * (2048 // THREADS),), (THREADS,), arguments, shared_mem=bits // 4)
     blocks = processors * (2048 // THREADS)

@@ -28,7 +28,7 @@ LONG, PIECE = 256, 1024
 # Degree up to which one thread walks a vertex's rows.
 WALK_DEGREE = 16
 # Bits of the filter of a block: 16 KiB, so that the blocks an SM can hold have one each.
-MOST_BITS = 1 << 17
+MAX_BITS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
         task_vertex, task_begin = cupy.empty(most, graph.indices.dtype), cupy.empty(most, np.int64)
         arguments = (graph.indptr, order, row_start, np.int64(n), of, task_vertex, task_begin, tasks)
         list_tasks((-(-n // THREADS),), (THREADS,), arguments)
-        bits = max(1024, min(MOST_BITS, 1 << (n - 1).bit_length()))
+        bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
         arguments = (*rows, task_vertex, task_begin, tasks, np.uint32(bits), next_task, total, tallies)
         long_((blocks,), (THREADS,), arguments, shared_mem=bits // 8)
     share = max(1, min(32, n // (parts * blocks * THREADS // 32)))

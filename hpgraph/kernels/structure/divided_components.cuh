@@ -13,7 +13,7 @@
 
 namespace hpgraph {
 
-constexpr int MOST_PARTS = 8;  // as in meeting.cuh
+constexpr int MAX_PARTS = 8;  // as in multi_gpu_barrier.cuh
 
 // Where a lane's entries begin in a list to which the warp adds as many.
 __device__ inline u64 places_of(u32 count, u64* tail) {
@@ -36,11 +36,11 @@ template <typename Id> struct Pairs {
 
 template <typename Id> struct Division {
     i64 me, count;
-    i64 begins[MOST_PARTS + 1];  // of the ranges: multiples of 64
-    u32* marks[MOST_PARTS];      // at each part, bits of all vertices: whether they are in the largest tree of their part
-    Id* largest[MOST_PARTS];     // at each part, a vertex of the largest tree of every part
-    Id* labels[MOST_PARTS];      // at each part
-    Pairs<Id> pairs[MOST_PARTS]; // at each part, what it has found
+    i64 begins[MAX_PARTS + 1];  // of the ranges: multiples of 64
+    u32* marks[MAX_PARTS];      // at each part, bits of all vertices: whether they are in the largest tree of their part
+    Id* largest[MAX_PARTS];     // at each part, a vertex of the largest tree of every part
+    Id* labels[MAX_PARTS];      // at each part
+    Pairs<Id> pairs[MAX_PARTS]; // at each part, what it has found
     u32* settled;                // at the first part, what the marks are in the end
     u32* roots;                  // at the first part, bits of who is a root
     Id* tops;                    // at the first part, the root of the largest tree of every part
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) join_pairs(const __grid_con
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> ranks, Id* number) {
-    __shared__ Id of_largest[MOST_PARTS];
+    __shared__ Id of_largest[MAX_PARTS];
     // A root that nobody has joined to another may have no label here.
     const auto number_of = [&](Id v) { return ranks.of(ranks.has(v) ? v : root_of<Id>(division.labels[0], v)); };
     const int part = threadIdx.x;

@@ -14,7 +14,7 @@ namespace hpgraph {
 
 constexpr int TRUSS_THREADS = 256;
 // A bound, not a number: added to it. No vertex has so many neighbours.
-constexpr u32 AT_LEAST = 1u << 30, IS_BOUND = 1u << 29;
+constexpr u32 AT_MIN = 1u << 30, IS_BOUND = 1u << 29;
 enum EdgeState : unsigned char { STAYS, GOES, GONE };
 
 // Edges by both of their ends: `upper` lists those of each lower end.
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(TRUSS_THREADS) begin_peeling(i64 edges, u32 ca
     const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
     if (edge >= edges) return;
     const u32 counted = peeling.support[edge];
-    peeling.support[edge] = counted >= cap ? AT_LEAST + counted : counted;
+    peeling.support[edge] = counted >= cap ? AT_MIN + counted : counted;
     peeling.state[edge] = STAYS;
 }
 
@@ -139,7 +139,7 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
         u32 before = 0;
         if (mine) before = atomicSub(peeling.support + edge, 1u);
         const bool bound = before >= IS_BOUND;
-        append(mine && bound && before - AT_LEAST == cap, edge, peeling.again, peeling.tails + 2);
+        append(mine && bound && before - AT_MIN == cap, edge, peeling.again, peeling.tails + 2);
         append(mine && !bound && before == least, edge, following, peeling.tails + 1);
     };
     u64 gone = 0;
@@ -171,7 +171,7 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
                 found += __popc(__ballot_sync(ALL, g >= 0 && state[f] == STAYS && state[g] == STAYS));
                 return found >= cap;
             });
-            if (lane_of_warp() == 0) peeling.support[edge] = found >= cap ? AT_LEAST + found : found;
+            if (lane_of_warp() == 0) peeling.support[edge] = found >= cap ? AT_MIN + found : found;
             append(lane_of_warp() == 0 && found < least, edge, following, peeling.tails + 1);
         }
         barrier.wait();

@@ -27,7 +27,7 @@ from hpgraph.kernels.superstep.cuda import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda import TELLING, Following, begin_standing, conclude, halves, product_of, swept
 from hpgraph.kernels.sweep.cuda_program import (
-    MOST_OTHERS,
+    MAX_OTHERS,
     SweepProgram,
     gathers_by_properties,
     ignored,
@@ -73,14 +73,14 @@ class _Gpu:
         """Compile."""
         in_reach = self.in_reach
         to = [other for other in self.others if in_reach and other.coming is None]
-        nobody = [None] * (MOST_OTHERS - len(to))
+        nobody = [None] * (MAX_OTHERS - len(to))
         addresses = [field for i in told for field in (*(other.state[i] for other in to), *nobody)]
         with self.device.here:
             telling = np.int64(self.first), struct(np.int64(len(to)), *addresses)
             self.half = halves(self.made, self.stored, self.state, world, self.standing, telling, self.coming)
         # Sums are told in any case.
         summed = [self, *(self.others if in_reach else [])]
-        nobody = [None] * (MOST_OTHERS + 1 - len(summed))
+        nobody = [None] * (MAX_OTHERS + 1 - len(summed))
         self.places = [
             struct(np.int64(len(summed)), *(gpu.sums[turn, self.number] for gpu in summed), *nobody)
             for turn in range(2)
@@ -182,8 +182,8 @@ def divided_sweeps(
     """
     if "target" not in ignored(code):
         return "messages depend on who gathers them"
-    if len(shards) > MOST_OTHERS + 1:
-        return f"there are more than {MOST_OTHERS + 1} shards"
+    if len(shards) > MAX_OTHERS + 1:
+        return f"there are more than {MAX_OTHERS + 1} shards"
     made = sweep_program(code, stop)
     parts = len(shards)
     gpus = [_Gpu(made, shard, states[number], number, parts) for number, shard in enumerate(shards)]

@@ -38,7 +38,7 @@ def ignored(code: ProgramCode) -> frozenset[str]:
 
 
 # Other GPUs that one tells: those of a machine.
-MOST_OTHERS = 15
+MAX_OTHERS = 15
 
 
 class SweepProgram(CUDAProgram):
@@ -113,7 +113,7 @@ class SweepProgram(CUDAProgram):
                 "        return changed;\n    }\n",
                 "    // What messages depend on, in the memory of other GPUs.\n",
                 "    struct Others {\n        long long count;\n",
-                *(f"        {types[i]}* p{i}[{MOST_OTHERS}];\n" for i in told),
+                *(f"        {types[i]}* p{i}[{MAX_OTHERS}];\n" for i in told),
                 "    };\n",
                 "    __device__ bool apply_and_tell(long long v, Message message, long long step, double* sums,\n",
                 "                                   const Others& others) const {\n",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, DividedRecord, Launch, Parts, letter_dtype
-from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Elements, Part
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
+from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
     heavy_pieces,
@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.traversal.cuda import POLICY, policy_struct
 
 SPACE = Layout(
-    "DividedTraversalSpace<{Index}, {Message}>", unheard="*", mail=("*", 3 * MOST_PARTS), fronts=("*", 2 * MOST_PARTS),
+    "DividedTraversalSpace<{Index}, {Message}>", unheard="*", mail=("*", 3 * MAX_PARTS), fronts=("*", 2 * MAX_PARTS),
     queue=FRONTIER, following=FRONTIER, post=POST,
 )  # fmt: skip
 
@@ -81,5 +81,5 @@ def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[i
     queues = [part.room(f"{name} of traversals", size) for name, size in sizes.items()]
     return [
         rows.unheard.data.ptr - rows.first // 8, *mail, *fronts, *queues,
-        *parts.post(part, letter_dtype(ids, message), places=2),
+        *parts.post(part, message_dtype(ids, message), places=2),
     ]  # fmt: skip

@@ -57,7 +57,7 @@ from hpgraph.semiring.stop import is_stopped
 
 # Push chunk: at most 512 out-arcs (in the mean) and 64 vertices. Pull chunk: 1,024 rows, a multiple of 64 so that each
 # word of the next bitmask has one writer.
-PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
+PUSH_ARCS, PUSH_MAX, PULL_ROWS = 512, 64, 1024
 # Prefetch distance of a pull: of first arcs, in vertices.
 PREFETCH_PULLS = 32
 # Words that the leader keeps from one call to the next, behind STEP and ACTIVE; then the tallies of a superstep.
@@ -271,7 +271,7 @@ def _begin(indptr, space, policy):
     if direction == PUSH:
         queued = board[_TO] - progress[HEAD]
         arcs -= policy.dead_end * (count - queued)
-        grain = min(max(PUSH_ARCS * queued // max(arcs, 1), 1), PUSH_MOST)
+        grain = min(max(PUSH_ARCS * queued // max(arcs, 1), 1), PUSH_MAX)
         set_out(board, progress[HEAD], board[_TO], grain, arcs + queued < LEADER_ARCS)
     else:
         set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)

@@ -1,13 +1,13 @@
 // The traversal of traversal.cuh over a graph whose rows are divided among several GPUs: one kernel on each of them, all
-// from the first superstep to the last (meeting.cuh).
+// from the first superstep to the last (multi_gpu_barrier.cuh).
 //
 // A part settles and queues its own vertices alone. Everybody has the frontier of a pull as bits, of all vertices, and looks
 // for them from its own rows. A push claims others' vertices in a bit array of the part's own first, so that each is
-// written to at most once from each part, and a letter goes to the owner, who takes the first; where it reaches many, the
+// written to at most once from each part, and a remote message goes to the owner, who takes the first; where it reaches many, the
 // owner fetches the messages instead (two_pass_push.cuh). All parts decide alike, on sums of what all have found.
 #pragma once
 #include "traversal.cuh"
-#include "meeting.cuh"
+#include "multi_gpu_barrier.cuh"
 #include "two_pass_push.cuh"
 
 namespace hpgraph {
@@ -16,7 +16,7 @@ template <class Index, class Message>
 struct DividedTraversalSpace {
     const u32* unheard;  // which of this part's vertices have no in-arcs, by the id of the vertex
     Mail<Message> mail;
-    u32* fronts[2][MOST_PARTS];  // in each part's memory: who is active, and who is next
+    u32* fronts[2][MAX_PARTS];  // in each part's memory: who is active, and who is next
     Frontier<Index> queue, following;
     Post<Index, Message> post;
 };
@@ -35,8 +35,8 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Claim<Index>> claims((Claim<Index>*)slots);
     __shared__ BlockFlags flags;
-    Meeting meeting(parts, launch, flags);
-    Header* const header = &meeting.station->header;
+    MultiGpuBarrier barrier(parts, launch, flags);
+    Header* const header = &barrier.barrier_state->header;
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     const i64 begin = parts.first_word(), end = parts.last_word();
@@ -45,7 +45,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     for (i64 w = thread; w < (n + 31) / 32; w += threads)
         if (w < begin || w >= end) settled[w] = 0;
     fill_words(program, space.unheard, begin, end, parts.last(), [&](i64 word, u32 bits) { settled[word] = bits; });
-    meeting.wait();
+    barrier.wait();
     u32 phase = 0;
     // What all parts have found, and of this one's queue how long it is.
     Report now;
@@ -56,7 +56,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         report.count_before = before.count, report.arcs_before = before.arcs;
     };
     const auto know_own = [&] {
-        if (!meeting.lost) own = *(Tally*)&header->tally[phase % 3];
+        if (!barrier.lost) own = *(Tally*)&header->tally[phase % 3];
         else own = Tally{};
     };
     {
@@ -71,7 +71,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         }
         found.finish(sums, false, 0);
     }
-    now = meeting.meet(tell);
+    now = barrier.meet(tell);
     know_own();
 
     trace.begin();
@@ -86,7 +86,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     const auto receive = [&](bool mine, Index v, Message message) {
         return mine && program.receive(v, message, step);
     };
-    while (now.count && step < policy.limit && !meeting.lost) {
+    while (now.count && step < policy.limit && !barrier.lost) {
         // The third: arcs that leave vertices not yet reached.
         direction = policy.turn(direction, now, previous, policy.arcs - sent - (i64)now.arcs, n);
         previous = now.count;
@@ -95,16 +95,16 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             // After a pull the tally's queue tails are still zero.
             Collector<T, Index> found(out.indptr, queue(), &header->tally[phase % 3]);
             queue_from_bits(front(bits_turned), begin, end, claims, found);
-            meeting.wait();
+            barrier.wait();
             know_own();
             queued = true;
         } else if (direction == PULL && queued) {
             for (i64 w = begin + thread; w < end; w += threads) front(bits_turned)[w] = 0;
-            meeting.wait();
+            barrier.wait();
             bits_from_queue(queue(), own, front(bits_turned));
-            meeting.wait();
-            share_words(meeting, space.fronts[bits_turned]);
-            meeting.meet([](Report&) {});
+            barrier.wait();
+            share_words(barrier, space.fronts[bits_turned]);
+            barrier.meet([](Report&) {});
             queued = false;
         }
 
@@ -116,30 +116,30 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             u32* const next = front(!bits_turned);
             found.finish_pull(sums, bottom_up_step<T>(program, step, begin, end, in, out, front(bits_turned),
                                                       settled, next, shares, found));
-            meeting.wait();
-            const u64 put_off = meeting.lost ? 0 : *(volatile u64*)&tally->put_off;
+            barrier.wait();
+            const u64 put_off = barrier.lost ? 0 : *(volatile u64*)&tally->put_off;
             if (put_off) {
                 Collector<T, Index> more(out.indptr, following(), tally);
                 more.finish_pull(sums, pull_put_off<T>(program, step, in, out, front(bits_turned), settled, next,
                                                        put_off, more));
-                meeting.wait();
+                barrier.wait();
             }
             bits_turned = !bits_turned;
-            share_words(meeting, space.fronts[bits_turned]);
-            now = meeting.meet(tell);
+            share_words(barrier, space.fronts[bits_turned]);
+            now = barrier.meet(tell);
         } else {
             // Whoever is claimed: the own vertex takes its message at once, another's is sent it.
             const auto take = [&](bool has_one, const Claim<Index>& one, Index& v) {
                 v = has_one ? out.indices[one.arc] : 0;
                 const bool mine = has_one && parts.owns(v);
                 const Message message = has_one ? program.gather(one.source, out.weight(one.arc), v) : Message();
-                space.post.send(meeting, step & 1, has_one && !mine, v, message);
+                space.post.send(barrier, step & 1, has_one && !mine, v, message);
                 return receive(mine, v, message);
             };
             const bool reaches_many = (i64)now.arcs > n / PASS_COST;
             if (reaches_many) {
                 for (i64 w = thread; w < (n + 31) / 32; w += threads) space.mail.before[parts.me][w] = settled[w];
-                meeting.wait();
+                barrier.wait();
             }
             const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
                 Index v[T::BATCH];
@@ -164,13 +164,13 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             if (!reaches_many && is_short<T>(own)) for_each_arc_of_short<T, Index>(out, queue().light, own, visit);
             else for_each_arc<T, Index>(out, queue(), own.light, own.pieces, visit);
             if (reaches_many) {
-                meeting.wrote = true;
-                meeting.meet([](Report&) {});
+                barrier.wrote = true;
+                barrier.meet([](Report&) {});
                 take_messages(program, step, begin, end, out.indptr, parts, space.mail, front(!bits_turned), found);
                 found.finish_pull(sums, 0);
                 bits_turned = !bits_turned, queued = false;
-                meeting.wait();
-                share_words(meeting, space.fronts[bits_turned]);
+                barrier.wait();
+                share_words(barrier, space.fronts[bits_turned]);
             } else {
                 Claim<Index> one;
                 Index target;
@@ -178,41 +178,41 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
                 found.finish(sums, changed, target);
                 queue_turned = !queue_turned;
             }
-            now = meeting.meet(tell);
+            now = barrier.meet(tell);
         }
         const i64 count = now.count_before, arcs = now.arcs_before;
         sent += arcs;
         if (direction == PUSH) {
             if (now.sent) {
                 Collector<T, Index> more(out.indptr, queue(), &header->tally[phase % 3]);
-                space.post.read_all(meeting, step & 1, [&](bool has_letter, const Letter<Index, Message>& letter) {
-                    const Index v = letter.vertex;
+                space.post.read_all(barrier, step & 1, [&](bool has_message, const RemoteMessage<Index, Message>& remote_message) {
+                    const Index v = remote_message.vertex;
                     const u32 flag = 1u << (v & 31);
-                    const bool comes_first = has_letter && !(settled[v >> 5] & flag) &&
+                    const bool comes_first = has_message && !(settled[v >> 5] & flag) &&
                                              !(atomicOr(settled + (v >> 5), flag) & flag);
-                    more.add(receive(comes_first, v, letter.message), v);
+                    more.add(receive(comes_first, v, remote_message.message), v);
                 });
                 more.finish(sums, false, 0);
-                // Nobody need wait for what others make of their letters: how many there were will do to decide by, as if
-                // each came first, and as many arcs left its vertex as leave others. The next meeting tells.
+                // Nobody need wait for what others make of their remote messages: how many there were will do to decide by, as if
+                // each came first, and as many arcs left its vertex as leave others. The next barrier tells.
                 if (step < policy.limit) {
                     const float each = now.count ? __fdividef((float)now.arcs, (float)now.count)
                                                  : __fdividef((float)policy.arcs, (float)n);
                     now.arcs += (u64)(each * (float)now.sent), now.count += now.sent;
-                    meeting.wait();
+                    barrier.wait();
                 } else {
-                    now = meeting.meet(tell);
+                    now = barrier.meet(tell);
                 }
             }
             know_own();
         }
-        // None, if all letters of the superstep before came to vertices that were reached.
+        // None, if all remote messages of the superstep before came to vertices that were reached.
         if (count) trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
         else --step;
     }
     trace.end(step, now.count && step < policy.limit ? now.count : 0);
     if (thread == 0) {
-        trace.outcome->passed[0] = meeting.lost;
+        trace.outcome->passed[0] = barrier.lost;
         policy.local.tell(0, step, sent);
     }
 }

@@ -5,11 +5,11 @@
 // their order and takes the messages of those whose bits have been set in between: what it reads and writes lies in a
 // row, whoever of them was reached. It leaves the frontier as bits, as a pull does.
 //
-// Parts of a graph on several GPUs need no letters for it: each has messages for everybody, and whose vertex it is
+// Parts of a graph on several GPUs need no remote messages for it: each has messages for everybody, and whose vertex it is
 // reads those that others have for it out of their memory, a row at a time.
 #pragma once
 #include "load_balancing.cuh"
-#include "meeting.cuh"
+#include "multi_gpu_barrier.cuh"
 
 namespace hpgraph {
 
@@ -20,9 +20,9 @@ constexpr int PASS_COST = 4;
 // What a part has for all vertices, in each part's memory.
 template <class Message>
 struct Mail {
-    u32* settled[MOST_PARTS];       // who has been reached, or, of others' vertices, written to
-    u32* before[MOST_PARTS];        // the same as the superstep began
-    Message* messages[MOST_PARTS];  // for those who are in the one and not in the other
+    u32* settled[MAX_PARTS];       // who has been reached, or, of others' vertices, written to
+    u32* before[MAX_PARTS];        // the same as the superstep began
+    Message* messages[MAX_PARTS];  // for those who are in the one and not in the other
 
     // Who has been written to by a part since, of 32 vertices.
     __device__ u32 arrived(int part, i64 word) const { return __ldcg(settled[part] + word) & ~__ldcg(before[part] + word); }

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items
-from hpgraph.kernels.runtime.cpu.work_stealing import breathe, make_way
+from hpgraph.kernels.runtime.cpu.work_stealing import cpu_pause, make_way
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 
 # Glances at the task before, until the thread offers its core to others between two of them.
@@ -39,7 +39,7 @@ def place_of(ends, task, count):
     while atomic_load(ends, task) < 0:
         if glances < _PATIENCE:
             glances += 1
-            breathe()
+            cpu_pause()
         else:
             make_way()
     start = ends[task]

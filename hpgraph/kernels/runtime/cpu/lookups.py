@@ -89,7 +89,7 @@ def _registered(context: Any) -> int:
 # Of a function and types, by identity, as each type is one object: the signature, the key of its implementation, and
 # the objects, which must outlive their identity.
 _calls: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-_MOST_CALLS = 1 << 14
+_MAX_CALLS = 1 << 14
 # The options that some call was compiled under.
 _options: list[dict[str, Any]] = []
 _search = BaseFunction.get_call_type
@@ -113,7 +113,7 @@ def _get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
     found = _calls.get(key)
     if found is None:
         signature = _search(function, context, args, kws)
-        if len(_calls) == _MOST_CALLS:
+        if len(_calls) == _MAX_CALLS:
             _calls.clear()
         found = _calls[key] = signature, function.get_impl_key(signature), function, args
     # Another call of the same function may have left another implementation here.

@@ -47,7 +47,7 @@ _PATIENCE = 2000
 
 
 @intrinsic(lambda: None)
-def breathe(typingctx: Any) -> Any:
+def cpu_pause(typingctx: Any) -> Any:
     """Tell the processor that this thread is waiting."""
     machine = platform.machine().lower()
 
@@ -79,7 +79,7 @@ def make_way(typingctx: Any) -> Any:
 @part
 def _wait(glances):
     if glances < _PATIENCE:
-        breathe()
+        cpu_pause()
     else:
         make_way()
     return glances + 1

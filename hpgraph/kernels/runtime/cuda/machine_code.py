@@ -24,7 +24,7 @@ _PREDICATE, _ALWAYS = 12, 7
 _WRITTEN, _READ = 16, (24, 32)
 _HIGH_READ = 0
 # Of the high word: by how many cycles the next is held back, and a bit that goes with few of them.
-_HELD, _HELD_MOST, _SOON = 41, 15, 1 << 45
+_HELD, _HELD_MAX, _SOON = 41, 15, 1 << 45
 
 
 def mended(cubin: bytes, arch: str) -> bytes:
@@ -48,14 +48,14 @@ def hold_back(words: np.ndarray) -> None:
         registers = (cleared, cleared + 1)
         cycles, written = 0, False
         for j in range(i, min(i + CYCLES, len(words) - 1)):
-            cycles += int(words[j, 1]) >> _HELD & _HELD_MOST
+            cycles += int(words[j, 1]) >> _HELD & _HELD_MAX
             if cycles >= CYCLES:
                 break
             low, high = (int(word) for word in words[j + 1])
             read = (*(low >> place & 255 for place in _READ), high >> _HIGH_READ & 255)
             if written and any(register in registers for register in read):
-                held = min((int(words[i, 1]) >> _HELD & _HELD_MOST) + CYCLES - cycles, _HELD_MOST)
-                kept = int(words[i, 1]) & ~(_HELD_MOST << _HELD | _SOON)
+                held = min((int(words[i, 1]) >> _HELD & _HELD_MAX) + CYCLES - cycles, _HELD_MAX)
+                kept = int(words[i, 1]) & ~(_HELD_MAX << _HELD | _SOON)
                 words[i, 1] = kept | held << _HELD
                 break
             written |= low >> _PREDICATE & 7 != _ALWAYS and low >> _WRITTEN & 255 in registers

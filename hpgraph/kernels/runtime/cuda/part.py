@@ -16,11 +16,11 @@ from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import Beginning
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
-# As in meeting.cuh.
-MOST_PARTS = 8
+# As in multi_gpu_barrier.cuh.
+MAX_PARTS = 8
 _REPORT_WORDS = 11
-_ASSEMBLY = Layout("Assembly", arrived="unsigned", lost="unsigned", letters=("u64", MOST_PARTS))
-STATION = Layout("Station", header=HEADER_FIELDS, assembly=_ASSEMBLY).of()
+_ASSEMBLY = Layout("Assembly", arrived="unsigned", lost="unsigned", remote_messages=("u64", MAX_PARTS))
+STATION = Layout("BarrierState", header=HEADER_FIELDS, assembly=_ASSEMBLY).of()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,8 @@ class Part:
         self._memory: dict[str, tuple[int, Any]] = {}
         with self.here:
             # Reports of launches that are over are told by their number: this is cleared once.
-            self.reports = self.room("reports", 2 * MOST_PARTS * 8 * _REPORT_WORDS)
-            self.stations = self.room("stations", 2 * STATION.size)
+            self.reports = self.room("reports", 2 * MAX_PARTS * 8 * _REPORT_WORDS)
+            self.barrier_states = self.room("barrier_states", 2 * STATION.size)
             # Where what only the first part is asked for is written, and never read.
             self.untold = struct(0, 0, self.room("untold", OUTCOME.size))
             self.done = cupy.cuda.Event(disable_timing=True)
@@ -132,7 +132,7 @@ class Part:
 
     def clear_stations(self) -> None:
         """Clear what a launch finds cleared, where the last one may not have done so; waits for it."""
-        self.pointer("stations", 2 * STATION.size).memset_async(0, 2 * STATION.size, self.stream)
+        self.pointer("barrier_states", 2 * STATION.size).memset_async(0, 2 * STATION.size, self.stream)
         self.stream.synchronize()
 
     def dismiss(self, launch: int) -> None:
@@ -144,7 +144,7 @@ class Part:
         with cupy.cuda.Device(self.rows.device), cupy.cuda.Stream(non_blocking=True) as aside:
             # Copied, as to set memory may take a multiprocessor.
             runtime.memcpyAsync(
-                self.stations + launch % 2 * STATION.size + place, lost.ctypes.data, lost.nbytes,
+                self.barrier_states + launch % 2 * STATION.size + place, lost.ctypes.data, lost.nbytes,
                 runtime.memcpyHostToDevice, aside.ptr,
             )  # fmt: skip
             aside.synchronize()

@@ -124,7 +124,7 @@ class CUDAProgram:
                 f"    static constexpr bool READS_WORLD = {_cpp(bool(self.code.cells))};",
                 f"    static constexpr bool READS_RECEIVERS = {_cpp(self.code.reads_receivers)};",
                 self._joins[1],
-                f"    static constexpr bool LEAST = {_cpp(self.code.reduce == get_monoid('min'))};",
+                f"    static constexpr bool MIN = {_cpp(self.code.reduce == get_monoid('min'))};",
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
                 f"    static constexpr bool REPLIES = {_cpp('hpg_reply' in self._functions)};",

@@ -23,7 +23,7 @@ from hpgraph.formats.ownership import own
 _settling = threading.RLock()
 
 
-class Lending(MatrixStorage):
+class WritableViews(MatrixStorage):
     """The arrays of a `Matrix` in others' hands."""
 
     # Each array that was handed out, by name; and layouts and plans, put away until it is known what became of them.
@@ -128,7 +128,7 @@ class _Lent:
 class _Layouts:
     """In the place of a matrix's layouts while arrays of it are lent."""
 
-    def __init__(self, matrix: Lending) -> None:
+    def __init__(self, matrix: WritableViews) -> None:
         self._matrix = matrix
 
     def __getitem__(self, name: str) -> Any:
@@ -144,7 +144,7 @@ class _Layouts:
 class _Plans(dict[Any, Any]):
     """In the place of a matrix's plans while arrays of it are lent: empty, so that each is looked for here."""
 
-    def __init__(self, matrix: Lending) -> None:
+    def __init__(self, matrix: WritableViews) -> None:
         self._matrix = matrix
 
     def __missing__(self, key: Any) -> Any:

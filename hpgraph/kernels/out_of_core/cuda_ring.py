@@ -8,11 +8,11 @@ import numpy as np
 
 from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Pages
-from hpgraph.kernels.windows.cuda_host import addressed
-from hpgraph.kernels.windows.runs import most_stored
+from hpgraph.kernels.out_of_core.cuda_host import addressed
+from hpgraph.kernels.out_of_core.runs import most_stored
 
 # Pages of a window at the most, as in window.cuh.
-MOST_PAGES = 64
+MAX_PAGES = 64
 # Windows in the ring, from memory and from a disk.
 SLOTS, REQUESTS = 4, 9
 
@@ -41,7 +41,7 @@ def shares_of(
     left, slots = budget - tables, SLOTS if resident else REQUESTS
     most = max(left // 4 // (stored + arcs * of_values), 2)
     slots = int(min(slots, most))
-    count = int(max(min(most // slots, window_bytes // stored, MOST_PAGES), 1))
+    count = int(max(min(most // slots, window_bytes // stored, MAX_PAGES), 1))
     arcs *= count
     taken = slots * (most_stored(pages, arcs) + arcs * of_values)
     return arcs, slots, max(left - taken, 0)

@@ -109,7 +109,7 @@ def survey(
         return _longer(histogram, trace.rows[:, 4])
 
     with kernels(device).interruptible():
-        most = lanes_at_most(lanes, k, joint.MOST_SURVEYED)
+        most = lanes_at_most(lanes, k, joint.MAX_SURVEYED)
         # The host collects of one group while the next one runs.
         most = lanes_within(
             most, lambda lanes: 2 * joint.work_space(graph.n_vertices, lanes, starts.vertices.dtype), device

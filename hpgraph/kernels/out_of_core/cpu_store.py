@@ -12,14 +12,14 @@ import numpy as np
 
 from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Bitmask, Frontier, Pages
+from hpgraph.kernels.out_of_core import Head, Resident, Survey, Window
+from hpgraph.kernels.out_of_core.cpu_ring import Slot, least_memory, of_page
+from hpgraph.kernels.out_of_core.keeping import keeping
+from hpgraph.kernels.out_of_core.one_pass import OnePass
+from hpgraph.kernels.out_of_core.reading import REQUESTS, Region
+from hpgraph.kernels.out_of_core.requests import GAP, Directories, Ranges, requests_for, sparse_pages
+from hpgraph.kernels.out_of_core.runs import Pieces, gaps, rows_of, runs_of
 from hpgraph.kernels.pages import decode
-from hpgraph.kernels.windows import Head, Resident, Survey, Window
-from hpgraph.kernels.windows.cpu_ring import Slot, least_memory, of_page
-from hpgraph.kernels.windows.keeping import keeping
-from hpgraph.kernels.windows.one_pass import OnePass
-from hpgraph.kernels.windows.reading import REQUESTS, Region
-from hpgraph.kernels.windows.requests import GAP, Directories, Ranges, requests_for, sparse_pages
-from hpgraph.kernels.windows.runs import Pieces, gaps, rows_of, runs_of
 
 # Arcs of a window: enough that a kernel's start is nothing beside it, few enough for the processor's outer cache.
 WINDOW_ARCS = 1 << 21

@@ -18,7 +18,7 @@ from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.engine import side_by_side
+from hpgraph.engine import multi_gpu
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.divided_arcs import DividedArcs
 from hpgraph.engine.divided_lanes import Ways
@@ -30,7 +30,7 @@ needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
 @pytest.fixture
 def together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels side by side, whatever the graph."""
-    monkeypatch.setattr(side_by_side, "is_worth_it", lambda *given: True)
+    monkeypatch.setattr(multi_gpu, "is_worth_it", lambda *given: True)
 
 
 def _graph(kind: str, seed: int = 1) -> hpg.Graph:
@@ -113,7 +113,7 @@ def test_searches_side_by_side(kind: str) -> None:
                 np.testing.assert_array_equal(to_device(way.distance, "cpu"), distances[source].astype(np.float32))
         first = np.unique(label, return_index=True)[1]
         want = np.argsort(np.argsort(first))[label]
-        found_count, found_label = side_by_side.components(divided)
+        found_count, found_label = multi_gpu.components(divided)
         assert found_count == count
         np.testing.assert_array_equal(to_device(found_label, "cpu"), want)
         np.testing.assert_array_equal(to_device(hpg.connected_components(divided).label, "cpu"), want)
@@ -151,14 +151,14 @@ def test_the_same_search_again_and_from_several_at_once() -> None:
 @needs_cuda
 def test_thin_searches_stay_on_one_device_and_say_so() -> None:
     divided = divide(hpg.datasets.grid(40).to("cuda"), [Devices("cuda", (0,))] * 2)
-    with hpg.techniques(side_by_side=True):
+    with hpg.techniques(multi_gpu=True):
         found = hpg.bfs(divided, 0)
     assert "too small for several" in str(found.trace.loop)
     np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(hpg.datasets.grid(40), 0).level)
 
 
 def test_what_a_search_on_one_device_tells_of_the_next() -> None:
-    seen = side_by_side.Supersteps(lambda: 10.0)
+    seen = multi_gpu.Supersteps(lambda: 10.0)
     assert seen.arcs() == 0
     asked = []
 
@@ -182,43 +182,43 @@ def test_small_supersteps_are_not_worth_it() -> None:
     divided = divide(_graph("hubs"), ["cpu", "cpu"])
     assert isinstance(divided, DividedGraph)
     arcs = DividedArcs(divided, "in", True, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
-    assert not side_by_side.is_worth_it(arcs, True, 8)
-    seen = side_by_side.supersteps_of(arcs)
+    assert not multi_gpu.is_worth_it(arcs, True, 8)
+    seen = multi_gpu.supersteps_of(arcs)
     # Between the two: a relaxation does more for an arc.
     for arcs_a_superstep, traversal, relaxation in ((10**6, False, False), (10**7, False, True), (10**9, True, True)):
         seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
-        assert side_by_side.is_worth_it(arcs, True, 8) == traversal
-        assert side_by_side.is_worth_it(arcs, False, 4) == relaxation
+        assert multi_gpu.is_worth_it(arcs, True, 8) == traversal
+        assert multi_gpu.is_worth_it(arcs, False, 4) == relaxation
 
 
 def test_short_sweeps_are_not_worth_it() -> None:
     # Two devices save half of 2.5e11 arcs a second; a third one saves more.
     for arcs, shards, want in ((47_000_000, 2, False), (90_000_000, 2, True), (70_000_000, 3, True)):
         given: Any = SimpleNamespace(graph=SimpleNamespace(n_edges=arcs, shards=[None] * shards))
-        assert side_by_side.sweeps_are_worth_it(given) == want
+        assert multi_gpu.sweeps_are_worth_it(given) == want
 
 
 def test_what_stays_apart_need_not_travel() -> None:
     # Results of so many vertices take longer over the link than several devices save; but from one they take it, too.
     n, arcs_a_superstep = 1 << 24, 7 * 10**7
-    seen = side_by_side.Supersteps(lambda: 1.0)
+    seen = multi_gpu.Supersteps(lambda: 1.0)
     seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
     graph = SimpleNamespace(
         n_vertices=n, n_edges=8 * arcs_a_superstep, shards=[None, None], once=lambda name, build: seen
     )
     arcs: Any = SimpleNamespace(graph=graph, side="in")
-    assert not side_by_side.is_worth_it(arcs, True, 8)
-    assert side_by_side.is_worth_it(arcs, True, 8, stay_apart=True)
+    assert not multi_gpu.is_worth_it(arcs, True, 8)
+    assert multi_gpu.is_worth_it(arcs, True, 8, stay_apart=True)
     # Supersteps of thousands that are small stay on one device, however many vertices there are.
     graph.n_vertices, seen.parts = 1 << 30, SimpleNamespace(arcs_a_superstep=10**5)  # type: ignore[assignment]
     graph.n_edges = 4 * graph.n_vertices
-    assert not side_by_side.is_worth_it(arcs, True, 8, stay_apart=True)
+    assert not multi_gpu.is_worth_it(arcs, True, 8, stay_apart=True)
 
 
 def test_vertices_without_arcs_are_in_no_search(device: str) -> None:
     graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], n_vertices=300)
     divided = divide(graph.to(device), [device] * 2)
-    seen = side_by_side.supersteps_of(
+    seen = multi_gpu.supersteps_of(
         DividedArcs(divided, "in", False, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
     )
     # 3 vertices have an arc each: 12 that are active in two supersteps send along 6 in each.
@@ -236,7 +236,7 @@ def test_components_of_what_does_not_fit_one_device(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(DividedGraph, "whole", property(refuse))
     monkeypatch.setattr(components, "apart", lambda graph: None)
     monkeypatch.setattr(components, "divided_components", lambda graph: (1, np.zeros(graph.n_vertices, np.int32)))
-    with hpg.techniques(side_by_side=switched_on):
+    with hpg.techniques(multi_gpu=switched_on):
         if switched_on:
             assert hpg.connected_components(divided).count == 1
         else:
@@ -247,8 +247,8 @@ def test_components_of_what_does_not_fit_one_device(monkeypatch: pytest.MonkeyPa
 def test_without_them_searches_stay_on_one_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = _graph("hubs")
     divided = divide(graph.to(device), [device] * 2)
-    monkeypatch.setattr(side_by_side, "apart", lambda graph: None)
-    with hpg.techniques(side_by_side=False):
+    monkeypatch.setattr(multi_gpu, "apart", lambda graph: None)
+    with hpg.techniques(multi_gpu=False):
         _stay_on_one_device(graph, divided, monkeypatch)
 
 
@@ -278,7 +278,7 @@ def test_a_program_that_reads_its_target_goes_superstep_by_superstep() -> None:
             return world.superstep
 
     graph = _graph("hubs")
-    with hpg.techniques(side_by_side=True):
+    with hpg.techniques(multi_gpu=True):
         found = hpg.run(Ways, divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2), active=hpg.id(0))
     assert "property of the target" in str(found.trace.loop)
     np.testing.assert_array_equal(to_device(found.steps, "cpu"), hpg.run(Ways, graph, active=hpg.id(0)).steps)

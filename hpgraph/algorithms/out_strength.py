@@ -73,7 +73,7 @@ def _least_and_largest(arcs: CSR) -> tuple[float, float]:
         return float(arcs.data.min()), float(arcs.data.max())
 
 
-def leaving_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
+def out_strength_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
     """What leaves each vertex: arcs, or their weights; -1 where nothing does."""
     if weighted and graph.weighted:
         leaving = run(Leaving, graph).total.astype(dtype)
@@ -81,11 +81,11 @@ def leaving_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
         return leaving
     if isinstance(graph, StreamedGraph | DividedGraph):
         return _counted(graph.out_degree, graph.n_vertices)
-    return _arcs_leaving(graph.out_csr)
+    return _row_sums(graph.out_csr)
 
 
 @attached
-def _arcs_leaving(arcs: CSR) -> Any:
+def _row_sums(arcs: CSR) -> Any:
     return _counted(arcs.degrees, arcs.shape[0])
 
 

@@ -41,7 +41,7 @@ class BlockResult:
 
 
 @dataclass
-class Moment:
+class BlockState:
     """The state of a block between two supersteps: what a checkpoint keeps."""
 
     step: int

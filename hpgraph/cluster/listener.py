@@ -19,12 +19,12 @@ _HELLO = struct.Struct("<4s16sII")
 _MAGIC = b"hpgS"
 # Who has not said for whom it comes, or is not asked for, by then is sent away.
 _HELLO_SECONDS, _WAITING_SECONDS = 10.0, 300.0
-_MOST_WAITING = 65536
+_MAX_WAITING = 65536
 # Between two attempts to accept a connection where one failed.
 _PAUSE_SECONDS = 0.1
 
 
-class Station:
+class Listener:
     """The listening socket of this process, and who waits behind it."""
 
     def __init__(self, host: str) -> None:
@@ -35,7 +35,7 @@ class Station:
         self._condition = threading.Condition()
         self._open: dict[bytes, list[socket.socket]] = {}
         self._abandoned: dict[bytes, None] = {}
-        threading.Thread(target=self._accept, name="hpgraph-station", daemon=True).start()
+        threading.Thread(target=self._accept, name="hpgraph-listener", daemon=True).start()
 
     def _accept(self) -> None:
         while True:
@@ -68,7 +68,7 @@ class Station:
         with self._condition:
             for key in [key for key, (_, since) in self._arrived.items() if now - since > _WAITING_SECONDS]:
                 self._arrived.pop(key)[0].close()
-            if magic != _MAGIC or token in self._abandoned or len(self._arrived) >= _MOST_WAITING:
+            if magic != _MAGIC or token in self._abandoned or len(self._arrived) >= _MAX_WAITING:
                 connection.close()
                 return
             self._arrived[token, called, caller] = connection, now
@@ -77,7 +77,7 @@ class Station:
     def call(
         self, address: tuple[str, int], token: bytes, caller: int, called: int, seconds: float
     ) -> socket.socket:
-        """Connect to another station, for one block of a run from another."""
+        """Connect to another listener, for one block of a run from another."""
         try:
             connection = socket.create_connection(address, timeout=seconds)
             connection.sendall(_HELLO.pack(_MAGIC, token, caller, called))
@@ -130,20 +130,20 @@ def _hang_up(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-_stations: dict[str, Station] = {}
+_stations: dict[str, Listener] = {}
 _lock = threading.Lock()
 
 
-def station(host: str) -> Station:
-    """The station of this process; opened when first asked for."""
+def listener(host: str) -> Listener:
+    """The listener of this process; opened when first asked for."""
     with _lock:
         if host not in _stations:
-            _stations[host] = Station(host)
+            _stations[host] = Listener(host)
         return _stations[host]
 
 
 def host_of(address: str) -> str:
-    """The host of a worker, by which the others reach its station."""
+    """The host of a worker, by which the others reach its listener."""
     protocol, _, place = address.rpartition("://")
     if protocol == "inproc":  # all workers are in one process
         return "127.0.0.1"
@@ -155,7 +155,7 @@ def host_of(address: str) -> str:
     return place.rpartition(":")[0].strip("[]")
 
 
-def stations() -> list[Any]:
-    """All stations of this process."""
+def listeners() -> list[Any]:
+    """All listeners of this process."""
     with _lock:
         return list(_stations.values())

@@ -8,6 +8,6 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
 
 
-def called(graph: Graph, vertices: Any) -> Any:
+def vertex_names(graph: Graph, vertices: Any) -> Any:
     """Vertices as their graph calls them."""
     return vertices if graph.names is None else graph.names[to_device(vertices, "cpu")]

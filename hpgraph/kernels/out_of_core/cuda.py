@@ -7,6 +7,11 @@ from typing import Any, cast
 import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.out_of_core import Head, Spread, Tiles
+from hpgraph.kernels.out_of_core.cuda_components import components
+from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES, least_memory
+from hpgraph.kernels.out_of_core.cuda_store import PageStore
+from hpgraph.kernels.out_of_core.cuda_visits import THREADS, functor_struct, visit
 from hpgraph.kernels.pages.cpu_gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
@@ -15,11 +20,6 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.superstep import cuda
 from hpgraph.kernels.superstep.cuda import join_messages
 from hpgraph.kernels.sweep.cuda_program import ignored
-from hpgraph.kernels.windows import Head, Spread, Tiles
-from hpgraph.kernels.windows.cuda_components import components
-from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, least_memory
-from hpgraph.kernels.windows.cuda_store import PageStore
-from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
 from hpgraph.semiring.c_types import c_type
 
 __all__ = ["PageStore", "WindowSupersteps", "components", "least_memory"]
@@ -62,12 +62,12 @@ class WindowSupersteps(cuda.Supersteps):
         return self._message
 
     def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
-        """As `hpgraph.kernels.windows.cpu.WindowSupersteps.heard`."""
+        """As `hpgraph.kernels.out_of_core.cpu.WindowSupersteps.heard`."""
         words = self._received.words[first // 64 : -(-last // 64)]
         return self._message[first:last], Bitmask(last - first, words, validate=False)
 
     def join(self, messages: Any, received: Bitmask, first: int) -> None:
-        """As `hpgraph.kernels.windows.cpu.WindowSupersteps.join`; who received for good is passed over later."""
+        """As `hpgraph.kernels.out_of_core.cpu.WindowSupersteps.join`; who received for good is passed over later."""
         join_messages(self, messages, received, first)
 
     def keep(self, own: Bitmask) -> None:
@@ -149,7 +149,7 @@ class WindowSupersteps(cuda.Supersteps):
         how = functor_struct((self._held(program), active, received, self._message, identity))
         mask = np.uint32((1 << word_bits(pages.shape[1])) - 1)
         tables = struct(*tiles.tables, data, pages.shape[1], mask)
-        places = np.zeros(MOST_PAGES, np.uint64)
+        places = np.zeros(MAX_PAGES, np.uint64)
         places[: end - begin] = tiles.places
         where = np.ndarray((), np.dtype((np.void, places.nbytes)), bytearray(places.tobytes()))
         module.function(names[0])(

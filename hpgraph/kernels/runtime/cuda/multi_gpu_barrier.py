@@ -1,4 +1,4 @@
-"""Kernels that run side by side on several GPUs and meet without the host (meeting.cuh): their launch, and their trace.
+"""Kernels on several GPUs that synchronize without the host (multi_gpu_barrier.cuh): their launch, and their trace.
 
 All kernels of a search must be resident at once, or they would wait for each other for ever. So on every device they
 follow each other in the same order, in which one thread at a time launches them. And nothing may make the host wait for
@@ -20,18 +20,18 @@ import numpy as np
 from hpgraph.core.garbage import uncollected
 from hpgraph.core.locks import Lock
 from hpgraph.kernels.runtime.cuda.launching import Prepared
-from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, STATION, Elements, Part, Rows
+from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, STATION, Elements, Part, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import slot_of
 from hpgraph.kernels.runtime.program import Beginning
 
 PARTS = Layout(
-    "Parts", me="i64", count="i64", begins=("i64", MOST_PARTS + 1), stations="*",
-    reports=("*", MOST_PARTS),
+    "Parts", me="i64", count="i64", begins=("i64", MAX_PARTS + 1), barrier_states="*",
+    reports=("*", MAX_PARTS),
 ).of()  # fmt: skip
-LETTER = Layout("Letter<{Index}, {Message}>", vertex="Index", message="Message")
-POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", 2 * MOST_PARTS), "from": ("*", 2 * MOST_PARTS)})
+LETTER = Layout("RemoteMessage<{Index}, {Message}>", vertex="Index", message="Message")
+POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", 2 * MAX_PARTS), "from": ("*", 2 * MAX_PARTS)})
 # What the kernels of a launch find besides.
 SHARED = (PARTS, STATION)
 
@@ -72,7 +72,7 @@ class _Ready(NamedTuple):
 class Parts:
     """The parts of a divided graph, and what runs on all of them at once.
 
-    ``rows``: in the order of their vertices, at most `MOST_PARTS`. Several may lie on one device; others must be able
+    ``rows``: in the order of their vertices, at most `MAX_PARTS`. Several may lie on one device; others must be able
     to reach each other's memory.
     """
 
@@ -89,10 +89,10 @@ class Parts:
         ]
         self.n, self.gpus = rows[-1].last, len(set(devices))
         self.arcs = sum(one.out.nnz for one in rows)
-        begins = [one.first for one in rows] + [self.n] * (MOST_PARTS + 1 - len(rows))
+        begins = [one.first for one in rows] + [self.n] * (MAX_PARTS + 1 - len(rows))
         reports = _padded([part.reports for part in self.all])
         # A struct ``Parts`` for each.
-        self._teams = [PARTS(part.number, len(rows), *begins, part.stations, *reports) for part in self.all]
+        self._teams = [PARTS(part.number, len(rows), *begins, part.barrier_states, *reports) for part in self.all]
         self._numbers = itertools.count(1)
         self._kept: dict[Any, Any] = {}
         self.lock = Lock()
@@ -121,22 +121,23 @@ class Parts:
         return self._kept[key]
 
     def shared(self, name: str, size: int) -> list[int]:
-        """Addresses of memory of that name at every part, for a struct of `MOST_PARTS` of them."""
+        """Addresses of memory of that name at every part, for a struct of `MAX_PARTS` of them."""
         places = []
         for part in self.all:
             with part.here:
                 places.append(part.room(name, size))
         return _padded(places)
 
-    def post(self, part: Part, letter: np.dtype, places: int = 1) -> list[int]:
-        """The fields of a struct ``Post``: room for a letter a vertex from every part to every other, so many times."""
+    def post(self, part: Part, remote_message: np.dtype, places: int = 1) -> list[int]:
+        """The fields of a struct ``Post``: room for a remote message a vertex from every part to every other."""
 
         def at(to: Part, sender: Part, place: int) -> int:
             if to is sender:
                 return 0
             with to.here:
-                size = (to.rows.last - to.rows.first) * letter.itemsize
-                return to.room(f"letters of {letter.itemsize} bytes from {sender.number}, {place % places}", size)
+                size = (to.rows.last - to.rows.first) * remote_message.itemsize
+                what = f"remote messages of {remote_message.itemsize} bytes from {sender.number}, {place % places}"
+                return to.room(what, size)
 
         sent = [_padded([at(to, part, place) for to in self.all]) for place in range(2)]
         come = [_padded([at(part, sender, place) for sender in self.all]) for place in range(2)]
@@ -223,7 +224,7 @@ class Parts:
         """Run kernels that are new where they are, each as that of a part without vertices that meets nobody."""
         for part, _, launch, *_ in found:
             if launch.kernel not in part.known:
-                team = PARTS(0, 1, *[0] * (MOST_PARTS + 1), part.stations, *_padded([part.reports]))
+                team = PARTS(0, 1, *[0] * (MAX_PARTS + 1), part.barrier_states, *_padded([part.reports]))
                 self._clear_stations()
                 with part.here:
                     launch.prepared(team, part).launch(part.stream.ptr, next(self._numbers))
@@ -272,10 +273,10 @@ class DividedRecord:
 
 
 @cache
-def letter_dtype(ids: np.dtype, message: np.dtype) -> np.dtype:
-    """A letter as it lies in memory."""
+def message_dtype(ids: np.dtype, message: np.dtype) -> np.dtype:
+    """A remote_message as it lies in memory."""
     return LETTER.of(Index=ids, Message=message).dtype
 
 
 def _padded(addresses: list[int]) -> list[int]:
-    return addresses + [0] * (MOST_PARTS - len(addresses))
+    return addresses + [0] * (MAX_PARTS - len(addresses))

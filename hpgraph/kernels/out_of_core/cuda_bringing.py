@@ -16,13 +16,13 @@ import numpy as np
 
 from hpgraph.core.device import free_memory
 from hpgraph.formats import Pages
-from hpgraph.kernels.windows import Head
-from hpgraph.kernels.windows.cuda_host import HostPages
-from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, Slot, shares_of
-from hpgraph.kernels.windows.keeping import Slab, keeping
-from hpgraph.kernels.windows.one_pass import OnePass
-from hpgraph.kernels.windows.requests import GAP
-from hpgraph.kernels.windows.runs import Pieces, gaps, runs_of
+from hpgraph.kernels.out_of_core import Head
+from hpgraph.kernels.out_of_core.cuda_host import HostPages
+from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES, Slot, shares_of
+from hpgraph.kernels.out_of_core.keeping import Slab, keeping
+from hpgraph.kernels.out_of_core.one_pass import OnePass
+from hpgraph.kernels.out_of_core.requests import GAP
+from hpgraph.kernels.out_of_core.runs import Pieces, gaps, runs_of
 
 # Bytes of a window: a link to host memory is near its full speed from some MiB on, and to launch what works on a window
 # takes the host some 60 microseconds, in which a link brings 3 MiB. From a disk, what it takes in one request.
@@ -122,7 +122,7 @@ class Bringing(OnePass):
         import cupy
 
         pages = self.pages
-        runs = runs_of(wanted, pages.first_arc, self.window_arcs, MOST_PAGES)
+        runs = runs_of(wanted, pages.first_arc, self.window_arcs, MAX_PAGES)
         if not runs:
             return
         if values:

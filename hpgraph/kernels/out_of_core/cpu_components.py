@@ -8,6 +8,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.out_of_core import Head, Store
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -15,7 +16,6 @@ from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.cpu_components import CHUNK, _flatten, _hook
 from hpgraph.kernels.structure.numbering import numbered
-from hpgraph.kernels.windows import Head, Store
 from hpgraph.semiring.stop import is_stopped
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.out_of_core import Head, Store
+from hpgraph.kernels.out_of_core.cuda_visits import visit
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.structure import cuda_components as whole
-from hpgraph.kernels.windows import Head, Store
-from hpgraph.kernels.windows.cuda_visits import visit
 from hpgraph.semiring.c_types import c_type
 
 SOURCE, THREADS = "spread_components.cuh", 256

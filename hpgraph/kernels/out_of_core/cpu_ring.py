@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hpgraph.formats import Pages
-from hpgraph.kernels.windows.reading import Region
-from hpgraph.kernels.windows.runs import most_stored
+from hpgraph.kernels.out_of_core.reading import Region
+from hpgraph.kernels.out_of_core.runs import most_stored
 
 
 def least_memory(pages: Pages) -> int:

@@ -17,7 +17,7 @@ constexpr int GROUP = GAPS_GROUP;
 constexpr int TILE = WARPS * GROUP;   // arcs of a block: a group a warp
 constexpr int EACH = 8;               // arcs that a thread has under way
 constexpr int SERIAL = 48;            // arcs of a row that a thread folds alone
-constexpr int MOST_PAGES = 64;        // pages of a window
+constexpr int MAX_PAGES = 64;        // pages of a window
 
 // The weight of an arc of a pattern is 1, and takes no memory.
 struct NoWeights {
@@ -61,7 +61,7 @@ struct Tables {
 
 // Where the pages of a window lie.
 struct Places {
-    const unsigned char* at[MOST_PAGES];
+    const unsigned char* at[MAX_PAGES];
 };
 
 __device__ inline bool has(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }

@@ -18,11 +18,11 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Definition, Property
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.backend import windows
-from hpgraph.kernels.windows import Head
+from hpgraph.kernels.out_of_core import Head
 
 if TYPE_CHECKING:
     from hpgraph.containers.streamed_graph import StreamedGraph
-    from hpgraph.kernels.windows import Store
+    from hpgraph.kernels.out_of_core import Store
 
 
 class Hub(Definition):
@@ -41,7 +41,7 @@ class Hub(Definition):
         return vertex.degree
 
 
-def head_of(store: Store, graph: StreamedGraph) -> Head | None:
+def hub_cache_of(store: Store, graph: StreamedGraph) -> Head | None:
     """The neighbours kept for the rows of a store; found in one pass over its pages, the first time.
 
     Returns Head or None: none where the budget has no room for them, or ids need more than 32 bits.

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.out_of_core import Resident, Spread, Survey, Tiles, Window
+from hpgraph.kernels.out_of_core.cuda_bringing import Bringing
+from hpgraph.kernels.out_of_core.cuda_host import HostArray, Pointer
+from hpgraph.kernels.out_of_core.cuda_ring import Slot, pages_are_damaged
+from hpgraph.kernels.out_of_core.cuda_visits import groups_of, survey
+from hpgraph.kernels.out_of_core.requests import REQUEST_BYTES
+from hpgraph.kernels.out_of_core.runs import Pieces, rows_of
 from hpgraph.kernels.pages.cpu_gaps import GROUP
 from hpgraph.kernels.pages.cuda import decode_places
-from hpgraph.kernels.windows import Resident, Spread, Survey, Tiles, Window
-from hpgraph.kernels.windows.cuda_bringing import Bringing
-from hpgraph.kernels.windows.cuda_host import HostArray, Pointer
-from hpgraph.kernels.windows.cuda_ring import Slot, pages_are_damaged
-from hpgraph.kernels.windows.cuda_visits import groups_of, survey
-from hpgraph.kernels.windows.requests import REQUEST_BYTES
-from hpgraph.kernels.windows.runs import Pieces, rows_of
 
 # Bytes a second from host memory and from a disk, until they are measured.
 LINK, DISK = 53e9, 2e9

@@ -12,6 +12,10 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.out_of_core import Head, Window
+from hpgraph.kernels.out_of_core.cpu_components import components
+from hpgraph.kernels.out_of_core.cpu_ring import least_memory
+from hpgraph.kernels.out_of_core.cpu_store import PageStore
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -26,10 +30,6 @@ from hpgraph.kernels.spmv.cpu_fold import convert, fold
 from hpgraph.kernels.superstep import cpu
 from hpgraph.kernels.superstep.cpu_block import join_listed
 from hpgraph.kernels.superstep.cpu_frontier import SHORT, _is_settled, _receive
-from hpgraph.kernels.windows import Head, Window
-from hpgraph.kernels.windows.cpu_components import components
-from hpgraph.kernels.windows.cpu_ring import least_memory
-from hpgraph.kernels.windows.cpu_store import PageStore
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped

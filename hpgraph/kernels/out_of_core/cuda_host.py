@@ -10,9 +10,9 @@ import numpy as np
 
 from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch
-from hpgraph.kernels.windows.reading import BLOCK, REQUESTS, Region
-from hpgraph.kernels.windows.requests import Directories, requests_for
-from hpgraph.kernels.windows.runs import Pieces
+from hpgraph.kernels.out_of_core.reading import BLOCK, REQUESTS, Region
+from hpgraph.kernels.out_of_core.requests import Directories, requests_for
+from hpgraph.kernels.out_of_core.runs import Pieces
 
 # cudaErrorMemoryAllocation.
 _NO_MEMORY = 2

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.divided_arcs import DividedArcs
     from hpgraph.engine.state import Run
     from hpgraph.formats import CSR
-    from hpgraph.kernels.runtime.cuda.meeting import DividedRecord, Parts
+    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import DividedRecord, Parts
     from hpgraph.kernels.runtime.program import ProgramCode
 
 # Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told;
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FEW_ARCS, FEW_SUPERSTEPS = 8, 7
 # Measured on two H200, NVLink: arcs of a superstep that one device sends along in a second, in a traversal (which looks
 # at few of them where it pulls) and in a relaxation; by how many seconds a superstep is longer on several devices, and
-# a call (60 µs of the host's, 10 between the first launch and the last, and the first meeting); and bytes of results a
+# a call (60 µs of the host's, 10 between the first launch and the last, and the first barrier); and bytes of results a
 # second that come home from another one.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
 MEETINGS, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
@@ -51,7 +51,7 @@ def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
     why = apart(graph)
     if why is not None:
         return why
-    if not techniques.side_by_side:
+    if not techniques.multi_gpu:
         # One device runs it, if it fits there.
         return None
     if graph.order is not None and any(begin is not None and begin.start == "id" for begin in run.beginnings):
@@ -84,10 +84,10 @@ def apart(graph: DividedGraph) -> str | None:
 
 
 def _apart(graph: DividedGraph) -> str | None:
-    from hpgraph.kernels.runtime.cuda.part import MOST_PARTS
+    from hpgraph.kernels.runtime.cuda.part import MAX_PARTS
 
-    if len(graph.shards) > MOST_PARTS:
-        return f"there are more than {MOST_PARTS} shards"
+    if len(graph.shards) > MAX_PARTS:
+        return f"there are more than {MAX_PARTS} shards"
     if not reach_each_other(Devices("cuda", tuple(sorted(set(_indices(graph.shards)))))):
         return "the devices have no access to each other's memory"
     return None
@@ -111,7 +111,7 @@ def _parts(
     graph: DividedGraph, side: str, leaving: Callable[[Shard], CSR], gathering: Callable[[Shard], CSR]
 ) -> Parts:
     def build() -> Parts:
-        from hpgraph.kernels.runtime.cuda.meeting import Parts
+        from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
         from hpgraph.kernels.runtime.cuda.part import Rows
 
         rows = []

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.kernels.out_of_core import Spread
 from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.windows import Spread
 from hpgraph.semiring.c_types import c_type
 
 SOURCE, THREADS = "spread.cuh", 256
