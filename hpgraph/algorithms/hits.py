@@ -161,9 +161,9 @@ def hits(
 
     Notes
     -----
-    NetworkX with ``method="svd"``, before 3.7 its only one, asks SciPy for a singular vector; where the largest singular
-    value is one of several alike the two answers may differ. Takes five numbers a vertex beside the graph. A directed
-    graph is transposed, and keeps that.
+    NetworkX with ``method="svd"``, before 3.7 its only one, asks SciPy for a singular vector; where the largest of the
+    singular values is one of several alike the two answers may differ. Takes five numbers a vertex beside the graph. A
+    directed graph is transposed, and keeps that.
 
     Examples
     --------
