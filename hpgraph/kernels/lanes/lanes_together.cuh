@@ -104,15 +104,15 @@ traverse_lanes_together(const Program program, const Program samples, const i64 
     // A launch by itself finds out whether the kernel can run here.
     if (parts.count != share.parts) return;
     __shared__ BlockFlags flags;
-    MultiGpuBarrier barrier(parts, launch, flags);
+    MultiGpuBarrier team_barrier(parts, launch, flags);
     GridBarrier barrier(&space.header->barrier);
-    Together<W> team{barrier, share, fronts};
+    Together<W> team{team_barrier, share, fronts};
     // The frontier before the first is nobody's: what the last search left there would be news.
     copy_words(nullptr, fronts.of[1][parts.me], n * W);
-    barrier.meet([](Report&) {});
+    team_barrier.meet([](Report&) {});
     const Messages<Program, false> messages{program, samples, n};
     search_in_lanes<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
-    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = barrier.lost;
+    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = team_barrier.lost;
 }
 
 }  // namespace hpgraph
