@@ -102,7 +102,7 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
             if (barrier.lost) break;
             Value least = priority.largest;
             for (int part = 0; part < parts.count; ++part) {
-                const u64 bits = barrier.heard(part).least;
+                const u64 bits = barrier.report_of(part).least;
                 const Value other = *(const Value*)&bits;
                 if (other < least) least = other;
             }
