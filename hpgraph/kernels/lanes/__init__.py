@@ -1,10 +1,10 @@
-"""Lanes: many starts of one program on one graph, in one loop.
+"""Lanes: multi-source traversal and relaxation; one loop runs a program from many sources.
 
-An arc is read once for all lanes that want it (H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on
-GPUs", SIGMOD'16; M. Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB'14). Where the
-first message wins, the state of a vertex is one bit a lane, side by side in words. The frontier is joint: a vertex
-stands in it once, whatever the number of lanes that want it. Its properties lie lane after lane, as users see them:
-arrays of shape (n, k) in Fortran order. Elsewhere the values of a vertex lie side by side, in C order.
+An arc is read once for all sources (H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs",
+SIGMOD'16; M. Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB'14). In a traversal (the
+first message wins) the state of a vertex is one bit per source, in words. The frontier is joint: it contains a vertex
+once, whatever the number of sources. Properties are arrays of shape (n, k) in Fortran order, as users see them. In a
+relaxation the values of a vertex are contiguous, in C order.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 class Starts(NamedTuple):
-    """Who is active at first, as pairs of a vertex and a lane, each once.
+    """Initially active pairs of a vertex and a source, distinct.
 
     Attributes
     ----------
     vertices : array of vertex ids
         On the device of the properties.
     lanes : int32 array, ascending
-        The lane of each.
+        The source of each.
     k : int
-        Number of lanes, those without a start included.
+        Number of sources, including those without an active vertex.
     """
 
     vertices: Any
@@ -45,9 +45,9 @@ class JointOutcome(NamedTuple):
     ----------
     rows : callable
         Fetches the trace rows, int64 of shape (supersteps, 5): direction, vertices in the joint frontier, arcs,
-        nanoseconds, and pairs of a vertex and a lane that were settled.
+        nanoseconds, and settled pairs of a vertex and a source.
     unfinished : bool
-        Whether the limit to the supersteps ended it while somebody was active.
+        Whether the limit to the supersteps was reached with active vertices left.
     """
 
     rows: Callable[[], np.ndarray]
@@ -55,16 +55,16 @@ class JointOutcome(NamedTuple):
 
 
 class LaneTotals(NamedTuple):
-    """What breadth-first searches of several lanes come to, one value a lane; NumPy arrays.
+    """Totals of breadth-first searches, one value per source; NumPy arrays.
 
     Attributes
     ----------
     reached : int64 array of length k
-        Vertices reached, those where it starts included.
+        Vertices reached, including the start.
     total : int64 array of length k
         Sum of their levels.
     inverse : float64 array of length k
-        Sum of 1 / level, the starts left out; added up level by level in order, so that its bits repeat.
+        Sum of 1 / level, without the start; summed by level in order, so that it is reproducible bit for bit.
     farthest : int64 array of length k
         The largest level.
     """
@@ -76,14 +76,14 @@ class LaneTotals(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Searches of which totals are kept, under way or over.
+    """Searches that keep totals only, running or finished.
 
     Attributes
     ----------
     lanes : callable
-        Gives the `LaneTotals`; waits for these searches, but not for what was begun after them.
+        Gives the `LaneTotals`; waits for these searches, but not for work launched after them.
     rows : callable
-        As in `JointOutcome`, and waits likewise: the last column is the histogram of levels of all lanes, from level 1.
+        As in `JointOutcome`; waits in the same way. The last column is the histogram of levels, from level 1.
     """
 
     lanes: Callable[[], LaneTotals]
@@ -91,19 +91,19 @@ class Totals(NamedTuple):
 
 
 class JointTraversal(Protocol):
-    """Programs whose first message wins, in lanes.
+    """Multi-source traversal: programs whose first message wins.
 
     Attributes
     ----------
     MAX_LANES, MAX_SURVEYED : int
-        Lanes that `traverse_lanes`, and `survey_lanes`, take at a time at the best.
+        Best number of sources for one call of `traverse_lanes`, and of `survey_lanes`.
     """
 
     MAX_LANES: int
     MAX_SURVEYED: int
 
     def work_space(self, n: int, lanes: int, ids: np.dtype) -> int:
-        """Bytes that searches of so many lanes of n vertices take beside their properties, graphs of such ids."""
+        """Bytes of work space for so many sources in a graph of n vertices, without the properties."""
 
     def traverse_lanes(
         self,
@@ -120,19 +120,19 @@ class JointTraversal(Protocol):
         forced: int,
         limit: int,
     ) -> JointOutcome:
-        """What `traverse` does, for every lane; properties are arrays of shape (n, k) in Fortran order."""
+        """As `traverse`, from every source; properties are arrays of shape (n, k) in Fortran order."""
 
     def survey_lanes(
         self, out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
     ) -> Totals:
-        """Breadth-first search in every lane, of which only totals are kept: nothing of size n x k but bits."""
+        """Breadth-first search from every source that keeps totals only: the only n x k arrays are bitmaps."""
 
 
 class LanesTogether(Protocol):
-    """The same on several devices, each of which has the whole graph."""
+    """The same on several devices, each with the whole graph."""
 
     def may_share(self, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
-        """Whether so many searches of a program can be shared by rows, as all messages of a superstep are alike."""
+        """Whether rows of such searches can be divided among devices: all messages of a superstep must be equal."""
 
     def traverse_lanes_together(
         self,
@@ -148,22 +148,22 @@ class LanesTogether(Protocol):
         forced: int,
         limit: int,
     ) -> JointOutcome:
-        """What `JointTraversal.traverse_lanes` does; each of `parts` has all rows."""
+        """As `JointTraversal.traverse_lanes`; each of `parts` has all rows."""
 
 
 class JointRelaxation(Protocol):
-    """Programs that improve one property by an idempotent monoid, in lanes.
+    """Multi-source relaxation: programs that improve one property by an idempotent monoid.
 
     Attributes
     ----------
     MAX_RELAXED : int
-        Lanes that `relax_lanes` takes at a time at the best.
+        Best number of sources for one call of `relax_lanes`.
     """
 
     MAX_RELAXED: int
 
     def work_space(self, n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
-        """Bytes that so many lanes of n vertices take beside their property, which is of type `dtype`."""
+        """Bytes of work space for so many sources, without the property, which is of type `dtype`."""
 
     def relax_lanes(
         self,
@@ -178,7 +178,7 @@ class JointRelaxation(Protocol):
         ceiling: float | None,
         limit: int,
     ) -> tuple[Callable[[], np.ndarray], Starts | None]:
-        """What `relax` does, for every lane; who would have gone on, where a limit ended it.
+        """As `relax`, from every source. Returns the trace, and the pairs still active at the limit, if any.
 
         The property is an array of shape (n, k) in Fortran order.
         """

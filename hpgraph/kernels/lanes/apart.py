@@ -1,8 +1,8 @@
-"""Lanes that do not meet, each by itself: a lane a worker, or, where there are fewer lanes, all workers at one.
+"""Separate searches from sources whose frontiers are disjoint: a worker per search, or all workers on one search.
 
-Where frontiers have no vertex in common, as in a road network, a joint frontier saves nothing, and words of lanes are
-more memory than the bits of one search. There every lane goes on as a run of its own, which is what a single traversal
-does (`hpgraph.kernels.traversal.direction_optimizing`), but without waiting for other workers in any superstep.
+If frontiers have no vertex in common, as in a road network, a joint frontier saves nothing, and words of bits take more
+memory than the bits of one search. Then each search continues as a single traversal
+(`hpgraph.kernels.traversal.direction_optimizing`), without barriers between the workers.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Columns of the sums of a superstep over all lanes, and of the totals of a lane over all supersteps.
+# Columns of the sums of a superstep over all sources, and of the totals of a source over all supersteps.
 RUNS, PULLS, ACTIVE_SUM, ARCS_SUM, CYCLES_SUM, PAIRS_SUM = range(6)
 SUMS = 6
 VISITED, LEVELS, FARTHEST, UNFINISHED = range(4)
 
 
 class Runs(NamedTuple):
-    """A lane's functions: those of a single run, and the one that takes a lane's row of each property."""
+    """Functions of one search: those of a single traversal, and one that selects its row of each property."""
 
     gather: Any
     update: Any
@@ -43,7 +43,7 @@ class Runs(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Bits of the vertices, a row a lane: who is settled, who is active. The next lane that nobody has. Sums."""
+    """Bitmaps of settled and of active vertices, a row per source; the next source to take; sums."""
 
     settled: Any
     active: Any
@@ -54,7 +54,7 @@ class Lanes(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Work space of single runs, one each: queue, bits of two frontiers, board, progress, trace, thin supersteps."""
+    """Work space of separate searches, one each: queue, bitmaps of two frontiers, board, progress, trace, thin rows."""
 
     queues: Any
     fronts: Any
@@ -65,7 +65,7 @@ class Room(NamedTuple):
 
 
 class Course(NamedTuple):
-    """How the runs go: as the policy of a joint traversal, with the supersteps done before and the open vertices."""
+    """The policy of a joint traversal, and the supersteps done before."""
 
     alpha: Any
     beta: Any
@@ -77,7 +77,7 @@ class Course(NamedTuple):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def by_lane(words, n, rows):
-    """From a word of lanes for each of n vertices to a row of bits for each lane; bits past the last vertex are set."""
+    """Transpose words, one for each of n vertices, to a bitmap for each source; bits past the last vertex are set."""
     for block in prange(rows.shape[1]):
         square = np.empty(SIDE, np.uint64)
         for i in range(SIDE):
@@ -90,7 +90,7 @@ def by_lane(words, n, rows):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def by_vertex(rows, n, words):
-    """From a row of bits for each lane to a word of lanes for each of n vertices; bits past the last lane are set."""
+    """Transpose a bitmap for each source to words, one for each of n vertices; bits past the last source are set."""
     for block in prange(rows.shape[1]):
         square = np.empty(SIDE, np.uint64)
         for lane in range(SIDE):
@@ -102,7 +102,7 @@ def by_vertex(rows, n, words):
 
 @part
 def _start(lane, indptr, lanes, room, own, course):
-    """Begin a lane's run where the joint one left it."""
+    """Begin a separate search where the joint traversal left it."""
     queue, board, progress = room.queues[own], room.boards[own], room.progress[own]
     settled = lanes.settled[lane]
     for i in range(board.size):
@@ -123,7 +123,7 @@ def _start(lane, indptr, lanes, room, own, course):
 
 @part
 def _settled(lanes, lane, step, count):
-    """Count the vertices that a lane settled in a superstep."""
+    """Count the vertices that a search settled in a superstep."""
     if count:
         fetch_add(lanes.sums[step - 1], PAIRS_SUM, count)
         totals = lanes.totals[lane]
@@ -135,7 +135,7 @@ def _settled(lanes, lane, step, count):
 
 @part
 def _note(lanes, lane, step, first, direction, active, arcs, cycles):
-    """Add a superstep of a lane to the sums; who is active at its start was settled in the one before."""
+    """Add a superstep of a search to the sums; its frontier was settled in the superstep before."""
     if step > first:
         _settled(lanes, lane, step - 1, active)
     sums = lanes.sums[step - 1]
@@ -148,7 +148,7 @@ def _note(lanes, lane, step, first, direction, active, arcs, cycles):
 
 @part
 def _fold(lane, step, lanes, room, own, course):
-    """Add the supersteps in a run's trace to the sums, from the one after `step` on; whether the run is over."""
+    """Add the supersteps in a search's trace to the sums, from `step` + 1 on; whether the search has ended."""
     progress, trace, thin = room.progress[own], room.trace[own], room.thin[own]
     first, place = course.done + 1, 0
     for row in range(progress[traversing.ROW]):
@@ -174,19 +174,19 @@ def _fold(lane, step, lanes, room, own, course):
 
 @njit(cache=True)
 def start(lane, indptr, lanes, room, course):
-    """Begin a lane's run in the only room there is."""
+    """Begin a separate search in the only work space."""
     _start(lane, indptr, lanes, room, 0, course)
 
 
 @njit(cache=True)
 def fold(lane, step, lanes, room, course):
-    """After a call of `run_each` in the only room there is: add what it did to the sums; whether the run is over."""
+    """After a call of `run_each` with one work space: add its supersteps to the sums; whether the search has ended."""
     return _fold(lane, step, lanes, room, 0, course)
 
 
 @part
 def _run(worker, lane, runs, state, world, out, in_, lanes, room, claims, own, course):
-    """One worker's part in a lane's run."""
+    """One worker's part in a search."""
     space = traversing.Space(
         room.queues[own], lanes.settled[lane], room.fronts[own, 0], room.fronts[own, 1], room.boards[own],
         room.progress[own], room.trace[own], room.thin[own],
@@ -196,7 +196,7 @@ def _run(worker, lane, runs, state, world, out, in_, lanes, room, claims, own, c
 
 @part(counts_references=False)
 def _each(worker, runs, state, world, out, in_, lanes, room, claims, course):
-    """One worker by itself, lane after lane; or its part in the next lane's run, which `start` began."""
+    """One worker on its own searches, one after another; or its part in the search that `start` began."""
     separate = room.boards.shape[0] == claims.buffers.shape[0]
     own = worker if separate else 0
     while not is_stopped():
@@ -216,6 +216,6 @@ def _each(worker, runs, state, world, out, in_, lanes, room, claims, course):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def run_each(runs, state, world, out, in_, lanes, room, claims, course):
-    """Run each lane that nobody has yet, a lane a worker, where each has a room; else all workers run the next one."""
+    """Run the remaining searches, one per worker if each has a work space; else all workers run the next search."""
     for worker in prange(claims.buffers.shape[0]):
         _each(np.int64(worker), runs, state, world, out, in_, lanes, room, claims, course)

@@ -1,4 +1,4 @@
-"""Many lanes on the CPU: words of lanes while they meet in a joint frontier, and lane by lane where they do not."""
+"""Multi-source traversal on the CPU: with a joint frontier while frontiers overlap, and as separate searches after."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from hpgraph.kernels.traversal.thin import THIN_PER_ROW
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.reads import is_straight, unread
 
-# Lanes of a group: one word. Pulls of two to eight words a vertex were measured: the frontier's words then leave the
-# cache, and 64 lanes take as long (kron18) or up to three times as long (urand18) as in a group of their own.
+# Sources of a group: one word. Pulls of two to eight words a vertex were measured: the frontier's words then exceed the
+# cache, and 64 sources take as long (kron18) or up to three times as long (urand18) as in a group of their own.
 MAX_LANES = MAX_SURVEYED = SIDE
-# Cycles that a search by itself takes for a vertex at the least, until one has been seen: 41 to 550 were, the least on
-# graphs that lie in a core's cache. And those of parting, some 100 us however small the graph.
+# Cycles per vertex of a separate search, a lower bound until measured: 41 to 550 were, the least on graphs that fit a
+# core's cache. And the cycles of switching to separate searches, some 100 us for any graph.
 MIN_PRICE, PARTING = 32.0, 1 << 18
-# A survey has no properties: its runs only claim.
+# A survey has no properties: its searches only claim.
 _COUNTING = apart.Runs(
     Function(lambda state, u, weight, v: False),
     Function(lambda state, v, message, world, step: True),
@@ -46,9 +46,9 @@ _COUNTING = apart.Runs(
 
 
 class _Group:
-    """One run of up to 64 lanes.
+    """One run of up to 64 sources.
 
-    ``code``: the program; None for a survey; ``state`` (tuple of arrays of shape (lanes, n)): the properties, begun.
+    ``code``: the program; None for a survey; ``state`` (tuple of arrays of shape (sources, n)): initial properties.
     """
 
     def __init__(
@@ -61,21 +61,21 @@ class _Group:
         self.totals = np.zeros((k, 4), np.int64)
         self.totals[:, apart.VISITED] = np.bincount(lanes, minlength=k)
         self.inverse = np.zeros(k)
-        # Rows of the trace with the supersteps before them.
+        # Rows of the trace, each table with the number of supersteps before it.
         self.tables: list[tuple[int, np.ndarray]] = []
         self.unfinished = False
 
     def run(self, *, alpha: float, beta: float, forced: int, limit: int) -> None:
-        """Run the lanes to their end: together for as long as that pays, then each by itself.
+        """Run to the end: with a joint frontier while that is faster, then as separate searches.
 
-        What a search by itself costs is seen by one lane, once a graph and kind of program, when it begins to matter.
+        One separate search measures their cost when first needed, once for a graph and kind of program.
         """
         dead_end = int(self.in_.indices is self.out.indices)
         policy = Policy(float(alpha), float(beta), forced, limit, dead_end, techniques.early_termination, 0.0, 0.0)
         with team() as workers:
-            settled, active = self._deaf(), _rows_of_bits(self.vertices, self.lanes, self.k, self.n)
-            # A message that depends on who sends is one a lane: only the arcs could be shared, and bits of a search by
-            # itself are looked at for less.
+            settled, active = self._closed(), _rows_of_bits(self.vertices, self.lanes, self.k, self.n)
+            # If a message depends on its sender, each source has its own: only the arcs could be shared, and the bits
+            # of a separate search are cheaper to test.
             one_by_one = self.code is not None and not _same_from_anyone(self.code)
             if one_by_one or self.k <= joint.FEW or not techniques.joint_frontier:
                 self._by_themselves(workers, policy, settled, active, 0, self.k, 0)
@@ -83,21 +83,21 @@ class _Group:
             self._together(workers, policy, settled, active)
 
     def _see_price(self, workers: int, policy: Policy, state: tuple[np.ndarray, ...]) -> None:
-        """Run the first lane by itself once more, in a copy of its properties as they began."""
+        """Measure a separate search: run the first one again, on a copy of its initial properties."""
         first = self.vertices[self.lanes == self.lanes[0]]
         lane = _Group(self.code, self.out, self.in_, state, self.world, first, np.zeros(first.size, np.int64), 1)
         active = _rows_of_bits(lane.vertices, lane.lanes, 1, self.n)
-        lane._by_themselves(workers, policy, lane._deaf(), active, 0, 1, 0)
+        lane._by_themselves(workers, policy, lane._closed(), active, 0, 1, 0)
 
     @property
     def _kind(self) -> tuple[Any, ...]:
-        """Programs of one kind cost about the same: those that write properties of the same types."""
+        """Programs that write properties of the same types cost about the same."""
         if self.code is None:
             return ()
         return tuple(values.dtype for values in self.state)
 
-    def _deaf(self) -> np.ndarray:
-        """A row of bits for each lane: where it starts, and who receives nothing in it, as where no arc leads."""
+    def _closed(self) -> np.ndarray:
+        """A bitmap for each source of its start and of vertices that receive nothing, such as those without in-arcs."""
         code, k, n = self.code, self.k, self.n
         rows = _rows_of_bits(self.vertices, self.lanes, k, n)
         rows |= empty_rows(self.in_).words
@@ -142,12 +142,12 @@ class _Group:
         clock, trace = Clock(), np.empty((ROWS, 5), np.int64)
         prices, kind = _prices(self.out), self._kind
         price = prices.get(kind)
-        # The first lane as it began, for as long as the price is not known.
+        # Initial properties of the first source, until the price is known.
         first = lanes[:1] if price is None else lanes[:0]
         begun = tuple(values[first] for values in self.state)
         while True:
             least = MIN_PRICE if price is None else price
-            # The lanes part when being together has cost more than two searches by themselves would have.
+            # Switch to separate searches when the joint frontier has cost more than two of these would have.
             policy = policy._replace(price=least, patience=2 * n * least + PARTING)
             joint.run_supersteps(
                 program, flat, self.world, self._csr(self.out), self._csr(self.in_), search,
@@ -157,7 +157,7 @@ class _Group:
             self.tables.append((int(progress[STEP]) - len(rows), rows))
             if progress[joint.PARTED] and price is None:
                 self._see_price(workers, policy, begun)
-                # One that was soon over has told nothing: then the lanes stay together.
+                # A search that ended early gives no estimate: then the frontier stays joint.
                 price = prices.get(kind, np.inf)
                 progress[joint.DEARER] = progress[joint.PARTED] = 0
             elif progress[joint.ROW] < len(trace):
@@ -175,7 +175,7 @@ class _Group:
     def _by_themselves(
         self, workers: int, policy: Policy, settled: np.ndarray, active: np.ndarray, first: int, end: int, done: int
     ) -> None:
-        """Run the lanes from `first` to `end`, each by itself."""
+        """Run the sources from `first` to `end` as separate searches."""
         n, words = self.n, settled.shape[1]
         runs, message = _COUNTING, np.dtype(np.int8)
         if self.code is not None:
@@ -183,7 +183,7 @@ class _Group:
             row = lane_functions_of(self.code).row
             runs, message = apart.Runs(single.gather, single.update, single.edge_cond, row), self.code.message
         clock = Clock()
-        # What no superstep writes to is never taken from the system.
+        # Pages that no superstep writes to are never allocated.
         sums = np.zeros((min(policy.limit, n) + 2, apart.SUMS), np.int64)
         following = np.array([first], np.int64)
         lanes = apart.Lanes(settled, active, following, sums, self.totals, self.inverse)
@@ -200,7 +200,7 @@ class _Group:
                 np.empty((own, ROWS * THIN_PER_ROW), np.uint32),
             )  # fmt: skip
 
-        # As many lanes as there are workers at a time; those left over have all workers.
+        # One search per worker; the remaining searches get all workers.
         last = end - (end - first) % workers
         if first < last:
             several = lanes._replace(settled=settled[:last])
@@ -224,50 +224,50 @@ class _Group:
         self.tables.append((done, clock.convert(table)))
         self.unfinished |= bool(self.totals[:, apart.UNFINISHED].any())
         cycles, pairs = taken[:, [apart.CYCLES_SUM, apart.PAIRS_SUM]].sum(axis=0).tolist()
-        # A search that is soon over says little of others.
+        # A short search gives no estimate for others.
         if pairs >= n // SIDE:
             _prices(self.out)[self._kind] = cycles / max(pairs, 1)
 
 
 def _same_from_anyone(code: ProgramCode) -> bool:
-    """Whether a message depends neither on who sends it nor on the arc."""
+    """Whether a message depends neither on its sender nor on the arc."""
     return code.edge_cond is None and set(code.gather.__code__.co_varnames[:2]) <= unread(code.gather)
 
 
 def _rows_of_bits(vertices: np.ndarray, lanes: np.ndarray, k: int, n: int) -> np.ndarray:
-    """Bits of vertices, a row a lane."""
+    """A bitmap of vertices for each source."""
     rows = np.zeros((k, (n + SIDE - 1) // SIDE), np.uint64)
     np.bitwise_or.at(rows, (lanes, vertices >> 6), np.uint64(1) << (vertices & 63).astype(np.uint64))
     return rows
 
 
 def work_space(n: int, lanes: int, ids: np.dtype) -> int:
-    """Bytes that searches take beside their properties."""
+    """Bytes of work space, without the properties."""
     row = (n + SIDE - 1) // SIDE * 8
-    # Who has settled and who is active, lane by lane; then either words of lanes or a room for each thread.
+    # Bitmaps of settled and active vertices for each source; then words of a joint frontier, or space for each thread.
     together, room = n * (8 + 2 * 8 + 2 * ids.itemsize), n * ids.itemsize + 2 * row
     return 2 * min(lanes, SIDE) * row + max(together, config.threads * room)
 
 
 @attached
 def _prices(out: CSR) -> dict[tuple[Any, ...], float]:
-    """Cycles that a search by itself takes for each vertex that it reaches, by the kind of program."""
+    """Cycles of a separate search for each vertex that it reaches, by kind of program."""
     return {}
 
 
 def _summed(tables: list[tuple[int, np.ndarray]]) -> np.ndarray:
-    """The traces of several groups as one: the same supersteps together."""
+    """The sum of the traces of several groups, by superstep."""
     rows = np.zeros((max((done + len(table) for done, table in tables), default=0), 5), np.int64)
     for done, table in tables:
         here = rows[done : done + len(table)]
-        # Of those that settle most.
+        # Direction of the group that settles most.
         here[:, 0] = np.where(table[:, 4] >= here[:, 4], table[:, 0], here[:, 0])
         here[:, 1:] += table[:, 1:]
     return rows
 
 
 def _groups(starts: Starts) -> list[tuple[int, np.ndarray, np.ndarray, int]]:
-    """First lane, vertices, lanes from 0, and number of lanes, for each 64 lanes."""
+    """First source, vertices, sources from 0, and number of sources, for each 64 sources."""
     groups = []
     for first in range(0, starts.k, SIDE):
         begin, end = np.searchsorted(starts.lanes, (first, first + SIDE))
@@ -290,7 +290,7 @@ def traverse_lanes(
     forced: int,
     limit: int,
 ) -> JointOutcome:
-    """Run a program whose first message wins in many lanes.
+    """Run a program whose first message wins from many sources.
 
     ``state`` (tuple of arrays of shape (n, k) in Fortran order): the properties; changed in place.
     """
@@ -309,7 +309,7 @@ def traverse_lanes(
 def survey_lanes(
     out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
 ) -> Totals:
-    """Search breadth-first in many lanes, and keep totals."""
+    """Breadth-first search from many sources that keeps totals."""
     tables: list[tuple[int, np.ndarray]] = []
     totals, inverse = [], []
     for _, vertices, lanes, k in _groups(starts):

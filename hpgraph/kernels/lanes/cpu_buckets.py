@@ -1,7 +1,7 @@
-"""Who waits to send in which of its lanes, in the buckets of delta-stepping that all lanes share.
+"""The buckets of multi-source delta-stepping, shared by all sources.
 
-A vertex waits in the bucket of its least changed value; a word says in which lanes it does. Values are counted from
-an origin of each lane, so that lanes meet in the same buckets although they start at different places.
+A vertex waits in the bucket of its least changed value; the bits of a word are the sources in which it waits. Values
+are relative to an origin of each source, so that different sources use the same buckets at the same time.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.semiring.atomics import atomic_or, compare_and_swap
 
-# Where a vertex stands that stands in no bucket.
+# The place of a vertex in no bucket.
 NOWHERE = BUCKETS + 1
 
 
 class Values(NamedTuple):
-    """The property of up to 64 lanes.
+    """The property, for up to 64 sources.
 
     Attributes
     ----------
     flat : array of length n * k
-        The values of a vertex side by side.
+        The values of a vertex are contiguous.
     k : int
-        Number of lanes.
+        Number of sources.
     origins : float64 array of length k
-        Where a lane's values are counted from.
+        Origin of each source's values.
     """
 
     flat: Any
@@ -47,14 +47,14 @@ class Values(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Who waits.
+    """Waiting vertices.
 
     Attributes
     ----------
     words : uint64 array of length n
-        In which lanes.
+        Bits of the sources in which each vertex waits.
     places : int8 array of length n
-        The lowest bucket that it was put in since it last sent.
+        The lowest bucket that each was put in since it last sent.
     """
 
     words: Any
@@ -62,10 +62,10 @@ class Waiting(NamedTuple):
 
 
 @part(forceinline=True)
-def announce(v, lanes, bucket, waiting, row, store, alone):
-    """Let a vertex wait in some more lanes, the least of whose values lies in a bucket.
+def mark_waiting(v, lanes, bucket, waiting, row, store, alone):
+    """Mark a vertex as waiting in further sources, the least of whose values lies in `bucket`.
 
-    Whoever takes the word marks the vertex as standing nowhere before, so that who adds to the word later sees that.
+    `take_word` resets the vertex's place before it clears the word, so that a later addition to the word sees that.
     """
     words, places = waiting.words, waiting.places
     if alone:
@@ -80,7 +80,7 @@ def announce(v, lanes, bucket, waiting, row, store, alone):
 
 @part(forceinline=True)
 def take_word(v, waiting, alone):
-    """The lanes in which a vertex waits; it waits no more."""
+    """Take and clear the word of sources in which a vertex waits."""
     words, places = waiting.words, waiting.places
     places[v] = NOWHERE
     word = peek(words, v)
@@ -94,7 +94,7 @@ def take_word(v, waiting, alone):
 
 @part(forceinline=True)
 def split_word(word, values, v, step):
-    """Of some lanes of a vertex: those that send in this bucket, and the bucket of the others."""
+    """Of a word of sources of a vertex: those that send in this bucket, and the least bucket of the others."""
     if step.density == 0:
         return word, NOWHERE
     flat, origins, at = values.flat, values.origins, v * values.k
@@ -113,7 +113,7 @@ def split_word(word, values, v, step):
 
 @part
 def _least_key(v, word, values):
-    """The least value of a vertex in some lanes, counted from their origins."""
+    """The least value of a vertex in some sources, relative to their origins."""
     least = np.inf
     at = v * values.k
     while word:
@@ -125,7 +125,7 @@ def _least_key(v, word, values):
 
 @part
 def _begin_at(least, values):
-    """Count from another value on, where there is one."""
+    """Advance all origins by `least`, if it is finite."""
     if -np.inf < least < np.inf:
         for lane in range(values.k):
             values.origins[lane] += least
@@ -154,7 +154,7 @@ def spread(found, values, waiting, store, scale):
 
 @part
 def recover(values, waiting, store, scale):
-    """Rebuild the buckets from who waits, after the store overflowed: many vertices stood there more than once."""
+    """Rebuild the buckets from the waiting words, after the store overflowed with stale copies."""
     least = np.inf
     for v in range(waiting.words.size):
         if waiting.words[v]:

@@ -1,4 +1,4 @@
-"""A step of PageRank in several lanes, on the CPU: a product with a dense matrix, then an update row by row."""
+"""A step of several PageRanks at once, on the CPU: a product with a dense matrix, then an update row by row."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 from hpgraph.semiring import get_semiring
 
-# Lanes that go together: an entry costs the product hardly more for 32 of them than for 16.
+# Ranks per product: an entry costs hardly more for 32 of them than for 16.
 MAX_RANKED = 32
-# Rows whose sums are added up by themselves: so results do not depend on the number of threads.
+# Rows of a block. Sums are added by block, so that results do not depend on the number of threads.
 BLOCK = 4096
 
 
 def lanes_held(k: int) -> int:
-    """Lanes that arrays have room for: as many as there are."""
+    """Columns of the arrays: as many as there are ranks."""
     return k
 
 
 class Update(NamedTuple):
-    """What an update reads beside messages and shares."""
+    """Inputs of an update beside messages and shares."""
 
     leaving: Any
     seats: Any
@@ -38,7 +38,7 @@ class Update(NamedTuple):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _update(what, shares, following, sums):
-    """Messages in `following` become shares; `sums` has a row a block."""
+    """Turn the messages in `following` into shares; `sums` has a row per block."""
     n, k = shares.shape
     for b in prange(sums.shape[0]):
         for v in range(b * BLOCK, min(b * BLOCK + BLOCK, n)):
@@ -56,7 +56,7 @@ def _update(what, shares, following, sums):
 
 
 def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
-    """Ranks in several lanes; see `hpgraph.kernels.lanes.ranks`.
+    """Several ranks; see `hpgraph.kernels.lanes.ranks`.
 
     ``shares`` (array of shape (n, k), C order).
     """
@@ -64,10 +64,10 @@ def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
 
 
 def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dangling: Any, tol: float) -> np.ndarray:
-    """One step in every lane; see `hpgraph.kernels.lanes.ranks`.
+    """One step of every rank; see `hpgraph.kernels.lanes.ranks`.
 
-    ``shares, following`` (arrays of shape (n, k), C order): from where, and to where; ``dangling`` (float64 array of
-    length k). Returns float64 array of shape (3, k).
+    ``shares, following`` (arrays of shape (n, k), C order): input and output; ``dangling`` (float64 array of length k).
+    Returns float64 array of shape (3, k).
     """
     dtype = shares.dtype
     semiring = get_semiring("plus_second" if arrays.rows.data is None else "plus_times")

@@ -1,4 +1,4 @@
-"""Relaxations in lanes, on the CPU: work space for the compiled loop, and the call."""
+"""Multi-source relaxation on the CPU: work space for the compiled loop, and the call."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.lanes import cpu_relax_loop as relaxing
 from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, Values, Waiting
-from hpgraph.kernels.lanes.cpu_head_start import HEAD_START, start_apart
 from hpgraph.kernels.lanes.cpu_relax_apart import relax_apart, rooms
+from hpgraph.kernels.lanes.cpu_warm_up import WARM_UP_ARCS, start_apart
 from hpgraph.kernels.lanes.values import value_functions
 from hpgraph.kernels.relaxation import cpu as single
 from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, Store, blocks_of, room
@@ -29,19 +29,19 @@ from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds
 from hpgraph.kernels.spmv.cpu import plain
 
-# Lanes that go together: a bit each of one word.
+# Sources of a joint run: a bit each of one word.
 MAX_RELAXED = 64
-# Lanes that go together repeat an arc for all at once, so that their buckets may be wider than those of a single search
-# (of 1, 2, 4 and 8 times as wide ones on a Kronecker and a uniform graph the best).
+# A joint run repeats an arc for all sources at once, so that its buckets may be wider than those of a single search
+# (the best of 1, 2, 4 and 8 times the width on a Kronecker and a uniform graph).
 WIDER = 4
-# Of what the lanes would take by themselves, one part in so many may be spent before they must have paid. Who parts
-# before twice that is spent begins anew: what was found is worth less than turning it back.
+# The joint run may spend 1 / TRIAL of the cost of separate searches before it must be cheaper. If it ends before twice
+# that is spent its values are discarded: they are worth less than transposing them back.
 TRIAL = 20
-# Arcs by which two lanes are compared, before others go together.
+# Arcs sampled to compare two searches, before a joint run of the others.
 SAMPLE = 4096
-# So many lanes a thread that have little in common are enough to give each lane to one thread.
+# Sources per thread from which on each search runs on one thread.
 MIN_LANES = 2
-# Vertices whose values are turned at a time.
+# Vertices of a piece of the transposition.
 PIECE = 1024
 ENDLESS = int(np.iinfo(np.int64).max)
 
@@ -58,7 +58,7 @@ def relax_lanes(
     ceiling: float | None,
     limit: int,
 ) -> tuple[Callable[[], np.ndarray], Starts | None]:
-    """Run a program that lowers one property in place by an idempotent monoid, in every lane.
+    """Run a program that lowers one property in place by an idempotent monoid, from every source.
 
     ``state`` (tuple of one array of shape (n, k), Fortran order): the property; changed in place.
     """
@@ -68,7 +68,7 @@ def relax_lanes(
         lanes = range(first, min(first + MAX_RELAXED, starts.k))
         ends = np.searchsorted(starts.lanes, (*lanes, lanes.stop))
         sources = [starts.vertices[begin:end] for begin, end in itertools.pairwise(ends.tolist())]
-        # Where supersteps are counted each lane counts its own.
+        # With a limit each search counts its own supersteps.
         if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= MIN_LANES * config.threads:
             values = plain(state[0].T[lanes.start : lanes.stop])
             rows.extend(_several(code, out, values, sources, delta, ceiling))
@@ -90,16 +90,16 @@ def relax_lanes(
 
 
 def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
-    """Bytes that relaxations take beside their property."""
-    # Blocks, with a link from each to the one before, and those of a superstep.
+    """Bytes of work space, without the property."""
+    # Blocks with their links, and the blocks of a superstep.
     lanes, buckets = min(lanes, MAX_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
-    together = n * (lanes * dtype.itemsize + 9) + buckets + lanes * HEAD_START * ids.itemsize
+    together = n * (lanes * dtype.itemsize + 9) + buckets + lanes * WARM_UP_ARCS * ids.itemsize
     return max(together if _would_pay(lanes, 1.0) else 0, config.threads * (n + buckets))
 
 
 @attached
 def _paying(out: CSR) -> dict[tuple[Any, ...], bool]:
-    """Whether lanes that went together paid, by the kind of program."""
+    """Whether a joint run was faster than separate searches, by kind of program."""
     return {}
 
 
@@ -111,10 +111,10 @@ def _several(
     delta: float | None,
     ceiling: float | None,
 ) -> list[np.ndarray]:
-    """Some lanes to their end, together where and as long as that pays: the trace rows of each stage.
+    """Run some sources to the end, jointly while that is faster; return the trace rows of each stage.
 
-    Two go by themselves first. What they have in common says at little cost what the others could at best, and a trial
-    whether they do; both are made once a graph and kind of program.
+    Two separate searches come first: their overlap bounds at little cost what a joint run of the others could save, and
+    a trial measures it. Both are done once for a graph and kind of program.
     """
     rows = []
     paying, kind = _paying(out), (functions_of(code).gather, lanes.dtype, delta)
@@ -135,15 +135,15 @@ def _several(
 
 
 def _would_pay(k: int, common: float) -> bool:
-    """Whether k lanes, any two of which meet at such a share of arcs, look at arcs for less than by themselves."""
+    """Whether a joint run of k sources is cheaper than separate searches, if two overlap at such a share of arcs."""
     meeting = 1 + (k - 1) * common
     return meeting > relaxing.VISIT + min(meeting, k / relaxing.OCTET)
 
 
 def _in_common(out: CSR, values: np.ndarray, others: np.ndarray, width: float) -> float:
-    """The share of arcs from where two lanes send in the same bucket, on a sample.
+    """The share of arcs along which two searches send in the same bucket, estimated on a sample.
 
-    Lanes count from origins that are chosen so that they meet, which the median makes up for.
+    The median difference stands for the difference of their origins, which are chosen to maximize the overlap.
     """
     at = out.indices[np.linspace(0, out.nnz - 1, min(out.nnz, SAMPLE)).astype(np.int64)]
     with np.errstate(invalid="ignore"):
@@ -162,23 +162,23 @@ def _together(
     delta: float,
     ceiling: float | None,
 ) -> tuple[np.ndarray, list[np.ndarray], bool]:
-    """Some lanes together, as long as that pays: trace rows, who still waits in each, and whether it paid."""
+    """Joint run while that is faster: trace rows, the waiting vertices of each source, and whether it was faster."""
     functions = value_functions(code)
     (k, n), ids = lanes.shape, out.indices.dtype
-    multi_gpu = np.empty((n, k), lanes.dtype)
-    _turn(lanes, multi_gpu)
-    values = Values(multi_gpu.reshape(-1), np.int64(k), np.zeros(k))
+    interleaved = np.empty((n, k), lanes.dtype)
+    _turn(lanes, interleaved)
+    values = Values(interleaved.reshape(-1), np.int64(k), np.zeros(k))
     width, _, last = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
-    laws = relaxing.Laws(functions.gather, functions.reduce, functions.allows, last)
+    program = relaxing.LaneFunctions(functions.gather, functions.reduce, functions.allows, last)
     arcs = Rows(plain(out.indptr), plain(out.indices), plain(out.data))
     waiting = Waiting(np.zeros(n, np.uint64), np.full(n, NOWHERE, np.int8))
     standing = np.array([len(active) for active in sources])
-    queue = np.empty((k, max(standing) + HEAD_START), ids)
+    queue = np.empty((k, max(standing) + WARM_UP_ARCS), ids)
     for lane, active in enumerate(sources):
         queue[lane, : len(active)] = active
         waiting.words[active] |= np.uint64(1 << lane)
     with team() as workers:
-        start_apart(laws, arcs, values, waiting.words, standing, queue)
+        start_apart(program, arcs, values, waiting.words, standing, queue)
         those = np.unique(np.concatenate([row[:size] for row, size in zip(queue, standing, strict=True)]))
         waiting.places[those] = BUCKETS
         blocks, used = room(n, workers), blocks_of(those.size)
@@ -194,14 +194,14 @@ def _together(
         sending = np.empty((workers, k), lanes.dtype)
         rows = whole(
             lambda trace: relaxing.relax(
-                laws, arcs, values, waiting, store, relaxing.Course(progress, scale, trace, patience), sending
+                program, arcs, values, waiting, store, relaxing.Course(progress, scale, trace, patience), sending
             ),
             store.board, progress, ENDLESS,
         )  # fmt: skip
     parted = bool(progress[relaxing.APART])
     if parted and progress[relaxing.SPENT] < 2 * patience:
         return rows, sources, False
-    _turn(multi_gpu, lanes)
+    _turn(interleaved, lanes)
     flags = np.uint64(1) << np.arange(k, dtype=np.uint64)
     left = waiting.words.nonzero()[0]
     words = waiting.words[left]
@@ -216,7 +216,7 @@ def _apart(
     delta: float | None,
     ceiling: float | None,
 ) -> np.ndarray:
-    """Each lane by one thread alone, from who waits in it: a row for the trace from each."""
+    """Separate searches, one thread each, from their waiting vertices; returns one trace row per search."""
     functions = functions_of(code)
     width, _, last = bucket_bounds(lanes.dtype, delta, ceiling, 0)
     sums = np.zeros((len(lanes), 4), np.int64)
@@ -232,12 +232,12 @@ def _apart(
 
 
 def _density(width: Any, delta: float | None) -> float:
-    """Buckets to a unit of value; a width too small to divide by makes buckets of single values."""
+    """Buckets per unit of value; a width too small to divide by gives each value its own bucket."""
     return 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
 
 
 def _turn(values: np.ndarray, turned: np.ndarray) -> None:
-    """Copy an array with its axes exchanged, in pieces that stay in the cache."""
+    """Transposed copy, in pieces that stay in the cache."""
     longer = int(values.shape[1] > values.shape[0])
     for begin in range(0, values.shape[longer], PIECE):
         piece = slice(begin, begin + PIECE)

@@ -1,7 +1,6 @@
-"""Relaxations in lanes that have little in common: each lane by one thread alone, several lanes at a time.
+"""Separate relaxations from sources with little overlap: one thread for each search.
 
-It is the single search of `hpgraph.kernels.relaxation.delta_stepping`, but no thread waits for another before its lane
-is done, and none needs an atomic operation.
+Each is the single search of `hpgraph.kernels.relaxation.delta_stepping`, without barriers and atomic operations.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from hpgraph.semiring.stop import is_stopped
 
 
 class Rooms(NamedTuple):
-    """The work space of each thread: the arrays of `delta_stepping.relax`, with a row more in front."""
+    """The work space of each thread: the arrays of `delta_stepping.relax`, with a leading axis of threads."""
 
     waiting: Any
     vertices: Any
@@ -50,7 +49,7 @@ def rooms(n: int, workers: int, ids: np.dtype) -> Rooms:
 
 @part
 def _search(functions, arcs, values, sources, rooms, worker, density, sums):
-    """One lane, from its sources on."""
+    """One search, from its `sources`."""
     waiting, vertices, link = rooms.waiting[worker], rooms.vertices[worker], rooms.link[worker]
     buckets, board = rooms.buckets[worker], rooms.boards[worker]
     progress, trace, scale = rooms.progress[worker], rooms.traces[worker], rooms.scales[worker]
@@ -79,9 +78,9 @@ def _search(functions, arcs, values, sources, rooms, worker, density, sums):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def relax_apart(functions, arcs, lanes, sources, ends, rooms, density, sums):
-    """Relax in each lane until nobody waits.
+    """Relax in each search until no vertex waits.
 
-    ``lanes`` has a row of values for each; those of lane i start from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has a
+    ``lanes`` has a row of values for each search; search i starts from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has a
     row of the trace for each.
     """
     counter = np.zeros(1, np.int64)

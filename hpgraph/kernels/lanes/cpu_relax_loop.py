@@ -1,8 +1,8 @@
-"""Delta-stepping in lanes, whole in one compiled call: an arc is read once for all lanes that send along it.
+"""Multi-source delta-stepping in one compiled call: an arc is read once for all sources that send along it.
 
-The loop is that of `hpgraph.kernels.relaxation.delta_stepping`. What differs is what a vertex is: up to 64 values side
-by side, a word of those that changed, and vector instructions that compare them with a neighbour's. Only where one is
-improved is there an atomic operation.
+The loop is that of `hpgraph.kernels.relaxation.delta_stepping`. A vertex has up to 64 contiguous values, one per
+source, and a word of those that changed; vector instructions compare the values with a neighbour's. Only an improvement
+takes an atomic operation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, announce, recover, split_word, spread, take_word
+from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, mark_waiting, recover, split_word, spread, take_word
 from hpgraph.kernels.relaxation.buckets import (
     BLOCK,
     BUCKETS,
@@ -62,22 +62,22 @@ from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Lanes that are compared together: as many as lie in a line of the cache in double precision.
+# Values compared together: a cache line of double precision.
 OCTET = 8
-# Arcs whose targets' values are fetched ahead.
+# Prefetch distance of targets' values, in arcs.
 AHEAD = 6
-# What a visit of an arc costs beside the octets it compares, in arcs of a single search, which an octet costs too: of
-# 64 lanes a visit takes as long as 13 to 21 of them (Kronecker and uniform graphs, single and double precision).
+# Cost of visiting an arc beside the octets it compares, in arcs of a single search; an octet costs one. With 64 sources
+# a visit takes as long as 13 to 21 such arcs (Kronecker and uniform graphs, single and double precision).
 VISIT = 10
-# Tallies of a superstep beside SENDERS and SENT: octets compared, and pairs of an arc and a lane that sent along it.
+# Tallies of a superstep beside SENDERS and SENT: octets compared, and pairs of an arc and a source that sent along it.
 OCTETS, PAIRS = 2, 3
-# Words of the progress behind those of `relaxation`: what was spent in its arcs, pairs, whether lanes go on apart.
+# Words of the progress behind those of `relaxation`: the cost in its arcs, pairs, whether to continue separately.
 SPENT, ALL_PAIRS, APART = range(PROGRESS, PROGRESS + 3)
 LANES_PROGRESS = PROGRESS + 3
 
 
-class Laws(NamedTuple):
-    """The program's functions, over values, and the value beyond which nobody sends."""
+class LaneFunctions(NamedTuple):
+    """The program's functions, over values, and the value beyond which a vertex does not send."""
 
     gather: Any
     reduce: Any
@@ -86,7 +86,7 @@ class Laws(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What the leader keeps from superstep to superstep, and what it may spend before lanes must have paid."""
+    """State of the leader, and the cost allowed before a joint run must be cheaper."""
 
     progress: Any
     scale: Any
@@ -95,7 +95,7 @@ class Course(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """One worker's copy of a sender's values, and the ends of its stretches of lanes."""
+    """One worker's copy of a sender's values, and the bounds of its ranges of sources."""
 
     source: Any
     stretches: Any
@@ -103,7 +103,7 @@ class Scratch(NamedTuple):
 
 @part
 def _stretches(word, count, stretches):
-    """Write the begins and ends of the stretches of octets in which any lane sends; return how many stretches."""
+    """Write the bounds of the ranges of octets in which any source sends; return the number of ranges."""
     found, end = 0, -1
     for begin in range(0, count, OCTET):
         if (word >> np.uint64(begin)) & np.uint64(255):
@@ -118,21 +118,21 @@ def _stretches(word, count, stretches):
 
 
 @part(forceinline=True)
-def _better(laws, values, source, u, weight, v, begin, end):
-    """In which of the lanes begin..end the message along an arc improves what its target has."""
+def _better(program, values, source, u, weight, v, begin, end):
+    """Bits of the sources begin..end in which the message along an arc improves its target."""
     flat, at, word = values.flat, v * values.k, np.uint64(0)
     for c in range(begin, end):
         old, sent = peek(flat, at + c), peek(source, c)
-        new = call(laws.reduce, old, call(laws.gather, u, sent, weight, v, old))
-        # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
-        changes = (new != old) & (new == new) & call(laws.allows, u, sent, weight, v, old)
+        new = call(program.reduce, old, call(program.gather, u, sent, weight, v, old))
+        # A NaN never equals itself: it must not count as a change each time.
+        changes = (new != old) & (new == new) & call(program.allows, u, sent, weight, v, old)
         word |= np.uint64(changes) << np.uint64(c)
     return word
 
 
 @part(forceinline=True)
-def _improve(laws, values, source, u, weight, v, word, step):
-    """Improve a vertex's value in some lanes: those that changed and are to send, and the least of their buckets."""
+def _improve(program, values, source, u, weight, v, word, step):
+    """Improve a vertex's values in some sources; return those that changed and send, and the least of their buckets."""
     flat, at = values.flat, v * values.k
     changed, bucket = np.uint64(0), NOWHERE
     while word:
@@ -142,11 +142,11 @@ def _improve(laws, values, source, u, weight, v, word, step):
         sent = peek(source, lane)
         while True:
             old = flat[at + lane]
-            new = call(laws.reduce, old, call(laws.gather, u, sent, weight, v, old))
+            new = call(program.reduce, old, call(program.gather, u, sent, weight, v, old))
             if new == old or new != new:
                 break
             if replace(flat, at + lane, old, new, step.alone):
-                if not new > laws.ceiling:
+                if not new > program.ceiling:
                     changed |= flag
                     bucket = min(bucket, bucket_of(new, peek(values.origins, lane), step.density, step.now))
                 break
@@ -155,15 +155,15 @@ def _improve(laws, values, source, u, weight, v, word, step):
 
 @part(forceinline=True)
 def _fetch(flat, at, stretches, count):
-    """Fetch a vertex's values in some stretches of lanes."""
+    """Prefetch a vertex's values in some ranges of sources."""
     for s in range(count):
         for c in range(stretches[s, 0], stretches[s, 1], OCTET):
             prefetch(flat, at + c)
 
 
 @part(counts_references=False)
-def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, step):
-    """Relax the out-arcs of who waits in store[begin:end]; return senders, arcs, octets compared, and pairs."""
+def _relax(program, rows, values, waiting, row, store, scratch, begin, end, step):
+    """Relax the out-arcs of the waiting vertices in store[begin:end]; return senders, arcs, octets, and pairs."""
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     flat, lanes, words, vertices = values.flat, values.k, waiting.words, store.vertices
     source, stretches = scratch
@@ -180,14 +180,14 @@ def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, step):
             prefetch(indices, soon)
             prefetch_entry(data, soon)
         here = u * lanes
-        # Who has nothing to send in this bucket stands in a later one too.
+        # A vertex with nothing to send in this bucket is in a later one too.
         near, later = split_word(peek(words, u), values, u, step)
         if near == np.uint64(0):
             continue
         word = take_word(u, waiting, step.alone)
         near, later = split_word(word, values, u, step)
         if word ^ near:
-            announce(u, word ^ near, later, waiting, row, store, step.alone)
+            mark_waiting(u, word ^ near, later, waiting, row, store, step.alone)
         if near == np.uint64(0):
             continue
         for c in range(lanes):
@@ -207,18 +207,18 @@ def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, step):
             v, weight = vertex(indices, j), entry(data, j)
             better = np.uint64(0)
             for s in range(count):
-                better |= _better(laws, values, source, u, weight, v, stretches[s, 0], stretches[s, 1])
+                better |= _better(program, values, source, u, weight, v, stretches[s, 0], stretches[s, 1])
             better &= near
             if better:
-                changed, bucket = _improve(laws, values, source, u, weight, v, better, step)
+                changed, bucket = _improve(program, values, source, u, weight, v, better, step)
                 if changed:
-                    announce(v, changed, bucket, waiting, row, store, step.alone)
+                    mark_waiting(v, changed, bucket, waiting, row, store, step.alone)
     return senders, sent, compared, pairs
 
 
 @part
 def _adapt(progress, scale):
-    """Choose the width of the next buckets by the work that a superstep of the last ones had; see `relaxation`."""
+    """Choose the width of the next buckets from the work of a superstep of the last ones; see `relaxation`."""
     steps, work = progress[STEP] - progress[SINCE], progress[ARCS]
     if work < MIN * steps:
         scale[DENSITY] *= 0.5
@@ -229,7 +229,7 @@ def _adapt(progress, scale):
 
 @part
 def _next(rows, values, waiting, store, course):
-    """Draw the next bucket that is not empty and order its vertices to send; return how many blocks they are."""
+    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
     progress, scale, board = course.progress, course.scale, store.board
     while True:
         if board[LOST]:
@@ -255,8 +255,8 @@ def _next(rows, values, waiting, store, course):
 
 
 @part
-def _work(worker, laws, rows, values, waiting, store, course, source):
-    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+def _work(worker, program, rows, values, waiting, store, course, source):
+    """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
     board, progress, scale, trace = store.board, course.progress, course.scale, course.trace
     row, link = store.buckets[worker], store.link
     scratch = Scratch(source[worker], np.empty((64 // OCTET, 2), np.int64))
@@ -274,16 +274,16 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
         if turn < 0:
             break
         alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
-        # Each lane has an origin of its own.
+        # `split_word` and `_improve` apply the origins.
         step = Superstep(0.0, density, now, alone)
         senders, sent, octets, pairs, most = 0, 0, 0, 0, FEW_ARCS if density > 0 else 0
-        # First the blocks that all share, then those that fill anew in the worker's own bucket, while they are few.
+        # First the shared blocks, then the worker's own current bucket, while it has few blocks (bucket fusion).
         block, count, shared = -1, 0, True
         while True:
             if shared:
                 begin, stop = take(board, worker, alone)
                 if begin < stop:
-                    # No grain reaches into the next block.
+                    # A chunk lies within one block.
                     block, count = store.drawn[begin // BLOCK, 0], store.drawn[begin // BLOCK, 1]
                     stop = min(stop - begin // BLOCK * BLOCK, count)
                     begin %= BLOCK
@@ -300,7 +300,7 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
                     count = place - block * BLOCK
                 begin, stop = 0, count
             found_here = _relax(
-                laws, rows, values, waiting, row, store, scratch, block * BLOCK + begin, block * BLOCK + stop, step
+                program, rows, values, waiting, row, store, scratch, block * BLOCK + begin, block * BLOCK + stop, step
             )
             senders += found_here[0]
             sent += found_here[1]
@@ -326,12 +326,12 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax(laws, rows, values, waiting, store, course, source):
-    """Relax until nobody waits, or until it shows that lanes have too little in common, or until the trace is full.
+def relax(program, rows, values, waiting, store, course, source):
+    """Relax until no vertex waits, or until the joint run turns out too expensive, or until the trace is full.
 
-    Who waits at first stands in the overflow bucket of the first row of ``store.buckets``. ``source`` has a row for
-    each worker to copy a sender's values to. A call with the arrays of the last one, a fresh gate and a longer trace
-    goes on.
+    Initially the waiting vertices are in the overflow bucket of the first row of ``store.buckets``. ``source`` has a
+    row for each worker's copy of a sender's values. A call with the same arrays, a fresh gate and a longer trace
+    continues.
     """
     for worker in prange(store.buckets.shape[0]):
-        _work(np.int64(worker), laws, rows, values, waiting, store, course, source)
+        _work(np.int64(worker), program, rows, values, waiting, store, course, source)

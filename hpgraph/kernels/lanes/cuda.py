@@ -1,7 +1,7 @@
-"""Many searches at once on the GPU: work space for the persistent kernels, and their launch.
+"""Multi-source traversal on the GPU: work space for the persistent kernels, and their launch.
 
-Properties lie lane after lane: arrays of shape (n, k) in Fortran order, so that a lane's run sees arrays as a run of
-its own would, and what comes out needs no transposing.
+Properties are arrays of shape (n, k) in Fortran order, so that each source has the arrays of a separate run, and
+results need no transposition.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.reads import reads, unread
 
-# Lanes of one launch: 16 bytes of bits a vertex, which a thread fetches at once.
+# Sources of one launch: 16 bytes of bits a vertex, which a thread loads at once.
 MAX_LANES = MAX_SURVEYED = 128
-# Threads of a block. What pulls want is loads in flight; where vertices have fewer arcs than MANY_ARCS in the mean,
-# there are hardly any pulls, and errands want registers.
+# Threads of a block. Pulls need loads in flight; below a mean degree of MANY_ARCS there are hardly any pulls, and list
+# entries need registers.
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
-# Vertices of a superstep that goes through all of them, in the time of an arc of one that does not.
+# Vertices that a dense superstep scans in the time of one arc of a sparse one.
 _SWEPT = 4
 # As in lane_direction.cuh.
 LENGTHS = 32
-# Room for vertices that send in a lane by itself, if there are so many.
+# Room for senders of a separate search.
 SENDERS = 16384
-# What an arc of a push costs, in neighbours that a pull looks at: besides a look it has its bits set. Measured on an
-# H200 with bits that fit the second-level cache (16.7 and 11.3 ps), and beyond it (58 and 16 to 21).
+# Cost of an arc of a push, in arcs that a pull examines: it also sets bits. Measured on an H200 with bits that fit the
+# second-level cache (16.7 and 11.3 ps), and beyond it (58 and 16 to 21).
 PUSHED, PUSHED_FAR = 1.5, 3.0
 PUSH_SECONDS, PUSH_SECONDS_FAR = 1.67e-11, 5.8e-11
 # As in lane_words.cuh and lane_history.cuh.
 HISTORIES, HISTORY_THREADS = 4, 256
 
 _SUMS = dict.fromkeys(("count", "arcs", "pairs", "looked"), "u64")
-_TAILS = dict.fromkeys(("light", "pieces", "put_off", "told", "told_pieces"), "u64")
+_TAILS = dict.fromkeys(("light", "pieces", "put_off", "pushed", "pushed_pieces"), "u64")
 _TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), **_TAILS)
 _APART = Layout("LaneApart", arcs="u64", count="u64", parked="i64")
 HEADER = Layout(
@@ -71,19 +71,19 @@ POLICY = Layout(
     pushed="double", looks=("double", LENGTHS), waits="int",
 ).of()  # fmt: skip
 STARTS = Layout("LaneStarts<{Index}>", vertices="*", lanes="*", count="i64", k="i64")
-_ERRAND = Layout("Errand<{Index}>", bits="u64", start="i64", vertex="Index", degree="unsigned")
-_ERRANDS = Layout("Errands<{Index}>", list="*", room="i64")
+_ENTRY = Layout("Entry<{Index}>", bits="u64", start="i64", vertex="Index", degree="unsigned")
+_ENTRIES = Layout("EntryList<{Index}>", list="*", room="i64")
 _BANDS = Layout("Bands", ends="*", count="i64")
 SPACE = Layout(
-    "LanesSpace<{Index}>", header="*", reached="*", front=("*", 2), errands=(_ERRANDS, 2), queue=FRONTIER,
+    "LanesSpace<{Index}>", header="*", reached="*", front=("*", 2), entries=(_ENTRIES, 2), queue=FRONTIER,
     history="*", parked="*", bands=_BANDS, trace=TRACE, pairs="*",
 )  # fmt: skip
 SURVEY = Layout("SurveySpace", of_level=("*", 2), reached="*", total="*", farthest="*", inverse="*").of()
 
 
 def layouts(ids: np.dtype) -> tuple[StructLayout, ...]:
-    """The structs that a launch passes."""
-    return HEADER, POLICY, STARTS.of(Index=ids), SPACE.of(Index=ids), _ERRAND.of(Index=ids)
+    """The struct layouts of a launch."""
+    return HEADER, POLICY, STARTS.of(Index=ids), SPACE.of(Index=ids), _ENTRY.of(Index=ids)
 
 
 def threads_for(out: CSR) -> int:
@@ -92,21 +92,21 @@ def threads_for(out: CSR) -> int:
 
 
 def work_space(n: int, lanes: int, ids: np.dtype) -> int:
-    """Bytes that searches take beside their properties; see `hpgraph.kernels.lanes.cpu.work_space`."""
+    """Bytes of work space, without the properties; see `hpgraph.kernels.lanes.cpu.work_space`."""
     bits = 8 * n * (1 if lanes <= 64 else 2)
-    errands = 2 * (n // _SWEPT) * _ERRAND.of(Index=ids).size
-    return (3 + HISTORIES) * bits + errands + n * ids.itemsize
+    entries = 2 * (n // _SWEPT) * _ENTRY.of(Index=ids).size
+    return (3 + HISTORIES) * bits + entries + n * ids.itemsize
 
 
 def differ_by_arc(code: ProgramCode) -> bool:
-    """Whether the messages that reach a vertex in one superstep may differ, by their sender or their arc."""
+    """Whether messages to a vertex in one superstep may differ by sender or arc."""
     return code.edge_cond is not None or not {*code.gather.__code__.co_varnames[:2]} <= unread(code.gather)
 
 
 def may_wait(code: ProgramCode, beginnings: tuple[Beginning | None, ...]) -> bool:
-    """Whether all messages of a superstep are alike, and so is what they make of a vertex.
+    """Whether all messages of a superstep are equal, and so are the updates.
 
-    Then one stands for all, and they may be delivered when the last superstep is over.
+    Then one represents all, and they may be delivered after the last superstep.
     """
     if differ_by_arc(code) or code.cond is not None or None in beginnings:
         return False
@@ -120,13 +120,13 @@ def may_wait(code: ProgramCode, beginnings: tuple[Beginning | None, ...]) -> boo
 
 @attached
 def _listening(in_: CSR) -> int:
-    """How many vertices some arc reaches; waits for the device, once a graph."""
+    """Number of vertices with in-arcs; waits for the device, once a graph."""
     return in_.shape[0] - empty_rows(in_).count()
 
 
 @attached
 def _looks(in_: CSR) -> tuple[np.float64, ...]:
-    """Neighbours at which vertices that have any look if each stops after 2^i, in the mean; waits once a graph."""
+    """Mean number of in-neighbours examined if each row ends after 2^i, over non-empty rows; waits once a graph."""
     import cupy
 
     sums = cupy.stack([cupy.minimum(in_.degrees, 1 << i).sum() for i in range(LENGTHS)]).get()
@@ -134,9 +134,9 @@ def _looks(in_: CSR) -> tuple[np.float64, ...]:
 
 
 class Work:
-    """Work space of one launch, cleared where it must be, and the structs that describe it.
+    """Work space of one launch, cleared as needed, and the structs that describe it.
 
-    ``beyond``: bytes besides, cleared; ``fronts``: where the frontiers' bits go, if not into memory of CuPy's pool.
+    ``beyond``: further bytes, cleared; ``fronts``: addresses of the frontiers' bits, if not in CuPy's pool.
     """
 
     def __init__(
@@ -148,12 +148,12 @@ class Work:
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
         self.words, self._few = 1 if starts.k <= 64 else 2, n // _SWEPT
         room, bits = max(self._few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
-        errands = room * _ERRAND.of(Index=ids).size
+        entries = room * _ENTRY.of(Index=ids).size
         pieces = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize
         own_fronts = bits * (fronts is None)
         cleared = HEADER.size, beyond, bits
         rest = (
-            own_fronts, own_fronts, errands, errands, n * ids.itemsize, pieces, HISTORIES * bits * waits, bits,
+            own_fronts, own_fronts, entries, entries, n * ids.itemsize, pieces, HISTORIES * bits * waits, bits,
         )  # fmt: skip
         ends = [0]
         for size in (*cleared, *rest):
@@ -180,7 +180,7 @@ class Work:
 
     @property
     def push_seconds(self) -> float:
-        """What an arc of a push takes."""
+        """Seconds for an arc of a push."""
         return PUSH_SECONDS if self._bands.number == 1 else PUSH_SECONDS_FAR
 
     def rows(self) -> np.ndarray:
@@ -194,13 +194,13 @@ def _policy(
     n: int, arcs: int, rows: int, looks: tuple[np.float64, ...], alpha: float, beta: float, forced: int, limit: int,
     few: int, pushed: float, waits: bool,
 ) -> np.ndarray:
-    # An endless share is as good as a very large one.
+    # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
     return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.float64(pushed), *looks, np.int32(waits))
 
 
 def _fill(values: Any, fill: Any) -> None:
-    """Give all elements of a contiguous array one value, 8 bytes a thread where they lie so."""
+    """Fill a contiguous array with one value, 8 bytes a thread if it is aligned."""
     pattern = np.full(8 // values.itemsize, fill, values.dtype)
     if len(set(pattern.tobytes())) == 1:
         values.data.memset_async(pattern.tobytes()[0], values.nbytes)
@@ -232,13 +232,13 @@ def traverse_lanes(
         )
         for lanes, some in _launches(starts)
     ]  # fmt: skip
-    # No search has more supersteps than vertices; where it may have fewer, somebody has to look.
+    # No search has more supersteps than vertices; only a lower limit requires the count, which waits.
     unfinished = limit < out.shape[0] and any(work.record.counts()[1] > 0 for work in launches)
     return JointOutcome(_rows_of(launches), unfinished)
 
 
 def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
-    """The lanes of each launch; to part more than one takes, the host waits for the device."""
+    """The sources of each launch; if there are several, the host waits for the device."""
     most = MAX_LANES if techniques.joint_frontier else 1
     if starts.k <= most:
         return [(slice(0, starts.k), starts)]
@@ -253,7 +253,7 @@ def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
 
 
 def _rows_of(launches: list[Work]) -> Callable[[], np.ndarray]:
-    """Fetches the trace: of several launches the same supersteps together."""
+    """A callable that fetches the trace, summed over the launches by superstep."""
     if len(launches) == 1:
         return launches[0].rows
 
@@ -304,7 +304,7 @@ def _traverse(
 
 
 def chosen() -> str:
-    """The techniques that take part; leaving a row when all lanes have heard is one of its own."""
+    """The chosen techniques; early exit has its own switch for many sources."""
     return techniques_type(leaves_early=techniques.early_termination)
 
 
@@ -320,7 +320,7 @@ def _history_kernel(itemsize: int, aligned: bool, words: int, device: int) -> Ca
 
 
 def write_history(values: Any, sample: Any, n: int, k: int, work: Work) -> None:
-    """What has waited of a property, and what it began with where nobody came."""
+    """Write a property from its history; vertices that were not reached get the initial value."""
     import cupy
 
     aligned = n * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
@@ -342,7 +342,7 @@ def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads:
 def survey_lanes(
     out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
 ) -> Totals:
-    """Breadth-first search in every lane, of which only totals are kept; see `hpgraph.kernels.lanes`."""
+    """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.lanes`."""
     import cupy
 
     n, ids = out.shape[0], out.indices.dtype

@@ -1,8 +1,7 @@
-"""Bands of columns for pulls in lanes on the GPU: as wide as the second-level cache holds bits of their vertices.
+"""Cache blocking of multi-source pulls on the GPU: bands of columns whose bits fit the second-level cache.
 
-A pull fetches 16 bytes of bits for each neighbour. From beyond the second-level cache such gathers come at half the
-rate and less, so where the bits of all vertices do not fit it, all rows look for neighbours among the vertices of one
-band after the other.
+A pull loads 16 bytes of bits for each neighbour. From beyond the second-level cache such gathers have at most half the
+rate, so if the bits of all vertices do not fit it, all rows search the vertices of one band after another.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from hpgraph.kernels.runtime.cuda.compile import load
 SOURCE = "lane_bands.cuh"
 # As in lane_bands.cuh and lane_pull.cuh.
 _THREADS, _BANDED = 256, 256
-# Bytes of a vertex's bits, and the share of the second-level cache that those of a band may take.
+# Bytes of a vertex's bits, and the share of the second-level cache for those of a band.
 _BITS, _SHARE = 16, 2 / 3
 
 
 class Bands(NamedTuple):
-    """How many there are, and where they end in each row: uint16 of shape (count - 1, n), empty where there is one."""
+    """Their number, and where they end in each row: uint16 of shape (count - 1, n), empty if there is one."""
 
     number: int
     ends: Any
@@ -44,7 +43,7 @@ def kernel_name(index: str) -> str:
 
 @attached
 def bands(arcs: CSR) -> Bands:
-    """The bands of a matrix whose rows ascend, found once."""
+    """The bands of a matrix with sorted rows; cached."""
     import cupy
 
     n, device = arcs.shape[0], cupy.cuda.runtime.getDevice()

@@ -1,4 +1,4 @@
-"""A step of PageRank in several lanes, on the GPU: what `rank_lanes.cuh` is compiled for, and its launches."""
+"""A step of several PageRanks at once, on the GPU: instantiations of `rank_lanes.cuh`, and its launches."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from hpgraph.kernels.runtime.cuda.row_bins import bins
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.semiring.c_types import c_type
 
-# Lanes that go together: a row of them in double precision is four lines of the cache.
+# Ranks per product: a row of them in double precision is four cache lines.
 MAX_RANKED = 64
 SOURCE = "rank_lanes.cuh"
 # As in rank_lanes.cuh: threads of a block, and blocks of a multiprocessor.
 _THREADS, _BLOCKS = 256, 4
-# Arcs a vertex in the mean up to which what an update reads is fetched ahead.
+# Mean degree up to which the inputs of an update are prefetched.
 FEW_ARCS = 8
-# Arcs a vertex from which on changes in single precision are fewer bytes: an arc takes 4 instead of 8 a lane, a vertex
-# 28 (ranks and what is carried, read and written, and what is sent) instead of 16.
+# Mean degree from which on changes in single precision are fewer bytes: an arc takes 4 instead of 8 a rank, a vertex 28
+# (ranks and carried rounding, read and written, and what is sent) instead of 16.
 CHANGES_PAY = 3
 
 
 def lanes_held(k: int) -> int:
-    """Lanes that arrays have room for: a power of two from 8 to 64."""
+    """Columns of the arrays: a power of two from 8 to 64."""
     return max(8, 1 << (k - 1).bit_length())
 
 
 def kernel_names(ahead: bool, held: int, real: str, sent: str, index: str, weight: str) -> tuple[str, ...]:
-    """The kernels of a step, for so many lanes, and C++ types of ranks, of what is sent, of ids and weights."""
+    """Kernels of a step for `held` columns and C++ types of ranks, of sent values, ids and weights."""
     kinds = f"{held}, {real}, {sent}, {index}, {weight}"
     rows = f"hpgraph::rank_rows<{str(ahead).lower()}, {kinds}>"
     begin = f"hpgraph::begin_changes<{real}, {sent}>"
@@ -66,7 +66,7 @@ class _Kernels:
         self, arrays: RankArrays, jumps: np.ndarray, sent: Any, following: Any, shares: Any, carried: Any,
         first: bool, tol: float,
     ) -> np.ndarray:  # fmt: skip
-        """One step; what `Ranks.step` returns. Waits for the GPU."""
+        """One step; see `Ranks.step`. Waits for the GPU."""
         import cupy
 
         held, binned, rows = self._held, self._bins, arrays.rows
@@ -89,8 +89,8 @@ class _Kernels:
 def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, tol: float) -> np.ndarray:
     """One step of ranks that are sent as they are.
 
-    ``shares, following`` (arrays of shape (n, k), C order): from where, and to where; k is `lanes_held` of something;
-    ``dangling`` (float64 array of length k). Returns float64 array of shape (3, k): as `Ranks.step`.
+    ``shares, following`` (arrays of shape (n, k), C order; k as from `lanes_held`): input and output; ``dangling``
+    (float64 array of length k). Returns float64 array of shape (3, k): as `Ranks.step`.
     """
     kernels = _Kernels(arrays, shares.shape[1], shares.dtype, shares.dtype)
     jumps = arrays.jump + arrays.spread * np.asarray(dangling)
@@ -98,9 +98,9 @@ def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, to
 
 
 class Changes(Ranks):
-    """Ranks in double precision of which changes are sent, in single precision: half of the bytes of an arc.
+    """Ranks in double precision that send changes in single precision: half of the bytes of an arc.
 
-    What has been sent in all lacks the rounding of the last change: see `rank_lanes.cuh`.
+    The sum of the sent values lacks only the rounding of the last change: see `rank_lanes.cuh`.
 
     ``shares`` (float64 array of shape (n, k), C order): written to.
     """
@@ -134,9 +134,9 @@ class Changes(Ranks):
 
 
 def ranks(arrays: RankArrays, shares: Any) -> Ranks:
-    """Ranks in several lanes; see `hpgraph.kernels.lanes.ranks`.
+    """Several ranks; see `hpgraph.kernels.lanes.ranks`.
 
-    ``shares`` (array of shape (n, k), C order): k is `lanes_held` of something.
+    ``shares`` (array of shape (n, k), C order): k as from `lanes_held`.
     """
     rows = arrays.rows
     if shares.dtype == np.float64 and rows.nnz > CHANGES_PAY * rows.shape[0]:

@@ -1,4 +1,4 @@
-"""Relaxations in lanes, on the GPU: work space for the persistent kernel, and its launches."""
+"""Multi-source relaxation on the GPU: work space for the persistent kernel, and its launches."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from hpgraph.semiring import get_monoid
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import LinkedCode
 
-# Lanes that go together: those of a warp.
+# Sources of one launch: the lanes of a warp.
 MAX_RELAXED = 32
-# As in head_start.cuh.
+# As in warm_up.cuh.
 MAX_STARTS = 32
-# Threads of a block: fewer, with more registers each, where vertices have few arcs in the mean.
+# Mean degree up to which blocks have fewer threads, with more registers each.
 DENSE = 8
-# Of buckets of 1/4, 1 and 4 times the width for a single search the narrow ones took least on a Kronecker, a social and
-# a road network.
+# Of buckets of 1/4, 1 and 4 times the width for a single search the narrow ones were fastest on a Kronecker, a social
+# and a road network.
 NARROWER = 4
 ENDLESS = int(np.iinfo(np.int64).max)
 SOURCE = "relax_lanes.cuh"
@@ -52,7 +52,7 @@ SPACE = Layout(
 
 
 class ValueProgram:
-    """The C++ struct ``Program`` of a relaxation whose kernel keeps values in registers, and the code to link with it.
+    """The C++ struct ``Program`` of a relaxation whose kernel keeps values in registers, and the code to link to it.
 
     ``weight``: type of the weights; None for a pattern, whose weights are int32 ones.
     """
@@ -74,7 +74,7 @@ class ValueProgram:
 
     @property
     def ltoir(self) -> tuple[LinkedCode, ...]:
-        """The code of functions that C++ only declares, compiled only if no finished kernel is cached."""
+        """Code of functions that C++ only declares; compiled only if no finished kernel is cached."""
         return self._code[1]
 
     @cached_property
@@ -98,12 +98,12 @@ class ValueProgram:
 
 @lru_cache(maxsize=256)
 def value_program(code: ProgramCode, weight: np.dtype | None) -> ValueProgram:
-    """The C++ form of a program; made once."""
+    """The C++ form of a program; cached."""
     return ValueProgram(code, weight)
 
 
 def kernel_names(index: str, weight: str, chosen: str) -> dict[str, str]:
-    """The kernels of a relaxation in lanes by their short names."""
+    """The kernels of a multi-source relaxation by their short names."""
     return {
         "relax": f"hpgraph::relax_lanes<Program, {index}, {weight}, {chosen}>",
         "apart": f"hpgraph::start_apart<Program, {index}, {weight}>",
@@ -116,7 +116,7 @@ def kernel_names(index: str, weight: str, chosen: str) -> dict[str, str]:
 def _kernels(
     program: ValueProgram, ids: np.dtype, pattern: bool, chosen: str, device: int, threads: int
 ) -> dict[str, Any]:
-    """The kernels for a program, on a device: found once."""
+    """The kernels for a program, on a device; cached."""
     weight = "hpgraph::Pattern" if pattern else c_type(program.weight)
     names = kernel_names("int" if ids == np.int32 else "long long", weight, chosen)
     layouts = PRIORITY.of(Value=program.code.message), SPACE.of(Index=ids)
@@ -128,8 +128,8 @@ def _kernels(
 
 
 def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
-    """Bytes that relaxations take beside their property; see `hpgraph.kernels.lanes.cpu_relax.work_space`."""
-    # Words, and lists of who waits near and far.
+    """Bytes of work space, without the property; see `hpgraph.kernels.lanes.cpu_relax.work_space`."""
+    # Words, and lists of near and far vertices.
     return n * (min(lanes, MAX_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
 
 
@@ -145,7 +145,7 @@ def relax_lanes(
     ceiling: float | None,
     limit: int,
 ) -> tuple[Callable[[], np.ndarray], Starts | None]:
-    """Run a program that lowers one property in place, in every lane; see `hpgraph.kernels.lanes.cpu_relax`."""
+    """Run a program that lowers one property in place, from every source; see `hpgraph.kernels.lanes.cpu_relax`."""
     import cupy
 
     rows, records, left = state[0].T, [], []
@@ -179,7 +179,7 @@ def _relax(
     of_start: np.ndarray,
     bounds: tuple[float | None, float | None, int],
 ) -> tuple[Record, Starts | None]:
-    """Up to 32 lanes, into rows of shape (k, n)."""
+    """Up to 32 sources, into rows of shape (k, n)."""
     import cupy
 
     delta, ceiling, limit = bounds

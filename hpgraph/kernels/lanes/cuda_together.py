@@ -1,7 +1,7 @@
-"""Many searches at once on several GPUs, each of which has the whole graph: one persistent kernel on each.
+"""Multi-source traversal on several GPUs, each with the whole graph: one persistent kernel on each.
 
-They share what takes long, the rows that pulls look through; see lanes_together.cuh. What they find is written on the
-first GPU, which knows all bits.
+The rows that pulls search are divided among them; see lanes_together.cuh. Results are written on the first GPU, which
+has all bits.
 """
 
 from __future__ import annotations
@@ -34,16 +34,13 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 _GRAIN = 64
 ROW_SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64", pushed="i64").of()
 FRONTS = Layout("LaneFronts", of=("*", 2 * MAX_PARTS)).of()
-# Measured on two H200: bytes a second that one GPU writes into the other's memory, and seconds that it takes besides to
-# tell each other.
+# Measured on two H200: bandwidth of writes into the other GPU's memory in bytes a second, and seconds of a barrier
+# between them.
 LINK, MEETING = 3.7e11, 2e-5
 
 
 def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
-    """Whether searches of a program can be shared by rows: messages of a superstep are alike.
-
-    And one launch takes all.
-    """
+    """Whether rows can be divided: all messages of a superstep are equal, and one launch takes all sources."""
     return 1 < lanes <= MAX_LANES and may_wait(code, beginnings)
 
 
@@ -60,10 +57,9 @@ def traverse_lanes_together(
     forced: int,
     limit: int,
 ) -> JointOutcome:
-    """What `traverse_lanes` does, on several GPUs.
+    """As `traverse_lanes`, on several GPUs.
 
-    ``state`` (tuple of CuPy arrays of shape (n, k) in Fortran order): on the first part's device; they are filled
-    first.
+    ``state`` (tuple of CuPy arrays of shape (n, k) in Fortran order): on the first part's device; overwritten.
     """
     import cupy
 
@@ -71,7 +67,7 @@ def traverse_lanes_together(
     n, ids = parts.n, some.indices.dtype
     program = cuda_program(code, weight_dtype(some))
     words = 1 if starts.k <= 64 else 2
-    # Pairs of words are written at once.
+    # Words are written in pairs.
     row = -(-n * words // 2) * 16
     fronts = [parts.shared(f"{name} of lanes", row) for name in ("front", "next")]
     tiles = -(-n // (32 * _GRAIN))
@@ -84,7 +80,7 @@ def traverse_lanes_together(
     def prepare(part: Part, own: Any, trace: np.ndarray) -> Launch:
         rows, number = part.rows, part.number
         if number:
-            # To ask the driver takes long: what fits once is taken to fit again.
+            # The driver call is slow: space that fitted once is assumed to fit again.
             parts.once(("room for lanes", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
         here = Starts(part.sources(starts.vertices), part.sources(starts.lanes), starts.k)
         work = Work(rows.out, rows.in_, here, waits=True, fronts=(fronts[0][number], fronts[1][number]))
@@ -93,7 +89,7 @@ def traverse_lanes_together(
             for values, beginning in zip(flat, beginnings, strict=True)
             if beginning is not None
         )
-        # What the others would write is known to the first, too.
+        # Only the first GPU writes results; the others get scratch arrays.
         mine = tuple(values if number == 0 else cupy.empty(values.shape, values.dtype) for values in flat)
         works.append(work)
         kept.append((here, samples, mine))
@@ -123,10 +119,10 @@ def traverse_lanes_together(
 
 
 def _arcs_worth_sharing(arc: float, row: float, n: int, parts: int) -> int:
-    """Of a push above which GPUs share it, by the seconds that an arc takes and that writing a row elsewhere does.
+    """Number of arcs above which a push is divided, from the seconds for an arc and for a remote write of a row.
 
-    Each GPU is spared the arcs to others' rows, and writes to the others what its own have heard: of each vertex once,
-    and no more of them than there are arcs.
+    Each GPU skips the arcs to the others' rows, and writes its own rows to the others: each vertex once, and at most as
+    many as there are arcs.
     """
     barrier = MEETING / (1 - 1 / parts)
     return int(min((barrier + n * row) / arc, barrier / (arc - row) if arc > row else np.inf))

@@ -1,10 +1,10 @@
-"""What a vertex hears in each of many lanes on the CPU, the same whoever sends it, and its update.
+"""Messages and updates of a multi-source traversal on the CPU, for messages that do not depend on their sender.
 
-Properties lie lane after lane, so that a lane's arrays are those of a run of its own. Where many vertices hear at once
-they are written by squares of 64 vertices and 64 lanes: the words of 64 vertices are transposed, and each lane in turn
-updates its vertices, whose properties lie side by side.
+The properties of each source are contiguous, so that its arrays are those of a separate run. If many vertices receive
+at once they are updated by squares of 64 vertices and 64 sources: the words of 64 vertices are transposed, and for each
+source in turn its vertices are updated, whose properties are contiguous.
 
-A survey has no program: it counts. Numba leaves out what stands behind a None where that is an argument of its own.
+A survey has no program: it counts. Numba prunes the branch behind a None only if it is a separate argument.
 """
 
 from __future__ import annotations
@@ -20,18 +20,15 @@ from hpgraph.kernels.runtime.cpu.prefetch import prefetch_each
 from hpgraph.semiring.jit import call
 
 ONE, NONE = np.uint64(1), np.uint64(0)
-# Of 64 vertices, how many hear in a lane for all of them to be updated without a branch. A vector of bytes costs what
-# some eight updates by themselves do.
+# Number of receivers among 64 vertices from which on all of them are updated without a branch. A vector of bytes costs
+# as much as some eight separate updates.
 DENSE = 8
-# Lanes ahead of the one that is written, whose properties are fetched.
+# Prefetch distance of properties, in sources.
 PREFETCH_LANES = 6
 
 
 class Program(NamedTuple):
-    """A program's functions, as `hpgraph.kernels.runtime.lane_functions` has them.
-
-    `settle` is None where an update may branch.
-    """
+    """A program's functions; see `hpgraph.kernels.runtime.lane_functions`. `settle` is None if an update may branch."""
 
     gather: Any
     update: Any
@@ -39,7 +36,7 @@ class Program(NamedTuple):
 
 
 class Running(NamedTuple):
-    """A program with what it works on: properties as flat arrays, parameters, and the vertices of a lane."""
+    """A program with its data: properties as flat arrays, parameters, and the number of vertices."""
 
     gather: Any
     update: Any
@@ -51,7 +48,7 @@ class Running(NamedTuple):
 
 @part
 def running(program, state, world, n):
-    """A program with what it works on; None for None."""
+    """A program with its data; None for None."""
     if program is not None:
         return Running(program.gather, program.update, program.settle, state, world, n)
     return None
@@ -59,7 +56,7 @@ def running(program, state, world, n):
 
 @part
 def _gathered(program, lane, v):
-    """The message to v in a lane, which reads neither its sender nor its arc."""
+    """The message to v in a source, which reads neither its sender nor its arc."""
     place = np.uint64(lane * program.n + v)
     return call(program.gather, program.state, v, place, 1, v, place)
 
@@ -72,7 +69,7 @@ def _updated(program, step, lane, v, message):
 
 @part
 def settle(program, step, v, bits, counts):
-    """Update a vertex in the lanes in which it heard; those in which it changes."""
+    """Update a vertex in the sources in which it received; return those in which it changes."""
     left = bits
     while left:
         lane = lowest_bit(left)
@@ -98,20 +95,20 @@ def _count(counts, lane, number):
 
 @part
 def settle_square(program, step, base, square, counts):
-    """Update those of 64 vertices that heard, lane after lane; ``square[0]`` has who heard, and then who changed."""
-    heard, lanes = square[0], square[1]
+    """Update the receivers among 64 vertices by source; ``square[0]`` holds received bits, then the changed ones."""
+    received, lanes = square[0], square[1]
     for i in range(SIDE):
-        lanes[i] = heard[i]
+        lanes[i] = received[i]
     transpose(lanes)
     if program is not None:
-        _settle_lanes(program, step, base, heard, lanes)
+        _settle_lanes(program, step, base, received, lanes)
     else:
         for lane in range(SIDE):
             _count(counts, lane, popcount(lanes[lane]))
 
 
 @part
-def _settle_lanes(program, step, base, heard, lanes):
+def _settle_lanes(program, step, base, received, lanes):
     refused = NONE
     for lane in range(SIDE):
         bits = lanes[lane]
@@ -126,12 +123,12 @@ def _settle_lanes(program, step, base, heard, lanes):
     if refused:
         transpose(lanes)
         for i in range(SIDE):
-            heard[i] = lanes[i]
+            received[i] = lanes[i]
 
 
 @part
 def _settle_some(program, step, lane, base, bits):
-    """Update those of 64 vertices from `base` on that heard in a lane; who changes."""
+    """Update the receivers among 64 vertices from `base` on in a source; return the changed ones."""
     left = bits
     while left:
         v = base + lowest_bit(left)
@@ -144,14 +141,14 @@ def _settle_some(program, step, lane, base, bits):
 
 @part
 def _settle_all(settling, program, step, lane, base, bits):
-    """The same, one vertex after the other whether it heard or not, of which compilers make vectors."""
+    """The same, branch-free over all vertices, so that the compiler vectorizes it."""
     if settling is not None:
         refused, at = NONE, lane * program.n
         for i in range(SIDE):
             v = base + i
-            heard = (bits >> np.uint64(i)) & ONE != NONE
+            received = (bits >> np.uint64(i)) & ONE != NONE
             message = _gathered(program, lane, v)
-            again = call(settling, program.state, v, np.uint64(at + v), message, program.world, step, heard)
+            again = call(settling, program.state, v, np.uint64(at + v), message, program.world, step, received)
             refused |= np.uint64(again) << np.uint64(i)
         return bits & ~refused
     return _settle_some(program, step, lane, base, bits)

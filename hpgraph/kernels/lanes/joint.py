@@ -1,9 +1,9 @@
-"""Traversals of up to 64 lanes with one joint frontier, superstep after superstep, in one compiled call.
+"""Multi-source traversal of up to 64 sources with a joint frontier, in one compiled call.
 
-The threads stay together from the first superstep to the last, as in a traversal of one lane
-(`hpgraph.kernels.traversal.direction_optimizing`). A superstep pushes from the queue of the joint frontier, or lets
-every vertex pull that some living lane still wants (`hpgraph.kernels.lanes.joint_steps`). Where lanes hardly meet, they
-had better part: that is seen while the search runs, and the call returns.
+One parallel region spans all supersteps, as in a traversal from one source
+(`hpgraph.kernels.traversal.direction_optimizing`). A superstep pushes from the queue of the joint frontier, or every
+vertex pulls that is unsettled in a live source (`hpgraph.kernels.lanes.joint_steps`). If the frontiers hardly overlap,
+separate searches are faster: the run detects that and returns.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import atomic_or
 from hpgraph.semiring.stop import is_stopped
 
-# A word of lanes is as dear to look at as the bits of so many searches by themselves: fewer lanes do not share.
+# A word costs as much to test as the bits of so many separate searches: fewer sources do not share a frontier.
 FEW = 6
 # After a pull, the frontier is listed before the next push.
 LIST = 2
-# Words that the leader keeps from one call to the next, behind STEP and ACTIVE: direction; vertices in the queue, or -1
-# while it is filled; which half of the double buffers is read; pairs of a vertex and a lane in the frontier; arcs that
-# leave the joint frontier, and the same for each lane by itself; arcs that the last superstep looked at; vertices that
-# may still hear; lanes that still have a frontier; the frontier before, and its arcs.
+# Words of the progress that persist between calls, behind STEP and ACTIVE: direction; vertices in the queue, or -1
+# while it is filled; which half of the double buffers is read; pairs of a vertex and a source in the frontier; out-arcs
+# of the joint frontier, and of the separate frontiers; arcs that the last superstep examined; unsettled vertices;
+# sources with a non-empty frontier; the size of the last frontier, and its arcs.
 DIRECTION, LISTED, TURN, PAIRS, ARCS, LANE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
-# Rows of the trace; cycles that being together has cost; supersteps in a row that were dearer so than pair by pair;
-# pairs settled; whether the lanes had better go on one by one.
+# Rows of the trace; cycles of the joint run; consecutive supersteps that cost more than separate searches; pairs
+# settled; whether to continue separately.
 ROW, SPENT, DEARER, SETTLED_PAIRS, PARTED = range(13, 18)
 PROGRESS = 18
 # Tallies of a superstep.
@@ -66,7 +66,7 @@ choose_direction = part(joint_direction)
 
 
 class Shared(NamedTuple):
-    """What the workers share; a survey has totals of each lane: reached, levels, last level, and 1 / level summed."""
+    """State shared by the workers; totals of a survey: reached, levels, last level, and sum of 1 / level by source."""
 
     board: Any
     progress: Any
@@ -77,10 +77,10 @@ class Shared(NamedTuple):
 
 @part
 def _begin(out_indptr, search, board, progress, policy):
-    """By the leader: choose the next superstep's direction, and share out its work, or that of listing the frontier."""
+    """By the leader: choose the next superstep's direction, and set up its chunks, or those of listing the frontier."""
     n = out_indptr.size - 1
     if progress[LISTED] < 0:
-        # The frontier has just been listed for a push.
+        # The frontier was listed for a push.
         progress[LISTED] = board[TAIL]
         direction = PUSH
     else:
@@ -127,10 +127,10 @@ def _end(board, progress):
 
 @part
 def _weigh(progress, cycles, policy):
-    """By the leader: whether the lanes had better part.
+    """By the leader: whether to continue with separate searches.
 
-    They part once being together has been dearer than searches by themselves by more than `patience`, and still is,
-    and few lanes meet: twice in a row, as a thread may lose its core for the time of a superstep.
+    So if the joint run has cost more than separate searches by more than `patience`, and still does, with little
+    overlap: in two consecutive supersteps, as a thread may lose its core for the time of one.
     """
     pairs = progress[PAIRS]
     progress[SPENT] += cycles
@@ -143,7 +143,7 @@ def _weigh(progress, cycles, policy):
 
 @part
 def _total(counts, sums, step):
-    """Add what each lane settled in a superstep to its totals."""
+    """Add the vertices settled in a superstep to the totals of each source."""
     if counts is not None:
         for lane in range(sums.inverse.size):
             count = 0
@@ -174,7 +174,7 @@ def _mine(array, worker):
 
 @part
 def _room(scratch, worker):
-    """One worker's share of the scratch."""
+    """One worker's part of the scratch."""
     return Scratch(
         scratch.claimed[worker], scratch.lanes[worker], scratch.square[worker], _mine(scratch.counts, worker)
     )
@@ -182,7 +182,7 @@ def _room(scratch, worker):
 
 @part
 def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
-    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
     board, progress, trace = shared.board, shared.progress, shared.trace
     leading = leads(board)
     turn, began, goes_on = 0, 0, False
@@ -224,13 +224,13 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
                 begin, end = take(board, worker, alone)
                 if begin == end:
                     break
-                some, arcs, open_, heard = pull(
+                some, arcs, open_, received = pull(
                     program, in_, out.indptr, search, order, begin, end, policy, scratch
                 )
                 totals = joined(totals, some)
                 looked += arcs
                 waiting += open_
-                live |= heard
+                live |= received
             _report(board, totals, alone)
             report(board, SEEN, looked, alone)
             report(board, WAITING, waiting, alone)
@@ -249,9 +249,9 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def run_supersteps(program, state, world, out, in_, search, shared, scratch, policy):
-    """Run supersteps until nobody is active, or the limit, or the trace is full, or the lanes had better part.
+    """Run supersteps until no vertex is active, or to the limit, or the trace is full, or separate searches are faster.
 
-    A call with the arrays of the last one, a fresh gate and a longer trace goes on.
+    A call with the same arrays, a fresh gate and a longer trace continues.
     """
     for worker in prange(scratch.claimed.shape[0]):
         _work(np.int64(worker), running(program, state, world, out.indptr.size - 1), out, in_, search,

@@ -1,9 +1,8 @@
-"""One superstep of a joint frontier on the CPU: a worker's share of a push, of a pull, or of listing the frontier.
+"""One superstep of a joint frontier on the CPU: a worker's chunks of a push, of a pull, or of listing the frontier.
 
-Three words a vertex: of the lanes that have `seen` it, of those in whose frontier it is, and of those in whose next
-frontier. A push offers the word of a vertex along its arcs, and who is new in it is ``front[u] & ~seen[v]``; a pull
-joins the words of a vertex's in-neighbours until every lane that still listens has heard (M. Then et al., VLDB'14;
-"bottom-up with early termination", H. Liu et al., iBFS, SIGMOD'16). A vertex stands once in the joint frontier.
+Three words a vertex, a bit per source: `seen`, frontier, and next frontier. A push claims ``front[u] & ~seen[v]`` along
+each arc (u, v); a pull ORs the words of a vertex's in-neighbours until every unsettled source is found (M. Then et al.,
+VLDB'14; "bottom-up with early termination", H. Liu et al., iBFS, SIGMOD'16). The joint frontier contains a vertex once.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from hpgraph.kernels.runtime.cpu.work_stealing import OTHER
 from hpgraph.kernels.traversal.direction_optimizing import ARCS_A_LINE, PREFETCH_PULLS, PREFETCH_ROWS
 from hpgraph.semiring.atomics import atomic_or
 
-# On the board: lanes of the next frontier.
+# On the board: sources with a non-empty next frontier.
 LIVING = OTHER
-# Neighbours between two looks at whether all have heard.
+# Neighbours between two tests for early exit.
 AT_ONCE = 4
 
 
 class Search(NamedTuple):
-    """Words of the vertices, and queues; of what comes in twos, one half is read and the other filled."""
+    """Words of the vertices, and queues; `fronts` and `queues` are double buffers."""
 
     seen: Any
     fronts: Any
@@ -37,7 +36,7 @@ class Search(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room of one worker: claims (vertex and lanes), two squares of bits, and counts, None where nobody counts."""
+    """Work space of one worker: claims (vertex and word), two squares of bits, and the counts of a survey or None."""
 
     claimed: Any
     lanes: Any
@@ -46,7 +45,7 @@ class Scratch(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What a superstep is to do: its number, which half is read, which lanes live, whether the leader works alone."""
+    """A superstep: its number, the half of the double buffers to read, live sources, whether one worker is alone."""
 
     step: Any
     turn: Any
@@ -56,11 +55,11 @@ class Order(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What decides how supersteps go.
+    """Parameters of a run.
 
-    `dead_end`: a vertex that is reached and has up to so many arcs reaches nobody; `early`: whether a pull leaves a row
-    once all have heard; `price`: cycles that a search by itself takes for a vertex; `patience`: cycles by which being
-    together may be dearer before the lanes part.
+    `dead_end`: a reached vertex with up to so many arcs reaches no unsettled vertex; `early`: whether a pull exits a
+    row early; `price`: cycles per vertex of a separate search; `patience`: cycles by which the joint run may exceed
+    separate searches.
     """
 
     alpha: Any
@@ -75,13 +74,13 @@ class Policy(NamedTuple):
 
 @part
 def joined(a, b):
-    """Sums of two tuples of totals: vertices, pairs, arcs that leave the vertices, and the same for each lane."""
+    """Sums of two tuples of totals: vertices, pairs, out-arcs of the vertices, and of the pairs."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
 
 
 @part
 def _join(words, v, bits, alone):
-    """Set bits of a word; what it was before."""
+    """Set bits of a word; return its value before."""
     if alone:
         before = peek(words, v)
         words[v] = before | bits
@@ -91,9 +90,9 @@ def _join(words, v, bits, alone):
 
 @part
 def push(program, arcs, search, order, begin, end, policy, board, scratch, filled):
-    """Offer the words of queue[begin:end] along their arcs, with claims in the scratch from `filled` on.
+    """Push the words of queue[begin:end] along their arcs; claims are appended to the scratch behind `filled` others.
 
-    Returns how many claims the scratch then holds, and the totals of those settled meanwhile.
+    Returns the number of claims in the scratch, and the totals of those settled when it was full.
     """
     front, queue = search.fronts[order.turn], search.queues[order.turn]
     totals = (0, 0, 0, 0)
@@ -104,7 +103,7 @@ def push(program, arcs, search, order, begin, end, policy, board, scratch, fille
         front[u] = NONE
         first, last = peek(arcs.indptr, u), peek(arcs.indptr, u + 1)
         for k in range(last - first):
-            # Neighbours often share neighbours: two workers that go from opposite ends contend for them once.
+            # Neighbours often share neighbours: workers that scan in opposite orders contend less for them.
             j = last - 1 - k if order.backward else first + k
             v = vertex(arcs.indices, j)
             fresh = bits & ~peek(search.seen, v)
@@ -124,9 +123,9 @@ def push(program, arcs, search, order, begin, end, policy, board, scratch, fille
 
 @part
 def settle_claims(program, arcs, search, order, policy, board, scratch, filled):
-    """Update who was claimed, and queue who changes; totals.
+    """Update claimed vertices, and queue those that change; return totals.
 
-    Not done while claiming: an atomic operation waits for all earlier writes, and these are random ones.
+    Updates are separate from claims since an atomic operation waits for all earlier writes, and these are random ones.
     """
     following = search.fronts[1 - order.turn]
     found, pairs, leaving, carried, kept, live = 0, 0, 0, 0, 0, NONE
@@ -152,37 +151,37 @@ def settle_claims(program, arcs, search, order, policy, board, scratch, filled):
 
 
 @part
-def _listen(front, indices, first, last, wanted, early):
-    """Join the words of in-neighbours until all that is wanted is there; it, and where the search ended."""
-    heard, j = NONE, first
+def _gather_until(front, indices, first, last, wanted, early):
+    """OR the words of in-neighbours until all wanted bits are found; return these, and where the row was left."""
+    received, j = NONE, first
     while j + AT_ONCE <= last:
         for k in range(AT_ONCE):
-            heard |= peek(front, vertex(indices, j + k))
+            received |= peek(front, vertex(indices, j + k))
         j += AT_ONCE
-        if early and wanted & ~heard == NONE:
+        if early and wanted & ~received == NONE:
             return wanted, j
     while j < last:
-        heard |= peek(front, vertex(indices, j))
+        received |= peek(front, vertex(indices, j))
         j += 1
-        if early and wanted & ~heard == NONE:
+        if early and wanted & ~received == NONE:
             break
-    return heard & wanted, j
+    return received & wanted, j
 
 
 @part
-def _hear(arcs, front, v, wanted, early):
-    """What lanes of a vertex hear, and how many arcs that took."""
+def _gather_row(arcs, front, v, wanted, early):
+    """The wanted bits that a vertex receives, and the number of arcs examined."""
     first, last = peek(arcs.indptr, v), peek(arcs.indptr, v + 1)
-    heard, j = _listen(front, arcs.indices, first, last, wanted, early)
-    return heard, j - first
+    received, j = _gather_until(front, arcs.indices, first, last, wanted, early)
+    return received, j - first
 
 
 @part
 def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
-    """Let the vertices begin..end listen; totals, arcs looked at, who waits on, and the lanes of the next frontier."""
+    """Bottom-up step of begin..end: totals, arcs examined, vertices still unsettled, sources of the next frontier."""
     n = arcs.indptr.size - 1
     front, following = search.fronts[order.turn], search.fronts[1 - order.turn]
-    heard = scratch.square[0]
+    received = scratch.square[0]
     found, pairs, leaving, carried, looked, waiting, live = 0, 0, 0, 0, 0, 0, NONE
     for base in range(begin, end, SIDE):
         stop, some = min(base + SIDE, end), 0
@@ -193,22 +192,22 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
                 soon = peek(arcs.indptr, min(v + PREFETCH_PULLS, n))
                 prefetch(arcs.indices, soon)
                 prefetch(arcs.indices, soon + ARCS_A_LINE)
-                bits, arcs_read = _hear(arcs, front, v, wanted, policy.early)
+                bits, arcs_read = _gather_row(arcs, front, v, wanted, policy.early)
                 looked += arcs_read
                 some += popcount(bits)
                 search.seen[v] |= bits
                 waiting += bits != wanted
-            heard[v - base] = bits
+            received[v - base] = bits
         if some >= SIDE:
             for i in range(stop - base, SIDE):
-                heard[i] = NONE
+                received[i] = NONE
             settle_square(program, order.step, base, scratch.square, scratch.counts)
         elif some:
-            # Fewer pairs than lanes: each by itself, rather than lane by lane.
+            # Fewer pairs than sources: update by pair, rather than by source.
             for v in range(base, stop):
-                heard[v - base] = settle(program, order.step, v, heard[v - base], scratch.counts)
+                received[v - base] = settle(program, order.step, v, received[v - base], scratch.counts)
         for v in range(base, stop):
-            bits = heard[v - base]
+            bits = received[v - base]
             following[v] = bits
             if bits:
                 live |= bits

@@ -1,36 +1,35 @@
-// Lanes that hardly meet go on each by itself, a block a lane.
+// Separate searches from sources whose frontiers hardly overlap, one block for each.
 //
-// A road network has thousands of supersteps, and its lanes seldom meet: a barrier of the grid a superstep, and bits that
-// serve one lane, bring nothing then. A block that has a lane for itself needs no barrier but its own, no lane waits for
-// another's superstep, and its queue lies in shared memory. A lane whose frontier outgrows a block waits, as bits in an
-// array, until the others are over or have outgrown theirs, and joins the joint frontier at its own superstep.
+// A road network has thousands of supersteps, and its frontiers seldom overlap: a grid barrier a superstep, and words
+// in which one bit is set, gain nothing then. A block with one search needs no barrier but its own, no search waits for
+// another's superstep, and its queue is in shared memory. A search whose frontier outgrows a block is parked, as bits
+// in an array, until the others have ended or are parked, and is merged into the joint frontier at its own superstep.
 //
-// Meanwhile the bits of who was reached lie lane after lane: those of 256 neighbouring vertices in one sector, which
-// stays in the second-level cache while a lane's frontier passes through them.
+// Meanwhile each source has a bitmap of the reached vertices: the bits of 256 consecutive vertices are in one sector,
+// which stays in the second-level cache while the frontier passes through them.
 #pragma once
 #include "bit_matrix.cuh"
-#include "lane_errands.cuh"
+#include "lane_frontier.cuh"
 #include "one_block.cuh"
 #include "persistent.cuh"
 
 namespace hpgraph {
 
-// Supersteps in a row of errands that seldom serve two lanes, after which lanes part: about what parting and meeting again
-// may cost.
+// Consecutive sparse supersteps with little overlap after which searches continue separately: about the cost of
+// splitting and merging.
 constexpr i64 PARTING = 64;
-// Where a lane's share of the grid would be this many blocks or fewer, one block by itself is as quick (measured on an H200
-// and a lattice of four million vertices, with 2, 8, 32 and 128 lanes); where it is more, while a superstep of the lane has
-// so few arcs.
+// If a source's share of the grid is this many blocks or fewer, one block is as fast (measured on an H200 and a lattice
+// of four million vertices, with 2, 8, 32 and 128 sources); if it is more, only for supersteps of so few arcs.
 constexpr i64 BLOCKS_OF_LANE = 4, ARCS_OF_BLOCK = 1024;
-// Up to so many senders claim bits without a look at them first: what a superstep takes is its chain of loads.
+// Up to so many senders claim bits without testing them first: the superstep is bound by its chain of loads.
 constexpr u32 FEW_SENDERS = 8;
 
 __device__ inline bool is_crowded(i64 lanes) { return BLOCKS_OF_LANE * lanes >= gridDim.x; }
 
-// Whether lanes that have hardly met should part, with so many arcs to go along in all.
+// Whether sources with little overlap should continue separately, from the out-arcs of the frontier.
 __device__ inline bool should_part(i64 lanes, u64 arcs) { return lanes > 1 && (is_crowded(lanes) || arcs <= THIN * lanes); }
 
-// A vertex that sends in a lane, and its arcs.
+// A vertex that sends in a separate search, and its arcs.
 template <class Index>
 struct Sender {
     i64 start;
@@ -45,31 +44,31 @@ struct ApartTally {
 
 template <int W, class Delivery, class Index, class Weight>
 struct Apart {
-    static constexpr int SIZE = 4;  // arcs that a thread has under way at once
+    static constexpr int SIZE = 4;  // arcs that a thread has in flight
     static constexpr u32 ROOM = LanesBlock<W>::BYTES / 2 / sizeof(Sender<Index>);
-    static_assert(sizeof(Sender<Index>) <= sizeof(Errand<Index>), "senders take the place of errands");
+    static_assert(sizeof(Sender<Index>) <= sizeof(Entry<Index>), "senders take the place of entries");
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     u64 *reached, *parked;
-    u32* seen;                         // `reached` lane after lane, in place of the frontier's bits
+    u32* seen;                         // `reached` as a bitmap for each source, in the memory of the frontier's bits
     LanesHeader* header;
     LanesBlock<W>& block;
-    ApartTally* tallies;               // shared, of three: one read, one filled, one cleared
-    Errands<Index> even, odd;          // the room of what does not fit a block's memory
+    ApartTally* tallies;               // three in shared memory: one read, one filled, one cleared
+    EntryList<Index> even, odd;        // memory for senders that do not fit shared memory
     const Trace& trace;
     i64* pairs;
     i64 n, k, limit;
-    i64 room, most;                    // for so many senders of a lane; arcs of a superstep that a block takes on
+    i64 room, most;                    // capacity in senders of a source; limit to the arcs of a block's superstep
 
     __device__ Apart(const Delivery& delivery, const Arcs<Index, Weight>& out, u64* reached, u64* parked,
-                     u64* front, LanesHeader* header, LanesBlock<W>& block, ApartTally* tallies, const Errands<Index>& even,
-                     const Errands<Index>& odd, const Trace& trace, i64* pairs, i64 n, i64 k, i64 limit)
+                     u64* front, LanesHeader* header, LanesBlock<W>& block, ApartTally* tallies, const EntryList<Index>& even,
+                     const EntryList<Index>& odd, const Trace& trace, i64* pairs, i64 n, i64 k, i64 limit)
         : delivery(delivery), out(out), reached(reached), parked(parked), seen((u32*)front), header(header), block(block),
           tallies(tallies), even(even), odd(odd), trace(trace), pairs(pairs), n(n), k(k), limit(limit),
-          room(even.room * (i64)sizeof(Errand<Index>) / ((i64)sizeof(Sender<Index>) * k)),
+          room(even.room * (i64)sizeof(Entry<Index>) / ((i64)sizeof(Sender<Index>) * k)),
           most(is_crowded(k) ? room : min(room, ARCS_OF_BLOCK)) {}
 
-    // By the whole grid, before lanes part: nothing is parked, and from the first time on rows of the trace are sums.
+    // By the whole grid, before the split: clear parked bits; after the first split rows of the trace are sums.
     __device__ void clear(i64 step, bool is_first) const {
         const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
         for (i64 i = thread; i < n * W; i += threads) parked[i] = 0;
@@ -78,7 +77,7 @@ struct Apart {
         if (thread == 0) header->step = step, header->left = 0;
     }
 
-    // By the whole grid: who was reached, from a vertex's lanes side by side to a lane's vertices side by side, and back.
+    // By the whole grid: transpose the reached bits from words per vertex to a bitmap per source, or back.
     template <bool back>
     __device__ void turn_bits() const {
         const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
@@ -102,13 +101,13 @@ struct Apart {
         }
     }
 
-    // An errand's lanes: first their arcs are counted; then those that a block takes on are dealt to their lists, and the
-    // bits of others parked.
-    __device__ void count(const Errand<Index>& one) const {
+    // The sources of an entry: first count their arcs; then append a sender to the list of each source that fits a
+    // block, and park the bits of the others.
+    __device__ void count(const Entry<Index>& one) const {
         for (u64 rest = one.bits; rest; rest &= rest - 1)
             atomicAdd(&header->lanes[64 * one.word() + __ffsll(rest) - 1].arcs, (u64)one.arcs());
     }
-    __device__ void deal(const Errand<Index>& one, i64 step) const {
+    __device__ void deal(const Entry<Index>& one, i64 step) const {
         u64 parks = 0;
         for (u64 rest = one.bits; rest; rest &= rest - 1) {
             const int lane = 64 * one.word() + __ffsll(rest) - 1;
@@ -119,7 +118,7 @@ struct Apart {
         if (parks) atomicOr(parked + (i64)one.vertex * W + one.word(), parks);
     }
 
-    // By a block: superstep after superstep of one lane, from `step` on.
+    // By a block: run the supersteps of one search, from `step` on.
     __device__ void run(int lane, i64 step) const {
         const LaneApart of = header->lanes[lane];
         if (!of.count) return;
@@ -130,7 +129,7 @@ struct Apart {
             const ApartTally here = tallies[turn % 3];
             if (threadIdx.x == 0) {
                 tallies[(turn + 2) % 3] = ApartTally{};
-                if (turn) tell(lane, step, here.pairs);
+                if (turn) record(lane, step, here.pairs);
             }
             const bool is_over = here.count == 0 || step == limit;
             if (is_over || (i64)here.arcs > most) {
@@ -151,7 +150,7 @@ struct Apart {
         __syncthreads();
     }
 
-    // The first superstep above one at which a lane is parked, or NOT_PARKED; by whole warps.
+    // The first superstep after `above` at which a search is parked, or NOT_PARKED; warp-collective.
     __device__ i64 next_parked(i64 above) const {
         i64 first = NOT_PARKED;
         for (int lane = lane_of_warp(); lane < MAX_LANES; lane += 32) {
@@ -162,7 +161,7 @@ struct Apart {
         return first;
     }
 
-    // By the whole grid: lanes parked at a superstep join the frontier.
+    // By the whole grid: merge the searches parked at a superstep into the frontier.
     __device__ void join(u64* front, i64 step) const {
         u64 lanes[W] = {};
         for (int lane = 0; lane < 64 * W; ++lane)
@@ -173,7 +172,8 @@ struct Apart {
                 if (const u64 bits = parked[v * W + w] & lanes[w]) atomicOr(front + v * W + w, bits);
     }
 
-    // By the first block, at the end: nobody knows when a superstep of all lanes ended, so they share the time.
+    // By the first block, at the end: separate searches have no common end of a superstep, so the time is divided
+    // evenly.
     __device__ void share_time(i64 from, i64 to, i64 began) const {
         const i64 took = clock64() - began;
         for (i64 i = from + threadIdx.x; i < min(to, trace.room); i += THREADS)
@@ -189,8 +189,8 @@ private:
         return i < ROOM ? slots(which)[i] : list(which, lane)[i];
     }
 
-    // By one thread: what a superstep has settled.
-    __device__ void tell(int lane, i64 step, u32 settled) const {
+    // By one thread: count the pairs settled by a superstep.
+    __device__ void record(int lane, i64 step, u32 settled) const {
         if (step <= trace.room) atomicAdd((u64*)pairs + step - 1, (u64)settled);
         delivery.account_lane(lane, settled, step);
     }
@@ -201,7 +201,7 @@ private:
         if (threadIdx.x == 0) header->lanes[lane].parked = step;
     }
 
-    // One superstep: senders have threads of their own, as many as there are for so many.
+    // One superstep: a group of threads for each sender, as large as the number of senders allows.
     __device__ void send(int lane, i64 step, u32 which, u32 count, ApartTally& found) const {
         int shift = 5;
         while (shift && (count << shift) > THREADS) --shift;
@@ -222,7 +222,7 @@ private:
         }
     }
 
-    // Along some arcs, by the whole warp: who hears for the first time sends next.
+    // Claim along a batch of arcs; warp-collective: newly settled vertices become the next senders.
     __device__ void claim(int lane, i64 step, u32 which, bool asks, const Batch<Index, SIZE>& batch,
                           ApartTally& found) const {
         u32* const words = seen + lane * ((n + 31) / 32);

@@ -1,4 +1,4 @@
-// Where the bands of columns end in each row; see LanesPull.
+// The ends of the bands of columns in each row; see LanesPull.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -7,7 +7,7 @@ namespace hpgraph {
 
 constexpr int BANDS_THREADS = 256;
 
-// Of a row of up to `banded` arcs, in order: how many lie before each band but the first, `width` columns each.
+// For sorted rows of up to `banded` arcs: the number of arcs before each band but the first, of `width` columns each.
 template <class Index>
 __global__ void __launch_bounds__(BANDS_THREADS)
 end_bands(const i64* indptr, const Index* indices, i64 n, int bands, i64 width, int banded, unsigned short* ends) {

@@ -1,11 +1,11 @@
-// What becomes of a bit that is set for the first time: a vertex program receives a message, or a level is counted.
+// Delivery of bits that are set for the first time: a vertex program receives a message, or a level is counted.
 #pragma once
 #include "lane_words.cuh"
 
 namespace hpgraph {
 
-// The messages of a vertex program. `by_arc`: what is sent depends on who sends it, or on the arc; if not, a vertex
-// receives once in a superstep, however the bits came.
+// The messages of a vertex program. `by_arc`: a message depends on its sender or its arc; if not, a vertex receives
+// once in a superstep, whichever arc brings the bits.
 template <class Program, bool by_arc>
 struct Messages {
     static constexpr bool BY_ARC = by_arc, COUNTS = false, CHOOSES = Program::CHOOSES_ARCS;
@@ -19,7 +19,7 @@ struct Messages {
         of(lane).start(v);
     }
 
-    // Of these lanes, those that let a message through.
+    // Bits of the sources whose message passes `edge_cond`.
     template <class Weight>
     __device__ u64 passing(i64 u, Weight weight, i64 v, int word, u64 bits) const {
         for (u64 rest = bits; rest; rest &= rest - 1) {
@@ -35,13 +35,13 @@ struct Messages {
         return own.receive(v, own.gather(u, weight, v), step);
     }
 
-    // Where messages depend on nothing but the superstep, one stands for all: an element of small arrays receives it.
+    // If messages depend only on the superstep, one represents all: an element of small arrays receives it.
     template <class Weight>
     __device__ bool sample(int which, Weight weight, i64 step) const {
         return samples.receive(which, samples.gather(which, weight, which), step);
     }
 
-    // The lanes, of those given, in which the message changes the vertex.
+    // Bits of the sources in which the message changes the vertex.
     template <class Weight>
     __device__ u64 deliver(i64 u, Weight weight, i64 v, int word, u64 fresh, i64 step) const {
         u64 changed = 0;
@@ -52,7 +52,7 @@ struct Messages {
         return changed;
     }
 
-    // The same in one lane that a block has for itself, and what is counted in such a lane.
+    // The same for a separate search by one block, and its count.
     template <class Weight>
     __device__ bool deliver_alone(i64 u, Weight weight, i64 v, int lane, i64 step) const {
         return receive(u, weight, v, lane, step);
@@ -60,12 +60,12 @@ struct Messages {
     __device__ void account_lane(int, u32, i64) const {}
 };
 
-// Vertices that each lane reaches in a superstep, and what they add up to.
+// Counts of the vertices that each source reaches in a superstep, and their totals.
 template <int W>
 struct Counts {
     static constexpr bool BY_ARC = false, COUNTS = true, CHOOSES = false;
-    u32* of_block;      // shared: one counter a lane
-    u64* of_level[2];   // used in turn: one filled, one read and cleared
+    u32* of_block;      // in shared memory: one counter per source
+    u64* of_level[2];   // a double buffer: one filled, one read and cleared
     i64 lanes;
     i64 *reached, *total, *farthest;
     double* inverse;
@@ -87,8 +87,8 @@ struct Counts {
     template <class Weight>
     __device__ bool deliver_alone(i64, Weight, i64, int, i64) const { return true; }
 
-    // By all threads of the block, at the end of a superstep.
-    __device__ void bring(i64 step) const {
+    // Add the block's counts to the grid's at the end of a superstep; collective over the block.
+    __device__ void flush_sums(i64 step) const {
         __syncthreads();
         for (int lane = threadIdx.x; lane < 64 * W; lane += THREADS)
             if (of_block[lane]) {
@@ -97,8 +97,8 @@ struct Counts {
             }
     }
 
-    // By the first block, once the superstep is over. No other thread ever adds to a lane's sums, so the order is that
-    // of the levels, and the bits of the floats repeat.
+    // By the first block, after the superstep. One thread adds to a source's sums, in the order of the levels, so that
+    // floats are reproducible bit for bit.
     __device__ void account(i64 step) const {
         if (blockIdx.x != 0) return;
         for (int lane = threadIdx.x; lane < lanes; lane += THREADS) {
@@ -110,7 +110,7 @@ struct Counts {
         }
     }
 
-    // By one thread: a lane reached so many vertices in a superstep.
+    // By one thread: add the vertices that a source reached in a superstep.
     __device__ void account_lane(int lane, i64 count, i64 step) const {
         if (!count) return;
         reached[lane] += count, total[lane] += count * step, farthest[lane] = step;

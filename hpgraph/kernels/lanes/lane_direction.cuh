@@ -1,9 +1,9 @@
-// Which lanes of a superstep listen, and which tell.
+// The direction of each source in a superstep: pull (bottom-up) or push (top-down).
 //
-// A vertex that listens leaves its row when all lanes that wait have heard. One lane whose search has hardly begun, from a
-// source that lies off, would keep all vertices at all their neighbours in vain. So lanes are put in classes by the arcs
-// that leave their frontiers: those of higher classes listen, while the vertices of the others' tell whom they reach.
-// How many arcs those are, and who waits, is seen from a sample that every block takes for itself, and alike.
+// A vertex that pulls exits its row when all wanted bits are found. One source with a small frontier would make all rows
+// be read to their end. So sources are put in classes by the out-arcs of their frontiers: those of higher classes pull,
+// while the frontiers of the others push (a mixed superstep). The arcs and the unsettled vertices of each class are
+// estimated from a sample, which every block draws redundantly.
 #pragma once
 #include "bit_matrix.cuh"
 #include "lane_words.cuh"
@@ -11,28 +11,28 @@
 namespace hpgraph {
 
 constexpr int TOP_DOWN = 0, BOTTOM_UP = 1;
-// What a vertex of the sweep costs that lists who tells while others listen, in neighbours that a pull looks at. What an arc
-// costs along which they tell, in arcs of other pushes: it is checked against two arrays. And the share of the cost of a
-// pull of all lanes above which telling is not worth it: samples of a thousand tell no finer.
-constexpr float LISTED_VERTEX = .25f, TOLD_ARC = 2, WORTH_TELLING = .75f;
+// Cost of a vertex of the scan that lists the pushing vertices of a mixed superstep, in arcs that a pull examines. Cost
+// of an arc of its push, in arcs of other pushes: two arrays are tested. And the share of the cost of a pull of all
+// sources above which a mixed superstep is not chosen: samples of a thousand are no more precise.
+constexpr float LISTED_VERTEX = .25f, PUSHED_ARC = 2, WORTH_PUSHING = .75f;
 
-// Neighbours at which vertices look at the most if each stops after 1, 2, 4, 8, ... of them, in the mean.
+// `looks[i]` is the mean number of in-neighbours examined if each row ends after 2^i.
 constexpr int LENGTHS = 32;
 
 struct LanesPolicy {
-    i64 alpha;   // arcs above which a push may turn into a pull
-    i64 beta;    // vertices below which a shrinking frontier turns back
+    i64 alpha;   // a pull is considered above so many out-arcs
+    i64 beta;    // switch back to push when a shrinking frontier has fewer vertices
     int forced;  // TOP_DOWN, BOTTOM_UP or -1 for the choice by cost
     i64 limit;   // supersteps at the most
     i64 arcs;    // of the graph
-    i64 rows;    // vertices that some arc reaches
-    i64 few;     // arcs of a superstep that are not worth a sweep over all vertices
-    double pushed;  // what an arc of a push costs, in neighbours that a pull looks at
+    i64 rows;    // vertices with in-arcs
+    i64 few;     // arcs up to which a superstep is sparse, without a scan of all vertices
+    double pushed;  // cost of an arc of a push, in arcs that a pull examines
     double looks[LENGTHS];  // see above
-    int waits;   // whether messages may wait for the end: then all of a superstep are alike
+    int waits;   // whether messages may be delivered at the end: then all messages of a superstep are equal
 };
 
-// By the number of sampled arcs that a lane sends along: none, 1, 2 or 3, 4 to 7, ...
+// Classes of sources by the number of sampled arcs that they send along: none, 1, 2 or 3, 4 to 7, ...
 constexpr int CLASSES = 12;
 static_assert(THREADS < 1 << (CLASSES - 1), "a sampled arc a thread");
 
@@ -40,38 +40,39 @@ static_assert(THREADS < 1 << (CLASSES - 1), "a sampled arc a thread");
 template <int W>
 struct LaneClasses {
     u32 counts[64 * W];
-    // Of each class: its lanes, and the sampled arcs they send along; sampled vertices that wait for any, and for how many.
+    // Of each class: its sources, and the sampled arcs they send along; sampled vertices unsettled in any, and the
+    // pairs.
     u32 lanes[CLASSES], sent[CLASSES], waiting[CLASSES], awaited[CLASSES];
-    // Of all lower classes: the lanes, and the sampled arcs that any of them sends along.
+    // Of all lower classes: the sources, and the sampled arcs that any of them sends along.
     u64 lower[CLASSES][W];
-    u32 told[CLASSES];
-    // What comes of it: lanes whose frontier is not empty, that listen, and that tell.
-    u64 live[W], listening[W], telling[W];
+    u32 pushed[CLASSES];
+    // Sources whose frontier is not empty, and those of them that pull, and push.
+    u64 live[W], bottom_up[W], top_down[W];
 };
 
-// What a pull is expected to cost, in neighbours looked at, by vertex and in all.
+// Expected cost of a pull in arcs examined, per vertex and in total.
 struct PullCost {
     float needed, all;
-    int lowest;  // class that listens
+    int lowest;  // lowest class that pulls
 };
 
-// A number below some, for each thread another: Fibonacci hashing spreads them (D. Knuth, The Art of Computer Programming,
-// vol. 3, 6.4).
+// A sample below `below` for each thread, by Fibonacci hashing (D. Knuth, The Art of Computer Programming, vol. 3,
+// 6.4).
 __device__ inline i64 sampled(i64 below) { return (i64)__umul64hi(threadIdx.x * 0x9E3779B97F4A7C15ull, (u64)below); }
 
-// By all threads of the block: an arc and a vertex each.
+// Sample an arc and a vertex per thread; collective over the block.
 template <int W, class Index, class Weight>
 __device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>& in, i64 arcs, i64 n, const u64* front,
                              const u64* reached) {
     for (int i = threadIdx.x; i < 64 * W; i += THREADS) classes.counts[i] = 0;
     if (threadIdx.x < CLASSES) {
-        classes.lanes[threadIdx.x] = classes.sent[threadIdx.x] = classes.told[threadIdx.x] = 0;
+        classes.lanes[threadIdx.x] = classes.sent[threadIdx.x] = classes.pushed[threadIdx.x] = 0;
         classes.waiting[threadIdx.x] = classes.awaited[threadIdx.x] = 0;
     }
     __syncthreads();
     const i64 v = sampled(n);
     const Bits<W> bits = load_bits<W>(front, in.indices[sampled(arcs)]), known = load_bits<W>(reached, v);
-    const bool hears = in.indptr[v + 1] > in.indptr[v];
+    const bool has_in_arcs = in.indptr[v + 1] > in.indptr[v];
 #pragma unroll
     for (int half = 0; half < 2 * W; ++half) {
         const u32 sends = __popc(transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1))));
@@ -90,28 +91,28 @@ __device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>&
     }
     __syncthreads();
     for (int kind = 0; kind < CLASSES; ++kind) {
-        u64 tells = 0;
+        u64 pushes = 0;
         u32 awaits = 0;
 #pragma unroll
         for (int w = 0; w < W; ++w) {
             const u64 lower = classes.lower[kind][w];
             const u64 next = kind + 1 < CLASSES ? classes.lower[kind + 1][w] : classes.live[w];
-            tells |= bits.word[w] & lower;
-            awaits += hears ? __popcll(next & ~lower & ~known.word[w]) : 0;
+            pushes |= bits.word[w] & lower;
+            awaits += has_in_arcs ? __popcll(next & ~lower & ~known.word[w]) : 0;
         }
-        const u32 told = __popc(__ballot_sync(ALL, tells != 0)), waiting = __popc(__ballot_sync(ALL, awaits));
+        const u32 pushed = __popc(__ballot_sync(ALL, pushes != 0)), waiting = __popc(__ballot_sync(ALL, awaits));
         const u32 awaited = (u32)warp_sum((u64)awaits);
         if (lane_of_warp() == 0) {
-            if (told) atomicAdd(classes.told + kind, told);
+            if (pushed) atomicAdd(classes.pushed + kind, pushed);
             if (waiting) atomicAdd(classes.waiting + kind, waiting), atomicAdd(classes.awaited + kind, awaited);
         }
     }
     __syncthreads();
 }
 
-// The cheapest class to be the lowest that listens, from a sample; by whole warps, all alike. Of equally frequent lanes, of
-// which one sends along an arc with probability p, a vertex has heard the last of those it waits for after some H / p
-// neighbours, with H = 1 + 1/2 + ... + 1/lanes, if it has so many; of all classes, the one that takes longest counts.
+// Choose the lowest class that pulls at least cost, from a sample; warp-collective. If each of k sources sends along an
+// arc with probability p, a row has found all of them after about H / p neighbours, with H = 1 + 1/2 + ... + 1/k, if it
+// has so many; the slowest class determines the cost.
 template <int W>
 __device__ PullCost pull_cost(const LaneClasses<W>& classes, float n, const LanesPolicy& policy) {
     const int kind = lane_of_warp();
@@ -133,8 +134,8 @@ __device__ PullCost pull_cost(const LaneClasses<W>& classes, float n, const Lane
     }
     const float together = __shfl_sync(ALL, all, 0);
     if (kind && kind < CLASSES)
-        all += classes.told[kind] * share * arcs * TOLD_ARC * (float)policy.pushed + LISTED_VERTEX * n;
-    if (!lanes || (kind && all > WORTH_TELLING * together)) all = arcs * 64 * W;
+        all += classes.pushed[kind] * share * arcs * PUSHED_ARC * (float)policy.pushed + LISTED_VERTEX * n;
+    if (!lanes || (kind && all > WORTH_PUSHING * together)) all = arcs * 64 * W;
     int best = kind;
     for (int d = 16; d; d >>= 1) {
         const float other = __shfl_xor_sync(ALL, all, d);

@@ -1,18 +1,18 @@
-// Messages of a traversal in lanes that have waited until its end: every value of a property is written once, side by side
-// with its neighbours', by a kernel of its own.
+// Deferred messages of a multi-source traversal: at the end a separate kernel writes every value of a property once,
+// coalesced.
 #pragma once
 #include "bit_matrix.cuh"
 #include "lane_words.cuh"
 
 namespace hpgraph {
 
-// Threads of a block, and vertices it takes at a time with all words of theirs, by the words that each has: of each lane
-// their values are one stretch of memory.
+// Threads of a block, and vertices it takes at a time with all of their words; the values of each source are
+// contiguous.
 constexpr int HISTORY_THREADS = 256;
 template <int W>
 constexpr int HISTORY_VERTICES = 1024 / W;
 
-// Bits to elements of so many bytes, as many as fill a word of 32 bits: each is the lowest bit of its element.
+// Spread bits over the elements of a 32-bit word: each becomes the lowest bit of its element.
 template <int bytes>
 __device__ u32 spread(u32 bits) {
     if constexpr (bytes == 1) return (bits & 15) * 0x00204081u & 0x01010101u;
@@ -20,16 +20,16 @@ __device__ u32 spread(u32 bits) {
     else return bits & 1;
 }
 
-// A property lane after lane: `values` holds what an element is after the message of each history, and behind them what
-// it was at the beginning. Who was reached otherwise has its value already. `aligned`: every lane begins at a multiple
-// of 16 bytes.
+// Write a property, of shape (k, n): `values` holds an element's value after the message of each history, then the
+// initial one. Elements reached outside the histories have their value already. `aligned`: every row begins at a
+// multiple of 16 bytes.
 template <class Element, bool aligned, int W>
 __global__ void __launch_bounds__(HISTORY_THREADS)
 write_history(i64 n, i64 k, const u64* reached, const u64* history, const i64* histories, const Element* values,
               Element* property) {
     constexpr int BYTES = sizeof(Element), PARTS = BYTES == 8 ? 2 : 1, MANY = BYTES < 4 ? 4 / BYTES : 1;
     constexpr int PIECE = 16 / BYTES, TILES = HISTORY_VERTICES<W> / 32;
-    // By lane and 32 vertices; a column more, so that neither way do threads meet in a bank.
+    // By source and 32 vertices; one column of padding avoids bank conflicts in both directions.
     __shared__ u32 masks[HISTORIES + 1][64 * W][TILES + 1];
     const int count = (int)*histories, warp = threadIdx.x / 32;
     u32 fill[PARTS], change[PARTS][HISTORIES];
@@ -38,7 +38,7 @@ write_history(i64 n, i64 k, const u64* reached, const u64* history, const i64* h
         fill[part] = (u32)((u64)values[HISTORIES] >> 32 * part);
 #pragma unroll
         for (int h = 0; h < HISTORIES; ++h) change[part][h] = (u32)((u64)values[h] >> 32 * part) ^ fill[part];
-        // As often as elements stand in a word.
+        // Replicated for each element of a word.
         fill[part] *= BYTES == 1 ? 0x01010101u : BYTES == 2 ? 0x00010001u : 1;
     }
     const i64 spans = (n + HISTORY_VERTICES<W> - 1) / HISTORY_VERTICES<W>;
@@ -56,12 +56,12 @@ write_history(i64 n, i64 k, const u64* reached, const u64* history, const i64* h
             };
 #pragma unroll
             for (int h = 0; h < HISTORIES; ++h) {
-                Bits<W> heard{};
-                if (v < n && h < count) heard = load_bits<W>(history + h * n * W, v);
-                otherwise = otherwise.without(heard);
-                keep(heard, h);
+                Bits<W> received{};
+                if (v < n && h < count) received = load_bits<W>(history + h * n * W, v);
+                otherwise = otherwise.without(received);
+                keep(received, h);
             }
-            // Nothing is written beyond the last vertex.
+            // Mask vertices past the last one.
 #pragma unroll
             for (int w = 0; w < W; ++w) otherwise.word[w] |= v < n ? 0 : ~0ull;
             keep(otherwise, HISTORIES);
@@ -72,15 +72,15 @@ write_history(i64 n, i64 k, const u64* reached, const u64* history, const i64* h
             for (int first = lane_of_warp() * PIECE; first < HISTORY_VERTICES<W>; first += 32 * PIECE) {
                 const int tile = first / 32, bit = first % 32;
                 const u32 otherwise = masks[HISTORIES][row][tile] >> bit & ((1u << PIECE) - 1);
-                u32 chunk[4], heard[HISTORIES];
+                u32 chunk[4], received[HISTORIES];
 #pragma unroll
-                for (int h = 0; h < HISTORIES; ++h) heard[h] = masks[h][row][tile] >> bit;
+                for (int h = 0; h < HISTORIES; ++h) received[h] = masks[h][row][tile] >> bit;
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
                     chunk[i] = fill[i % PARTS];
 #pragma unroll
                     for (int h = 0; h < HISTORIES; ++h)
-                        chunk[i] ^= spread<BYTES>(heard[h] >> i / PARTS * MANY) * change[i % PARTS][h];
+                        chunk[i] ^= spread<BYTES>(received[h] >> i / PARTS * MANY) * change[i % PARTS][h];
                 }
                 if (aligned && !otherwise) {
                     *(uint4*)(where + first) = uint4{chunk[0], chunk[1], chunk[2], chunk[3]};

@@ -1,21 +1,21 @@
-// Top-down in lanes: the vertices of the joint queue send along their arcs, each arc once for all lanes.
+// Multi-source top-down step: the vertices of the joint queue send along their arcs, each arc once for all sources.
 #pragma once
 #include "lane_delivery.cuh"
 #include "lane_pull.cuh"
 
 namespace hpgraph {
 
-// `lanes` are told, and `heard` takes up what is sent. Where all messages of a superstep are alike it begins as the bits of
-// all who were reached before, and a sweep settles afterwards who hears for the first time; if not, it begins empty, each
-// arc claims bits in `reached`, and those whose messages change the vertex go to `heard`. `besides`: other lanes have
-// listened in the same superstep, so that `heard` has what they heard, and nothing else. `own`: other GPUs go along the same
-// arcs, and each tells its own rows.
+// Pushes the bits in `lanes`; `received` collects the bits sent. If all messages of a superstep are equal, `received`
+// begins as a copy of `reached`, and `settle` determines the new bits afterwards; if not, it begins empty, each arc
+// claims bits in `reached`, and those whose messages change the vertex go to `received`. `besides`: other sources have
+// pulled in the same superstep, and `received` holds their bits only. `own`: other GPUs visit the same arcs, and each
+// sends to its own rows.
 template <class T, int W, class Delivery, class Index, class Weight>
-struct Telling {
+struct LanesPush {
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     const u64 *front, *lanes;
-    u64 *reached, *heard;
+    u64 *reached, *received;
     bool besides, own;
     i64 step;
     LanesSums<W>& sums;
@@ -24,7 +24,7 @@ struct Telling {
     template <int size>
     __device__ void operator()(const Batch<Index, size>& batch) const {
         Index v[size];
-        const u64* const test = Delivery::BY_ARC ? reached : heard;
+        const u64* const test = Delivery::BY_ARC ? reached : received;
 #pragma unroll
         for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
         Bits<W> bits[size], known[size];
@@ -43,11 +43,11 @@ struct Telling {
 #pragma unroll
             for (int w = 0; w < W; ++w)
                 if (const u64 news = bits[k].word[w] & ~known[k].word[w])
-                    tell(batch.source[k], batch.arc[k], v[k], w, news);
+                    send(batch.source[k], batch.arc[k], v[k], w, news);
     }
 
 private:
-    __device__ void tell(Index u, i64 arc, Index v, int word, u64 news) const {
+    __device__ void send(Index u, i64 arc, Index v, int word, u64 news) const {
         const auto weight = out.weight(arc);
         const i64 place = (i64)v * W + word;
         if constexpr (Delivery::CHOOSES) news = delivery.passing(u, weight, v, word, news);
@@ -56,7 +56,7 @@ private:
             sums.pairs += __popcll(fresh);
             news = fresh ? delivery.deliver(u, weight, v, word, fresh, step) : 0;
         }
-        if (news) atomicOr(heard + place, news);
+        if (news) atomicOr(received + place, news);
     }
 };
 

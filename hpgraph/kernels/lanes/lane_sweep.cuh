@@ -1,14 +1,14 @@
-// What goes through all vertices of a traversal in lanes, a vertex a thread: settling what a superstep of many arcs has
-// sent, and the steps between a frontier as bits and as a queue.
+// Scans of all vertices in a multi-source traversal, a thread for each: settling after a dense superstep, and
+// conversion of a frontier from bits to a queue.
 #pragma once
 #include "bit_matrix.cuh"
-#include "lane_errands.cuh"
+#include "lane_frontier.cuh"
 
 namespace hpgraph {
 
-// Every vertex takes what it has heard, and the rest of `next` is who changed: the frontier to be. Bits that stand in
-// `reached` are no news. Where there is `history`, messages wait there for the end; they are all alike, and `change` says
-// whether they change a vertex.
+// Every vertex receives the bits in `next` that are not yet in `reached`; `next` keeps those that changed: the next
+// frontier. With `history`, messages are deferred there; they are all equal, and `change` says whether they change a
+// vertex.
 template <class T, int W, class Delivery, class Index, class Weight>
 __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
                        i64 n, i64 step, u64* reached, u64* next, u64* history, bool change,
@@ -28,7 +28,7 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
             }
             if (history) store_bits(history, v, fresh);
         }
-        // The two row pointers are asked for before the messages, which do not need them.
+        // Load the row pointers early, independently of the messages.
         const i64 degree = fresh.any() ? out.indptr[v + 1] - out.indptr[v] : 0;
         bool sends = false;
 #pragma unroll
@@ -61,8 +61,8 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
     }
 }
 
-// A list of the vertices that have bits of some lanes. With `counts` it is of all lanes, and the tally takes who sends, as
-// a superstep would leave it.
+// A list of the vertices that have bits in `lanes`. With `counts`, of all sources, and the tally counts them as after a
+// superstep.
 template <class T, int W, bool counts, class Index>
 __device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const u64* lanes, const i64* indptr, i64 n,
                                  Frontier<Index> queue, LanesTally* tally, u64* light_tail, u64* pieces_tail) {
@@ -84,16 +84,16 @@ __device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const u
         append_pieces<T>((Index)v, degree, queue.pieces, pieces_tail);
     }
     light.finish();
-    if (counts) bring(block, sums, tally);
+    if (counts) flush_sums(block, sums, tally);
 }
 
-// Errands from bits.
+// Entries from bits.
 template <int W, class Index>
-__device__ void errands_from_lanes(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
-                                   Errands<Index> errands, LanesTally* tally) {
+__device__ void entries_from_bits(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
+                                   EntryList<Index> entries, LanesTally* tally) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     LanesSums<W> sums;
-    ErrandCollector<Index, W> found(block, errands, tally, sums);
+    EntryCollector<Index, W> found(block, entries, tally, sums);
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();
 #pragma unroll
@@ -101,14 +101,14 @@ __device__ void errands_from_lanes(LanesBlock<W>& block, const u64* front, const
             const u64 bits = v < n ? front[v * W + word] : 0;
             if (!__any_sync(ALL, bits != 0)) continue;
             const i64 begin = bits ? indptr[v] : 0, end = bits ? indptr[v + 1] : 0;
-            const Errand<Index> one[1] = {found.errand(bits, (Index)v, word, begin, end - begin)};
+            const Entry<Index> one[1] = {found.entry(bits, (Index)v, word, begin, end - begin)};
             found.add(one);
         }
     }
     found.light.finish();
 }
 
-// All words of an array, from another or 0; 16 bytes a thread.
+// Copy an array of words, or clear it if `from` is null; 16 bytes a thread.
 __device__ inline void copy_words(const u64* from, u64* to, i64 words) {
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     for (i64 i = 2 * thread; i < words; i += 2 * threads) {

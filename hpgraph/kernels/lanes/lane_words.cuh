@@ -1,5 +1,5 @@
-// The bits of a vertex, one a lane, in one word or two side by side; and what a superstep of all lanes comes to. One load
-// fetches two words: more lanes would be more loads, and their bits leave the second-level cache.
+// The bits of a vertex, one per source, in one word or two consecutive ones; and the tally of a superstep. One load
+// fetches two words: more sources would take more loads, and their bits exceed the second-level cache.
 #pragma once
 #include "load_balancing.cuh"
 
@@ -14,7 +14,7 @@ struct Bits {
         if (W == 2) some |= word[W - 1];
         return some != 0;
     }
-    // What is not among others.
+    // Set difference.
     __device__ Bits without(const Bits& others) const {
         Bits rest;
 #pragma unroll
@@ -42,7 +42,7 @@ __device__ Bits<W> load_bits(const u64* bits, i64 v) {
     }
 }
 
-// The same past the first-level cache, where others of the grid may be writing.
+// The same past the first-level cache, if other blocks may be writing.
 template <int W>
 __device__ Bits<W> load_shared_bits(const u64* bits, i64 v) {
     if constexpr (W == 2) {
@@ -70,38 +70,38 @@ __device__ inline u32 warp_or(u32 bits) {
 
 __device__ inline u64 warp_or(u64 bits) { return warp_or((u32)bits) | (u64)warp_or((u32)(bits >> 32)) << 32; }
 
-// What one superstep leaves for the next: numbers that add up, lanes whose frontier is not empty, and the tails of lists.
+// Tally of a superstep: sums, bits of the sources whose frontier is not empty, and the tails of lists.
 struct LanesTally {
-    u64 count;    // vertices of the joint frontier, or errands of a short one
-    u64 arcs;     // that leave them
-    u64 pairs;    // of a vertex and a lane, settled
-    u64 looked;   // neighbours that a pull looked at
+    u64 count;    // vertices of the joint frontier, or entries of a sparse one
+    u64 arcs;     // their out-arcs
+    u64 pairs;    // of a vertex and a source, settled
+    u64 looked;   // arcs that a pull examined
     u64 live[2];
-    u64 light, pieces, put_off, told, told_pieces;
+    u64 light, pieces, put_off, pushed, pushed_pieces;
 };
 constexpr int SUMS = 4;
 
-// Supersteps whose messages may wait until the last is over.
+// Supersteps whose messages may be deferred to the end.
 constexpr int HISTORIES = 4;
 
-// A lane by itself, see lane_apart.cuh.
+// A separate search, see lane_apart.cuh.
 constexpr int MAX_LANES = 128;
 constexpr i64 NOT_PARKED = 1ll << 62;
 struct LaneApart {
     u64 arcs, count;  // of its frontier
-    i64 parked;       // the superstep after which it waits for others, or NOT_PARKED
+    i64 parked;       // the superstep after which it was parked, or NOT_PARKED
 };
 
 struct LanesHeader {
     unsigned barrier;
-    LanesTally tally[3];          // used in turn: one read, one filled, one cleared
-    i64 histories;                // how many messages wait in
+    LanesTally tally[3];          // used in rotation: one read, one filled, one cleared
+    i64 histories;                // number of histories in use
     LaneApart lanes[MAX_LANES];
-    i64 step;                     // the last of any lane by itself
-    u64 left;                     // vertices that such lanes leave active
+    i64 step;                     // the last superstep of any separate search
+    u64 left;                     // vertices left active by separate searches
 };
 
-// What a thread has found in a superstep; see LanesTally.
+// A thread's sums of a superstep; see LanesTally.
 template <int W>
 struct LanesSums {
     u32 count = 0, pairs = 0;
@@ -111,7 +111,7 @@ struct LanesSums {
     __device__ void note(i64 degree) { ++count, arcs += degree; }
 };
 
-// Shared memory of a block, by which its warps go to the grid's memory together.
+// Shared memory in which a block aggregates sums and list items before global atomics.
 template <int W>
 struct LanesBlock {
     static constexpr int BYTES = 40 * 1024;
@@ -121,9 +121,9 @@ struct LanesBlock {
     __align__(16) char slots[BYTES];
 };
 
-// At the end of a superstep, by all threads of the block: what they have found goes to the tally.
+// Add the block's sums to the tally at the end of a superstep; collective over the block.
 template <int W>
-__device__ void bring(LanesBlock<W>& block, const LanesSums<W>& sums, LanesTally* tally) {
+__device__ void flush_sums(LanesBlock<W>& block, const LanesSums<W>& sums, LanesTally* tally) {
     const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
     const u64 mine[SUMS] = {sums.count, sums.arcs, sums.pairs, sums.looked};
 #pragma unroll
@@ -147,7 +147,7 @@ __device__ void bring(LanesBlock<W>& block, const LanesSums<W>& sums, LanesTally
     }
 }
 
-// A list that grows by what a block finds: first in shared memory, and all at once at the end.
+// Appends items to a list, staged in shared memory until the end.
 template <class Item, int W>
 struct Appender {
     static constexpr u32 ROOM = LanesBlock<W>::BYTES / sizeof(Item);
@@ -155,7 +155,7 @@ struct Appender {
     Item* list;
     u64* tail;
 
-    // By the whole warp.
+    // Warp-collective.
     __device__ void add(bool mine, const Item& item) {
         const u32 at = place_in_block(mine, block.filled);
         const bool fits = at < ROOM;
@@ -163,7 +163,7 @@ struct Appender {
         append(mine && !fits, item, list, tail);
     }
 
-    // Several of each lane at once.
+    // Several items per lane; warp-collective.
     template <int size>
     __device__ void add(const bool (&mine)[size], const Item (&items)[size]) {
         u32 votes[size], all = 0, base = 0;
@@ -180,7 +180,7 @@ struct Appender {
             }
             return;
         }
-        // What fits no more goes on at once; the block's places up to its room are filled all the same.
+        // Items that exceed the stage are appended at once; the stage is filled up all the same.
         u64 far = 0;
         if (lane_of_warp() == 0) far = atomicAdd(tail, (u64)(base + all - max(base, ROOM)));
         far = __shfl_sync(ALL, far, 0);
@@ -195,7 +195,7 @@ struct Appender {
         }
     }
 
-    // By all threads of the block.
+    // Collective over the block.
     __device__ void finish() {
         __syncthreads();
         const u32 filled = min(block.filled, ROOM);

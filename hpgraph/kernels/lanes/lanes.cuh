@@ -1,15 +1,15 @@
-// Many searches of one graph at once, whole, in one kernel (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16): a vertex has
-// one bit a lane, and an arc is read once for all lanes.
+// Multi-source traversal in one kernel (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16): a vertex has one bit per
+// source, and an arc is read once for all sources.
 //
-// As in traversal.cuh, a barrier of the grid separates supersteps, and every block takes the same decision from the same
-// tally. There are three kinds of superstep. One of few arcs runs errands (one barrier): a road network has thousands of
-// those; where its lanes hardly meet, each goes on by itself for as long as that holds (lane_apart.cuh). Otherwise the
-// frontier is joint, a bit array: its vertices tell whoever has not heard, or every vertex listens until all lanes have
-// heard, and a sweep over all vertices settles what came of it.
+// As in traversal.cuh, a grid barrier separates supersteps, and every block takes the same decisions from the same
+// tally. There are three kinds of superstep. A sparse one works on a list of entries (lane_frontier.cuh): a road
+// network has thousands of those. While frontiers hardly overlap, each search continues separately (lane_apart.cuh). In
+// a dense one the frontier is a bit array: its vertices push to unsettled ones (lane_push.cuh), or unsettled vertices
+// pull until all wanted bits are found (lane_pull.cuh), and a scan over all vertices settles them (lane_sweep.cuh).
 #pragma once
 #include "lane_apart.cuh"
 #include "lane_direction.cuh"
-#include "lane_errands.cuh"
+#include "lane_frontier.cuh"
 #include "lane_pull.cuh"
 #include "lane_push.cuh"
 #include "lane_sweep.cuh"
@@ -23,18 +23,18 @@ struct LaneStarts {
     const Index* vertices;
     const int* lanes;
     i64 count;  // pairs
-    i64 k;      // lanes
+    i64 k;      // sources
 };
 
 template <class Index>
 struct LanesSpace {
     LanesHeader* header;
-    u64* reached;          // a bit a lane: who receives nothing any more
-    u64* front[2];         // used in turn: one read, one filled; side by side
-    Errands<Index> errands[2];
+    u64* reached;          // settled bits of each vertex, one per source
+    u64* front[2];         // a double buffer of frontiers
+    EntryList<Index> entries[2];
     Frontier<Index> queue;
     u64* history;          // HISTORIES times as many words as `reached`
-    u64* parked;           // as many words: the frontiers of lanes that wait for others
+    u64* parked;           // as many words as `reached`: the frontiers of parked searches
     Bands bands;
     Trace trace;
     i64* pairs;            // as many rows as the trace
@@ -47,7 +47,7 @@ struct Queued {
         : count(tally.count), arcs(tally.arcs), light(tally.light), pieces(tally.pieces) {}
 };
 
-// One GPU searches; several do in lanes_together.cuh.
+// Team of one GPU; of several in lanes_together.cuh.
 struct Alone {
     static constexpr bool TOGETHER = false;
     GridBarrier& barrier;
@@ -75,14 +75,14 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
     if (threadIdx.x == 0) block.filled = 0;
     __syncthreads();
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-    bool errands_turned = false, front_turned = false;
+    bool entries_turned = false, front_turned = false;
     const auto front = [&] { return of_two(space.front[0], space.front[1], front_turned); };
     const auto next = [&] { return of_two(space.front[1], space.front[0], front_turned); };
-    const auto errands = [&] { return of_two(space.errands[0], space.errands[1], errands_turned); };
-    const auto following = [&] { return of_two(space.errands[1], space.errands[0], errands_turned); };
+    const auto entries = [&] { return of_two(space.entries[0], space.entries[1], entries_turned); };
+    const auto following = [&] { return of_two(space.entries[1], space.entries[0], entries_turned); };
     {
         LanesSums<W> sums;
-        ErrandCollector<Index, W> found(block, errands(), &space.header->tally[0], sums);
+        EntryCollector<Index, W> found(block, entries(), &space.header->tally[0], sums);
         for (i64 i = thread; i - lane_of_warp() < starts.count; i += threads) {
             const bool mine = i < starts.count;
             const Index v = mine ? starts.vertices[i] : 0;
@@ -95,11 +95,11 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
             }
             const i64 begin = out.indptr[v], degree = out.indptr[v + 1] - begin;
             if (mine) sums.note(degree);
-            const Errand<Index> one[1] = {found.errand(mine ? bit : 0, v, lane >> 6, begin, degree)};
+            const Entry<Index> one[1] = {found.entry(mine ? bit : 0, v, lane >> 6, begin, degree)};
             found.add(one);
         }
         found.light.finish();
-        bring(block, sums, found.tally);
+        flush_sums(block, sums, found.tally);
     }
     barrier.wait();
 
@@ -107,20 +107,20 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
     int direction = TOP_DOWN, histories = 0;
     u32 phase = 0;
     i64 step = 0, previous = 0;
-    // What every superstep asks of the tally; the rest is read where it is wanted, and takes no registers.
+    // The part of the tally that every superstep reads; the rest is loaded on demand, to save registers.
     Queued now(space.header->tally[0]);
-    bool listed = true, queued = false;  // the frontier is errands; or a joint one, and a list of vertices besides
+    bool listed = true, queued = false;  // the frontier is a list of entries; or bits, and also a queue of vertices
     const auto next_tally = [&] {
         ++phase;
         if (thread == 0) space.header->tally[(phase + 1) % 3] = LanesTally{};
         return &space.header->tally[phase % 3];
     };
 
-    // Supersteps in a row in which lanes hardly met; where the next lane is parked; since when lanes have been apart.
+    // Consecutive supersteps with little overlap; superstep of the next parked search; superstep of the first split.
     i64 scattered = 0, parked = NOT_PARKED, first_apart = -1, farthest = 0, began = 0;
     const auto lanes_apart = [&] {
         return Apart<W, Delivery, Index, Weight>(delivery, out, space.reached, space.parked, space.front[0],
-                                                 space.header, block, tallies, following(), errands(), space.trace,
+                                                 space.header, block, tallies, following(), entries(), space.trace,
                                                  space.pairs, n, starts.k, policy.limit);
     };
 
@@ -134,9 +134,9 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
             apart.clear(step, is_first);
             apart.template turn_bits<false>();
             barrier.wait();
-            for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) { apart.count(one); });
+            for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) { apart.count(one); });
             barrier.wait();
-            for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) { apart.deal(one, step); });
+            for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) { apart.deal(one, step); });
             barrier.wait();
             for (int lane = blockIdx.x; lane < starts.k; lane += gridDim.x) apart.run(lane, step);
             barrier.wait();
@@ -150,8 +150,8 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
         if (joins) step = parked;
         const bool few = !joins && policy.forced != BOTTOM_UP && (i64)now.arcs * (listed ? 1 : W) <= policy.few;
         if (few && !listed) {
-            // After a sweep the tally's tails are still zero.
-            errands_from_lanes(block, front(), out.indptr, n, errands(), &space.header->tally[phase % 3]);
+            // After a scan the tally's tails are still zero.
+            entries_from_bits(block, front(), out.indptr, n, entries(), &space.header->tally[phase % 3]);
             barrier.wait();
             now = Queued(space.header->tally[phase % 3]);
             listed = true;
@@ -163,7 +163,7 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
             }
             u64* const to = front();
             if (listed)
-                for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) {
+                for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) {
                     atomicOr(to + (i64)one.vertex * W + one.word(), one.bits);
                 });
             if (joins) lanes_apart().join(to, step), parked = lanes_apart().next_parked(step);
@@ -184,12 +184,12 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
         if (few) {
             direction = TOP_DOWN;
             LanesTally* const tally = next_tally();
-            ErrandCollector<Index, W> found(block, following(), tally, sums);
+            EntryCollector<Index, W> found(block, following(), tally, sums);
             Claiming<T, W, Delivery, Index, Weight> claiming{delivery, out, space.reached, step, found};
-            claiming.run(errands(), (u32)now.light, (u32)now.pieces);
+            claiming.run(entries(), (u32)now.light, (u32)now.pieces);
             found.light.finish();
-            bring(block, sums, tally);
-            errands_turned = !errands_turned;
+            flush_sums(block, sums, tally);
+            entries_turned = !entries_turned;
         } else {
             LanesTally* const last = &space.header->tally[phase % 3];
             if (threadIdx.x < W) classes.live[threadIdx.x] = last->live[threadIdx.x];
@@ -200,7 +200,7 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
                 __syncthreads();
                 sample_lanes<W>(classes, in, policy.arcs, n, front(), space.reached);
-                // Every block must decide by the same bits, and messages of single arcs reach vertices while others pull.
+                // Every block must sample the same bits, before pulls that deliver by arc set more.
                 if constexpr (Delivery::BY_ARC) barrier.wait();
                 pulling = pull_cost<W>(classes, (float)n, policy);
                 pulls = pulling.all < (float)arcs * (float)policy.pushed;
@@ -211,19 +211,20 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
             u64* history = nullptr;
             if (policy.waits && histories < HISTORIES) history = space.history + histories * n * W;
             if (threadIdx.x < W) {
-                const u64 told = !pulls ? ~0ull : pulling.lowest ? classes.lower[pulling.lowest][threadIdx.x] : 0;
-                classes.telling[threadIdx.x] = told, classes.listening[threadIdx.x] = classes.live[threadIdx.x] & ~told;
+                const u64 pushing = !pulls ? ~0ull : pulling.lowest ? classes.lower[pulling.lowest][threadIdx.x] : 0;
+                classes.top_down[threadIdx.x] = pushing;
+                classes.bottom_up[threadIdx.x] = classes.live[threadIdx.x] & ~pushing;
             }
             if (threadIdx.x == 0) changes = !history || delivery.sample(histories, in.weight(0), step);
             __syncthreads();
             if (pulls) {
-                // The queue of a joint frontier is not wanted any more.
+                // The queue's memory is free for deferred rows.
                 u64* const tail = &last->put_off;
                 const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
                 LanesPull<T, W, Team, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
-                                                              classes.listening, round, sums, block, space.queue.pieces,
+                                                              classes.bottom_up, round, sums, block, space.queue.pieces,
                                                               tail, share, team};
-                // Where most rows are left early, or few neighbours looked at, they are in one band.
+                // One band if most rows exit early, or few arcs are examined.
                 const bool banded = pulling.needed >= each / 2 &&
                                     pulling.all > BANDED_ROW * (float)space.bands.count * (float)n;
                 const Bands bands{space.bands.ends, banded ? space.bands.count : 1};
@@ -238,22 +239,22 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 }
             }
             if (!pulls || pulling.lowest) {
-                // Who tells while others listen has a queue with tails of its own.
-                u64* const light = pulls ? &last->told : &last->light;
-                u64* const pieces = pulls ? &last->told_pieces : &last->pieces;
+                // The pushing vertices of a mixed superstep have a queue with separate tails.
+                u64* const light = pulls ? &last->pushed : &last->light;
+                u64* const pieces = pulls ? &last->pushed_pieces : &last->pieces;
                 if (pulls || !queued)
-                    queue_from_lanes<T, W, false>(block, front(), classes.telling, out.indptr, n, space.queue, last, light,
-                                                  pieces);
+                    queue_from_lanes<T, W, false>(block, front(), classes.top_down, out.indptr, n, space.queue, last,
+                                                  light, pieces);
                 if (!shared) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
                 else if (!pulls) team.copy_own(space.reached, next(), n * W);
                 barrier.wait();
                 const Tally all{now.count, now.arcs, 0, *light, *pieces, 0};
-                Telling<T, W, Delivery, Index, Weight> telling{delivery, out, front(), classes.telling, space.reached,
+                LanesPush<T, W, Delivery, Index, Weight> push{delivery, out, front(), classes.top_down, space.reached,
                                                                next(), pulls, shared, step, sums, share};
                 if (!pulls && is_short<T>(all))
-                    for_each_arc_of_short<T, Index>(out, space.queue.light, all, telling);
+                    for_each_arc_of_short<T, Index>(out, space.queue.light, all, push);
                 else
-                    for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, telling);
+                    for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, push);
                 barrier.wait();
             }
             if (shared)
@@ -262,10 +263,10 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
             settle<T, W>(delivery, out, in, n, step, space.reached, next(), history, changes, sums);
             histories += history != nullptr;
             if constexpr (Delivery::COUNTS) __syncthreads();
-            bring(block, sums, tally);
+            flush_sums(block, sums, tally);
             front_turned = !front_turned, queued = false;
         }
-        if constexpr (Delivery::COUNTS) delivery.bring(step);
+        if constexpr (Delivery::COUNTS) delivery.flush_sums(step);
         team.end(&space.header->tally[phase % 3]);
         previous = count;
         const LanesTally& left = space.header->tally[phase % 3];
@@ -301,7 +302,7 @@ traverse_lanes(const Program program, const Program samples, const i64 n, const 
     Alone alone{barrier};
     const Messages<Program, by_arc> messages{program, samples, n};
     if constexpr (Program::CHOOSES_VERTICES) {
-        // Whom `cond` keeps from receiving. Starts may be under way already: their bits are set in any case.
+        // Vertices masked by `cond`. Other blocks may already set the bits of starts, which are set in any case.
         for (i64 v = (i64)blockIdx.x * THREADS + threadIdx.x; v < n; v += (i64)gridDim.x * THREADS)
             for (int word = 0; word < W; ++word) {
                 u64 bits = 0;

@@ -1,9 +1,9 @@
-// The searches of lanes.cuh on several GPUs at once, each of which has the whole graph: one kernel on each of them, all from
-// the first superstep to the last (multi_gpu_barrier.cuh).
+// The searches of lanes.cuh on several GPUs, each with the whole graph: one kernel on each of them, for all supersteps
+// (multi_gpu_barrier.cuh).
 //
-// All of them hold all bits and take every superstep alike, but for the one thing that takes long: where vertices listen, each
-// GPU looks through its share of the rows, and writes what they have heard into the others' memory. So what travels is the
-// bits of a frontier, once for each superstep that pulls; all else is done again on each GPU rather than sent.
+// All GPUs hold all bits and compute every superstep redundantly, except pulls and large pushes: there each GPU
+// processes its share of the rows, and writes their bits into the others' memory. So only the bits of a frontier are
+// transferred, once for each such superstep.
 #pragma once
 #include "lanes.cuh"
 #include "multi_gpu_barrier.cuh"
@@ -11,7 +11,7 @@
 namespace hpgraph {
 
 struct LaneFronts {
-    u64* of[2][MAX_PARTS];  // of every GPU what LanesSpace has in `front`
+    u64* of[2][MAX_PARTS];  // `LanesSpace::front` of every GPU
 };
 
 template <int W>
@@ -25,23 +25,23 @@ struct Together {
     __device__ void next_is(int which) { next = which; }
     __device__ bool shares_push(i64 arcs) const { return arcs > share.pushed; }
 
-    // What `to` has of rows of this GPU begins as `from`: others may be writing theirs already.
+    // Copy the words of this GPU's rows only: other GPUs may already be writing theirs.
     __device__ void copy_own(const u64* from, u64* to, i64 words) const {
         for_own_pairs(words, [&](i64 place) { ((ulonglong2*)to)[place] = ((const ulonglong2*)from)[place]; });
     }
 
-    // What a row of this GPU has heard, to all others. Of one that has heard nothing they keep what they have: an earlier
-    // frontier, which was reached and is no news.
-    __device__ void tell(i64 v, const Bits<W>& heard) const {
-        if (!heard.any()) return;
+    // Write the bits of a row of this GPU to all others, unless there are none: then the others keep bits of an earlier
+    // frontier, which are settled and have no effect.
+    __device__ void send_row(i64 v, const Bits<W>& received) const {
+        if (!received.any()) return;
         for (int part = 0; part < barrier.parts.count; ++part)
-            if (part != barrier.parts.me) store_bits(fronts.of[next][part], v, heard);
+            if (part != barrier.parts.me) store_bits(fronts.of[next][part], v, received);
     }
 
     __device__ bool lost() const { return barrier.lost; }
 
-    // What rows of this GPU have heard since they were told of: all of them, or those that were put off. What others' have
-    // heard is there.
+    // Send the bits that rows of this GPU received since they were sent: of all rows, or of the deferred ones. After
+    // the barrier the bits of the other GPUs' rows are here.
     template <class Index>
     __device__ void share_rows(bool all, i64 words, const u64* reached, const Piece<Index>* list, u64 put_off) const {
         barrier.wrote = true;
@@ -50,7 +50,7 @@ struct Together {
         if (all) share_all(own, reached, words);
         else
             for (u64 p = thread; p < put_off; p += threads)
-                if (list[p].number == 0) tell(list[p].vertex, load_shared_bits<W>(own, list[p].vertex));
+                if (list[p].number == 0) send_row(list[p].vertex, load_shared_bits<W>(own, list[p].vertex));
         barrier.meet([](Report&) {});
     }
 
@@ -63,7 +63,7 @@ struct Together {
         });
     }
 
-    // Of an array of so many words those of this GPU's rows, two at a time; there is room for a pair at its end.
+    // Visit the words of this GPU's rows in pairs; the array has room for a pair at its end.
     template <class Visit>
     __device__ void for_own_pairs(i64 words, Visit visit) const {
         constexpr int BLOCK = RowShare::GRAIN * 32 * W / 2;
@@ -82,15 +82,15 @@ struct Together {
         });
     }
 
-    // In how many errands few lanes go on depends on who came first: all decide by those of the first GPU.
+    // The number of entries depends on the order of claims: all GPUs decide by the first one's tally.
     __device__ void agree(Queued& now) const {
-        now.count = barrier.lost ? 0 : barrier.heard(0).count;
-        now.arcs = barrier.lost ? 0 : barrier.heard(0).arcs;
+        now.count = barrier.lost ? 0 : barrier.report_of(0).count;
+        now.arcs = barrier.lost ? 0 : barrier.report_of(0).arcs;
     }
 
     __device__ u64 looked(const LanesTally&) const {
         u64 sum = 0;
-        for (int part = 0; part < barrier.parts.count; ++part) sum += barrier.heard(part).looked;
+        for (int part = 0; part < barrier.parts.count; ++part) sum += barrier.report_of(part).looked;
         return sum;
     }
 };
@@ -101,18 +101,18 @@ traverse_lanes_together(const Program program, const Program samples, const i64 
                         const Arcs<Index, Weight> in, const LaneStarts<Index> starts, const LanesPolicy policy,
                         const LanesSpace<Index> space, const RowShare share, const LaneFronts fronts, const Parts parts,
                         const u64 launch) {
-    // A launch by itself finds out whether the kernel can run here.
+    // A test launch with one part checks whether the kernel can run.
     if (parts.count != share.parts) return;
     __shared__ BlockFlags flags;
-    MultiGpuBarrier team_barrier(parts, launch, flags);
+    MultiGpuBarrier multi_gpu_barrier(parts, launch, flags);
     GridBarrier barrier(&space.header->barrier);
-    Together<W> team{team_barrier, share, fronts};
-    // The frontier before the first is nobody's: what the last search left there would be news.
+    Together<W> team{multi_gpu_barrier, share, fronts};
+    // Clear the second frontier: bits that the last run left there would count as new.
     copy_words(nullptr, fronts.of[1][parts.me], n * W);
-    team_barrier.meet([](Report&) {});
+    multi_gpu_barrier.meet([](Report&) {});
     const Messages<Program, false> messages{program, samples, n};
     search_in_lanes<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
-    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = team_barrier.lost;
+    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = multi_gpu_barrier.lost;
 }
 
 }  // namespace hpgraph

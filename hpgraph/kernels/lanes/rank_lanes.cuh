@@ -1,13 +1,14 @@
-// A step of PageRank in several lanes: product with a dense matrix, update and sums in one pass over the rows.
+// A step of several PageRanks at once: product with a dense matrix, update and sums in one pass over the rows.
 //
-// A thread reads 16 bytes of a row of the dense matrix, and a group of threads the whole row. They follow a row's
-// arcs, in order, and update the vertex when its message is complete; rows longer than PIECE go in pieces first. Sums are
-// added up by blocks of the grid, then in order of the blocks: the results repeat bit for bit.
+// A thread reads 16 bytes of a row of the dense matrix, and a group of threads the whole row. The group follows a row's
+// arcs, in order, and updates the vertex when its message is complete; rows longer than PIECE are summed by pieces
+// first. Sums are added within blocks of the grid, then in order of the blocks: the results repeat bit for bit.
 //
-// What bounds a step is gathers. Ranks in double precision are sent either as they are, or as changes in single precision:
-// each vertex then sends how much its share has grown since what it sent before, and carries what rounding left over to
-// the next step. So what it has sent in all lacks the rounding of the last change alone, whose effect fades as any change
-// does: the iteration ends where that in double precision does, and is never off by more than 2^-24 of all ranks.
+// A step is bound by gathers. Ranks in double precision are sent either as they are, or as changes in single precision:
+// each vertex then sends how much its share has grown since it last sent, and carries the rounding error over to the
+// next step (compensated summation). So the sum of what it has sent lacks only the rounding of the last change, whose
+// effect decays as any change does: the iteration ends where that in double precision does, with an error of at most
+// 2^-24 of all ranks.
 #pragma once
 #include "warp.cuh"
 
@@ -15,7 +16,7 @@ namespace hpgraph {
 
 constexpr int RANK_THREADS = 256, RANK_BLOCKS = 4, PIECE = 1024, ROWS_AHEAD = 4, SUMS = 3;
 
-// Values of so many lanes side by side.
+// Consecutive values, one per rank.
 template <class Real, int EACH>
 struct alignas(16) Lanes {
     Real of[EACH];
@@ -23,20 +24,20 @@ struct alignas(16) Lanes {
 
 template <class Real, class Sent, class Index, class Weight>
 struct RankStep {
-    static constexpr int EACH = 16 / sizeof(Sent);  // lanes of a thread
+    static constexpr int EACH = 16 / sizeof(Sent);  // ranks of a thread
     static constexpr bool CHANGES = sizeof(Sent) < sizeof(Real);
     const i64* indptr;
     const Index* indices;
     const Weight* data;
     const Real *leaving, *teleport;
     const int* seats;
-    const double* jumps;     // of each lane; of changes, what they have grown by
+    const double* jumps;     // of each rank; with changes, their increase
     const Sent* sent;
-    Sent* following;         // what is sent next
-    Real* shares;            // of changes: ranks over `leaving`, which otherwise are what is sent
-    Sent* carried;           // of changes: what rounding has left
+    Sent* following;         // sent in the next step
+    Real* shares;            // ranks over `leaving`; without changes, the same as `sent`
+    Sent* carried;           // with changes: rounding errors
     Real* part;              // of the pieces
-    double* sums;            // of the blocks: residual, dangling, moving, of each lane
+    double* sums;            // of the blocks: residual, dangling, moving, of each rank
     const u32 *slots, *piece_slot, *piece_order, *long_slots;
     const i64* first_piece;  // of each long row
     i64 rows, pieces, long_rows;
@@ -44,7 +45,7 @@ struct RankStep {
     i64 first;               // whether nothing has been sent before
 };
 
-// The weight of an arc that has none is 1, and takes no memory.
+// Arcs without stored weights, which are 1.
 struct Unweighted {
     int unused;
 };
@@ -53,7 +54,7 @@ constexpr bool IS_WEIGHT = true;
 template <>
 constexpr bool IS_WEIGHT<Unweighted> = false;
 
-// The sum over some arcs, in order, of a thread's lanes.
+// The sum over a range of arcs, in order, of a thread's ranks.
 template <int HOLD, class Real, class Sent, class Index, class Weight>
 __device__ auto gather_lanes(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member) {
     constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
@@ -92,8 +93,8 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_pieces(const RankStep<Real,
         gather_lanes<HOLD>(step, begin, begin + PIECE < end ? begin + PIECE : end, member);
 }
 
-// AHEAD: what a row's update reads, and where the next row lies, is fetched before its arcs are followed. With few arcs a
-// row that is most of the waiting; with many it only keeps registers.
+// AHEAD: load the inputs of a row's update, and the pointers of the next row, before its arcs. With few arcs a row that
+// is most of the latency; with many it only takes registers.
 template <bool AHEAD, int HOLD, class Real, class Sent, class Index, class Weight>
 __global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const RankStep<Real, Sent, Index, Weight> step) {
     using Step = RankStep<Real, Sent, Index, Weight>;
@@ -188,7 +189,7 @@ __global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const Ran
     }
 }
 
-// What is sent first, of single precision, and what rounding leaves of it.
+// The first values to send, in single precision, and their rounding errors.
 template <class Real, class Sent>
 __global__ void __launch_bounds__(RANK_THREADS) begin_changes(const Real* shares, i64 size, Sent* sent, Sent* carried) {
     for (i64 i = (i64)blockIdx.x * RANK_THREADS + threadIdx.x; i < size; i += (i64)gridDim.x * RANK_THREADS) {
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(RANK_THREADS) begin_changes(const Real* shares
     }
 }
 
-// A warp for each sum: over the blocks, in an order that is always the same.
+// A warp for each sum over the blocks, in a fixed order.
 __global__ void __launch_bounds__(32) add_blocks(const double* sums, int blocks, int width, double* totals) {
     double sum = 0;
     for (int b = threadIdx.x; b < blocks; b += 32) sum += sums[(i64)b * width + blockIdx.x];

@@ -1,4 +1,4 @@
-"""Power iteration of several lanes at once: what a step of personalized PageRank works on, on either device."""
+"""Power iteration of several personalized PageRanks at once: the data of a step, on either device."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hpgraph.formats import CSR
 
 
 class RankArrays(NamedTuple):
-    """What is the same in every step, of k lanes.
+    """Data that is constant over the steps, for k ranks.
 
     Attributes
     ----------
     rows : CSR
-        Arcs by their target; without values where all count alike.
+        Arcs by target; without values if all weights are equal.
     leaving : array of length n
-        What leaves each vertex, arcs or their weights, in the type of the ranks; -1 where nothing does.
+        Out-degree or sum of out-weights of each vertex, in the type of the ranks; -1 if it is dangling.
     seats : int32 array of length n
-        Which row of `teleport` is a vertex's; -1 where no lane jumps to it.
+        Row of `teleport` of each vertex; -1 if no rank jumps to it.
     teleport : array of shape (m, k), C order
-        The share of each lane's jumps.
+        Each vertex's share of the jumps.
     damping, jump, spread : float
-        Probability of following an arc; what jumps in every step, and of the rank that leads nowhere.
+        Probability of following an arc; the constant part of the jumps; the share of the dangling rank that jumps.
     """
 
     rows: CSR
@@ -37,7 +37,7 @@ class RankArrays(NamedTuple):
 
 
 class Ranks(Protocol):
-    """The ranks of several lanes from step to step.
+    """Several ranks from step to step.
 
     Attributes
     ----------
@@ -48,20 +48,20 @@ class Ranks(Protocol):
     shares: Any
 
     def step(self, arrays: RankArrays, dangling: np.ndarray, tol: float) -> np.ndarray:
-        """One step in every lane. Waits for it.
+        """One step of every rank; waits for it.
 
-        `dangling` is each lane's rank that leads nowhere. What comes back, in NumPy, is float64 of shape (3, k): the
-        sum of all changes, the new dangling rank, and how many vertices changed by more than `tol`.
+        `dangling` is the sum of each rank over dangling vertices. Returns a NumPy float64 array of shape (3, k): the
+        sum of all changes, the new `dangling`, and the number of vertices that changed by more than `tol`.
         """
 
     def keep(self, closed: Callable[[Any], Any], stay: np.ndarray) -> None:
-        """Go on with some columns: numbered by `stay`, and taken from an array by `closed`."""
+        """Continue with the columns `stay`; `closed` takes them from an array."""
 
 
 class Sent(Ranks):
     """Ranks that are sent as they are.
 
-    ``shares`` (array of shape (n, k), C order): those to begin with; written to.
+    ``shares`` (array of shape (n, k), C order): initial ones; written to.
     """
 
     def __init__(self, step: Callable[..., np.ndarray], shares: Any) -> None:
@@ -80,18 +80,18 @@ class Sent(Ranks):
 
 
 class JointRanks(Protocol):
-    """What either backend offers.
+    """Interface of a backend.
 
     Attributes
     ----------
     MAX_RANKED : int
-        Lanes that go together at the best.
+        Best number of ranks for one step.
     """
 
     MAX_RANKED: int
 
     def lanes_held(self, k: int) -> int:
-        """How many lanes the arrays of k of them must have room for; those beyond k hold zeros."""
+        """Number of columns of the arrays for k ranks; those beyond k hold zeros."""
 
     def ranks(self, arrays: RankArrays, shares: Any) -> Ranks:
-        """Ranks over `leaving` to begin with, in C order; what comes back may write to them."""
+        """`Ranks` from initial shares, rank over `leaving`, in C order; these may be written to."""

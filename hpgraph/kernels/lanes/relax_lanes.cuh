@@ -1,21 +1,22 @@
-// Delta-stepping in up to 32 lanes: an arc is read once for all lanes that send along it.
+// Delta-stepping from up to 32 sources: an arc is read once for all sources that send along it.
 //
-// The values of a vertex lie side by side, so that the lanes of a warp are the lanes of the search: one load brings what
-// 32 searches know of a vertex. A vertex stands in the queue once, with a word that says in which lanes it changed. The
-// loop is that of delta_stepping.cuh, near-far, with one threshold for all: a lane's values are counted from an origin of
-// its own, see head_start.cuh.
+// The values of a vertex are contiguous, and lane i of a warp works on source i: one load fetches the values of all
+// sources. The queue contains a vertex once, with a word of the sources in which it changed. The loop is that of
+// delta_stepping.cuh, near-far, with one threshold for all: values are relative to an origin of each source, see
+// warm_up.cuh.
 #pragma once
-#include "head_start.cuh"
+#include "warm_up.cuh"
 
 namespace hpgraph {
 
-// Arcs that a warp has under way at once where its lanes are those of the search: as many as registers hold.
+// Arcs that a warp has in flight with a lane per source: as many as registers hold.
 template <class Value>
 constexpr int ROW_BATCH = 32 / sizeof(Value);
-// Rows are read so from as many lanes an arc on in the mean; with fewer, pairs of an arc and a lane are dealt to threads.
+// Mean number of sources per arc from which on a row is read with a lane per source; with fewer, pairs of an arc and a
+// source are distributed over the threads.
 constexpr int MIN_LANES = 8;
 
-// Where a value sends its vertex: `key` counts it from its lane's origin.
+// Threshold between near and far; `key` is a value relative to the origin of its source.
 struct LaneBounds {
     bool on;
     const double &threshold, *origins;
@@ -26,34 +27,34 @@ struct LaneBounds {
     __device__ bool is_near(Value value, int lane) const { return !on || !(key(value, lane) >= threshold); }
 };
 
-// Whether a message improves a value in some lane. `stands` is what seems to stand there; then, of a least value what
-// stood there before, of others what does now.
+// Whether a message improves a value. `current` is the expected value, and receives the value before (of a minimum) or
+// after (of other monoids).
 template <class Program, class Value>
-__device__ bool improve(const Program& program, Value* where, Value message, Value& stands) {
+__device__ bool improve(const Program& program, Value* where, Value message, Value& current) {
     if constexpr (Program::MIN) {
-        stands = atomic_least(where, message);
-        return message < stands;
+        current = atomic_least(where, message);
+        return message < current;
     } else {
-        return atomic_update(where, message, stands, [](Value a, Value b) { return Program::reduce(a, b); });
+        return atomic_update(where, message, current, [](Value a, Value b) { return Program::reduce(a, b); });
     }
 }
 
-// Whether it may.
+// Non-atomic test.
 template <class Program, class Value>
-__device__ bool seems_better(Value message, Value stands) {
-    if constexpr (Program::MIN) return message < stands;
-    const Value now = Program::reduce(stands, message);
-    return now != stands && now == now;
+__device__ bool seems_better(Value message, Value current) {
+    if constexpr (Program::MIN) return message < current;
+    const Value now = Program::reduce(current, message);
+    return now != current && now == now;
 }
 
-// The place of the bit of a word that has so many set ones below it.
+// Position of the set bit of a word that has `skipped` set bits below it.
 __device__ inline int bit_after(u32 word, int skipped) {
     for (; skipped > 0; --skipped) word &= word - 1;
     return __ffs(word) - 1;
 }
 
-// A message that seems to improve what its target has in some lane. It waits in shared memory until its warp has 32: what
-// an atomic operation returns takes as long for one as for all of them.
+// A message that passed the non-atomic test. It is staged in shared memory until its warp has 32: the latency of an
+// atomic operation is the same for one as for 32.
 template <class Index, class Value>
 struct Offer {
     Index target;
@@ -61,8 +62,7 @@ struct Offer {
     Value message;
 };
 
-// Along the arcs of one vertex, by a warp whose lanes are those of the search; offer(mine, offer) is called by the whole
-// warp.
+// Send along the arcs of one vertex, with a lane per source; warp-collective, as is offer(mine, offer).
 template <class Program, class Index, class Weight, class Value, class MakeOffer>
 __device__ void send_row(const Program& program, int k, const Arcs<Index, Weight>& out, Index u, u32 word, i64 start,
                          int degree, MakeOffer offer) {
@@ -82,30 +82,30 @@ __device__ void send_row(const Program& program, int k, const Arcs<Index, Weight
         }
         for (int first = 0; first < count; first += SIZE) {
             Index target[SIZE];
-            Value stands[SIZE];
+            Value current[SIZE];
             u32 better = 0;  // which of the batch
 #pragma unroll
             for (int b = 0; b < SIZE; ++b) {
                 target[b] = __shfl_sync(ALL, v, (first + b) & 31);
                 // May be stale in L1; safe, since values only move one way and the atomic checks again.
-                stands[b] = sends && first + b < count ? program.p0[(i64)target[b] * k + lane] : Value();
+                current[b] = sends && first + b < count ? program.p0[(i64)target[b] * k + lane] : Value();
             }
 #pragma unroll
             for (int b = 0; b < SIZE; ++b) {
                 const auto w = __shfl_sync(ALL, weight, (first + b) & 31);
-                const bool live = sends && first + b < count && Program::allows(u, source, w, target[b], stands[b]);
-                const Value message = live ? Program::gather(u, source, w, target[b], stands[b]) : Value();
-                better |= (u32)(live && seems_better<Program>(message, stands[b])) << b, stands[b] = message;
+                const bool live = sends && first + b < count && Program::allows(u, source, w, target[b], current[b]);
+                const Value message = live ? Program::gather(u, source, w, target[b], current[b]) : Value();
+                better |= (u32)(live && seems_better<Program>(message, current[b])) << b, current[b] = message;
             }
             for (; __any_sync(ALL, better); better &= better - 1) {
                 const int b = __ffs(better) - 1;
-                offer(better != 0, Offer<Index, Value>{pick(target, b), lane, pick(stands, b)});
+                offer(better != 0, Offer<Index, Value>{pick(target, b), lane, pick(current, b)});
             }
         }
     }
 }
 
-// Along the arcs of a warp's 32 vertices, few of whose lanes send: pairs of an arc and a lane are dealt to threads.
+// Send along the arcs of a warp's 32 vertices, with pairs of an arc and a source distributed over the threads.
 template <class T, class Value, class Program, class Index, class Weight, class MakeOffer>
 __device__ void send_pairs(const Program& program, int k, const Arcs<Index, Weight>& out, Index u, u32 word, i64 start,
                            const WarpScan& scan, int pairs, MakeOffer offer) {
@@ -115,7 +115,7 @@ __device__ void send_pairs(const Program& program, int k, const Arcs<Index, Weig
         i64 arc[SIZE];
         int of[SIZE];
         bool live[SIZE];
-        Value sent[SIZE], stands[SIZE];
+        Value sent[SIZE], current[SIZE];
         u32 better = 0;
 #pragma unroll
         for (int b = 0; b < SIZE; ++b) {
@@ -135,22 +135,22 @@ __device__ void send_pairs(const Program& program, int k, const Arcs<Index, Weig
             sent[b] = live[b] ? program.p0[(i64)source[b] * k + of[b]] : Value();
         }
 #pragma unroll
-        for (int b = 0; b < SIZE; ++b) stands[b] = live[b] ? program.p0[(i64)target[b] * k + of[b]] : Value();
+        for (int b = 0; b < SIZE; ++b) current[b] = live[b] ? program.p0[(i64)target[b] * k + of[b]] : Value();
 #pragma unroll
         for (int b = 0; b < SIZE; ++b) {
             const auto w = live[b] ? out.weight(arc[b]) : 0;
-            live[b] = live[b] && Program::allows(source[b], sent[b], w, target[b], stands[b]);
-            const Value message = live[b] ? Program::gather(source[b], sent[b], w, target[b], stands[b]) : Value();
-            better |= (u32)(live[b] && seems_better<Program>(message, stands[b])) << b, stands[b] = message;
+            live[b] = live[b] && Program::allows(source[b], sent[b], w, target[b], current[b]);
+            const Value message = live[b] ? Program::gather(source[b], sent[b], w, target[b], current[b]) : Value();
+            better |= (u32)(live[b] && seems_better<Program>(message, current[b])) << b, current[b] = message;
         }
         for (; __any_sync(ALL, better); better &= better - 1) {
             const int b = __ffs(better) - 1;
-            offer(better != 0, Offer<Index, Value>{pick(target, b), pick(of, b), pick(stands, b)});
+            offer(better != 0, Offer<Index, Value>{pick(target, b), pick(of, b), pick(current, b)});
         }
     }
 }
 
-// The least key in the far pile that is not below what was near before; by the whole grid, without its barrier.
+// The least key in the far pile that is not below the threshold; by the whole grid, without a barrier.
 template <class Program, class Index>
 __device__ void find_least(const Program& program, int k, const Index* pile, u64 size, const u32* waiting,
                            const LaneBounds& bounds, double* cell) {
@@ -167,8 +167,8 @@ __device__ void find_least(const Program& program, int k, const Index* pile, u64
     if (lane_of_warp() == 0 && least < endless()) atomic_least(cell, least);
 }
 
-// The vertices of the far pile that are near, in some lane, under a higher threshold join the queue; those with others
-// stay. The least key is near in any case, as it might be of infinity.
+// Split the far pile by the new threshold: vertices near in some source are queued, those far in some stay. The least
+// key counts as near in any case, as it might be infinite.
 template <class Program, class Index, class Near, class Far>
 __device__ void split_lanes(const Program& program, int k, const Index* pile, u64 size, u32* words, u32* waiting,
                             double below, double least, const LaneBounds& bounds, Stages<Index>& stages, Near near,
@@ -182,7 +182,7 @@ __device__ void split_lanes(const Program& program, int k, const Index* pile, u6
             const int lane = __ffs(lanes) - 1;
             const double key = bounds.key(program.p0[(i64)v * k + lane], lane);
             if (key >= bounds.threshold && key != least) kept |= 1u << lane;
-            // Below the old threshold it was queued when it got there.
+            // Values below the old threshold were queued when they were lowered.
             else if (!(key < below)) joins |= 1u << lane;
         }
         if (has) waiting[v] = kept;
@@ -200,11 +200,11 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
     __shared__ Index slots[2][WARPS * 64];
     extern __shared__ __align__(16) char offers[];  // 64 a warp
     __shared__ BlockSums sums;
-    // What only one thread changes is kept here: blocks of many threads have few registers.
+    // State that only one thread changes is in shared memory: blocks of many threads have few registers.
     __shared__ BucketWidth<double> bucket;
     __shared__ Tally now, last;
     __shared__ double threshold, origins[32];
-    // Pairs of an arc and a lane: sent along in the bucket by this block, and of them again.
+    // Pairs of an arc and a source sent in the bucket by this block, and the repeated ones.
     __shared__ u64 sent, repeated;
     if (threadIdx.x == 0) {
         sums.wanted[0] = sums.wanted[1] = 0, sent = repeated = 0;
@@ -223,7 +223,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
 
     space.trace.begin();
     i64 step = 0;
-    u32 phase = 0, turn = 0;  // of the tallies; of the queues and their words, three each: read, filled and cleared
+    u32 phase = 0, turn = 0;  // rotation of the tallies; of the queues and words, three each: read, filled and cleared
     bool far_turned = false;
     const LaneBounds bounds{priority.on != 0, threshold, origins};
     const auto words = [&](u32 at) { return space.words + at % 3 * n; };
@@ -238,7 +238,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
         found.finish(sums, has_near, near_one, has_far, far_one, pile, far_tail);
         barrier.wait();
     };
-    // By each block for itself, alike.
+    // Read redundantly by each block.
     const auto read = [&](const Tally* tally) {
         if (threadIdx.x == 0) now = *tally;
         __syncthreads();
@@ -294,10 +294,10 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
         const auto deliver = [&](bool live, const Offer<Index, Value>& offer) {
             const Index v = offer.target;
             Value* const where = program.p0 + (i64)v * k + offer.lane;
-            Value stands = Value();
-            if (!Program::MIN && live) stands = *where;
-            live = live && improve(program, where, offer.message, stands);
-            const Value value = Program::MIN ? offer.message : stands;
+            Value current = Value();
+            if (!Program::MIN && live) current = *where;
+            live = live && improve(program, where, offer.message, current);
+            const Value value = Program::MIN ? offer.message : current;
             live = live && !(bounds.on && value > priority.ceiling);
             const bool near = live && bounds.is_near(value, offer.lane);
             const u32 flag = 1u << offer.lane;
@@ -305,14 +305,14 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
             const bool first = live && !(*word & flag) && atomicOr(word, flag) == 0;
             stages.near.add(first && near, v, [&](bool mine, Index one) { found.add(mine, one); });
             stages.far.add(first && !near, v, [&](bool mine, Index one) { append(mine, one, far(), far_tail); });
-            const bool again = Program::MIN && near && bounds.on && bounds.is_near(stands, offer.lane);
+            const bool again = Program::MIN && near && bounds.on && bounds.is_near(current, offer.lane);
             if (__any_sync(ALL, again)) {
                 const u64 arcs = warp_sum(again ? (u64)(out.indptr[v + 1] - out.indptr[v]) : 0);
                 if (lane == 0) atomicAdd(&repeated, arcs);
             }
         };
         const auto offer = [&](bool mine, const Offer<Index, Value>& one) { waiting_offers.add(mine, one, deliver); };
-        // Tasks of a warp at a time: pieces by fours, which are much work each, light vertices by up to 32.
+        // Tasks of a warp: up to 4 pieces, which are much work each, or up to 32 light vertices.
         const u64 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
         const u64 heavy = min((u64)4, (now.pieces + warps - 1) / warps), shares = heavy ? (now.pieces + heavy - 1) / heavy : 0;
         const u64 rows = min((u64)32, (now.light + warps - 1) / warps), all = shares + (rows ? (now.light + rows - 1) / rows : 0);
@@ -344,7 +344,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
                         __shfl_sync(ALL, start, owner), __shfl_sync(ALL, degree, owner), offer);
                 }
             }
-            // The first task is the warp's own; who is done with it takes the next that nobody has.
+            // The first task of each warp is fixed; further ones are taken from a shared counter.
             if (all <= warps) break;
             if (lane == 0) task = warps + atomicAdd(taken, (u64)1);
             task = __shfl_sync(ALL, task, 0);

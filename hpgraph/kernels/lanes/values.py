@@ -1,6 +1,6 @@
-"""A relaxation's functions over values instead of arrays: what a kernel calls that keeps a vertex's lanes in registers.
+"""A relaxation's functions over values instead of arrays, for kernels that keep a vertex's values in registers.
 
-A relaxation has one property, so a vertex is its id and one value, whichever lane that is of.
+A relaxation has one property, so a vertex is its id and the value of one source.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ARC = "u, source, weight, v, target"
 
 
 class ValueFunctions(NamedTuple):
-    """What a relaxation does with one lane's values.
+    """Functions of a relaxation over the values of one source.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class ValueFunctions(NamedTuple):
     reduce : Function
         ``reduce(a, b) -> message``.
     allows : Function
-        ``allows(u, source, weight, v, target) -> bool``: whether `cond` and `edge_cond` let a message through.
+        ``allows(u, source, weight, v, target) -> bool``: whether a message passes `cond` and `edge_cond`.
     """
 
     gather: Function
@@ -35,7 +35,7 @@ class ValueFunctions(NamedTuple):
 
 @lru_cache(maxsize=256)
 def value_functions(code: ProgramCode) -> ValueFunctions:
-    """The functions of a program of one property, over values; made once."""
+    """The functions of a program of one property, over values; cached."""
     source, target = "Vertex(u, source)", "Vertex(v, target)"
     gather = code.wrap(
         "gather_value", _ARC, f"return cast(gather({source}, weight, {target}))",

@@ -1,4 +1,4 @@
-"""Relaxation: one property moves one way, label-correcting (shortest paths and their kin).
+"""Relaxation: label-correcting programs whose one property is monotone (shortest paths and similar programs).
 
 Delta-stepping (U. Meyer, P. Sanders, J. Algorithms 2003) as one compiled loop on either backend.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Relaxation(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def relax(
         self,
@@ -33,6 +33,7 @@ class Relaxation(Protocol):
     ) -> tuple[Callable[[], np.ndarray], Any]:
         """Run a program that improves one property in place by an idempotent monoid.
 
-        What comes back fetches the trace rows, and says who would have gone on. `delta` is the width of a bucket: who
-        has a value beyond the bucket at hand waits. Who has one beyond `ceiling` sends nothing.
+        Returns a callable that fetches the trace rows, and the vertices still active at the limit. `delta` is the width
+        of a bucket: a vertex with a value beyond the current bucket waits. One with a value beyond `ceiling` sends
+        nothing.
         """

@@ -1,13 +1,13 @@
-"""The buckets of delta-stepping: vertices that wait to send, by their value; each worker has buckets of its own.
+"""The buckets of delta-stepping: vertices that wait to send, by value; each worker has its own buckets.
 
 As in the delta-stepping of the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619), buckets
 (its bins) are thread-local, and a vertex that moves to a lower bucket stays in the old one too, where it is skipped. A
-`waiting` flag for each vertex says whether it waits at all; the buckets only say where to look. So the store of
-vertices is bounded: on overflow, the buckets are rebuilt from the `waiting` flags.
+vertex waits only if its `waiting` flag is set. So the store of vertices is bounded: on overflow, the buckets are
+rebuilt from the `waiting` flags.
 
-A bucket is a linked list of blocks of 64 vertices out of one store, held as a number: the place behind its last vertex,
-or 0 while it is empty. ``link`` leads from each block to the one before, which is full, and ends at -1. A row of
-``buckets`` is one worker's: its buckets in ascending order, the overflow bucket, and the free list of blocks.
+A bucket is a linked list of blocks of 64 vertices in one store, represented by the place behind its last vertex, or 0
+if it is empty. ``link`` maps each block to the one before, which is full, and ends at -1. A row of ``buckets`` belongs
+to one worker: its buckets in ascending order, the overflow bucket, and the free list of blocks.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from hpgraph.semiring.atomics import fetch_add
 
 # Vertices in a block.
 BLOCK = 64
-# Buckets in ascending order; behind them the overflow bucket of the values beyond, and the free list of blocks.
+# Buckets in ascending order; behind them the overflow bucket for values beyond, and the free list of blocks.
 BUCKETS = 64
 FREE = BUCKETS + 1
 ROW = -(-(BUCKETS + 2) // LINE) * LINE
-# On the board: how many blocks of the store were ever used, and whether the store overflowed.
+# On the board: the number of blocks ever used, and whether the store overflowed.
 USED, LOST = OTHER, OTHER + LINE
 # Least value of the first bucket; buckets per unit of value, now and at most; 0 where all values share one bucket.
 ORIGIN, DENSITY, NARROWEST = range(3)
@@ -39,13 +39,13 @@ class Store(NamedTuple):
     vertices : array of vertex ids
         Blocks of vertices.
     link : int32 array
-        From each block to the one before.
+        The block before each block.
     drawn : int32 array of shape (blocks, 2)
-        The blocks of this superstep, and how many vertices each has.
+        The blocks of this superstep, and their numbers of vertices.
     buckets : int64 array of shape (workers, buckets)
-        Each worker's own.
+        Each worker's buckets.
     board : int64 array
-        What the workers share.
+        Shared by the workers.
     """
 
     vertices: Any
@@ -59,7 +59,7 @@ class Store(NamedTuple):
 def bucket_of(value, origin, density, now):
     """The bucket of a value, not below the bucket ``now``."""
     place = (value - origin) * density
-    # NaN, as infinite values make, compares false: it goes to the current bucket.
+    # A NaN (from infinite values) compares false: it goes to the current bucket.
     if not place > now:
         return now
     return BUCKETS if place >= BUCKETS else int(place)
@@ -87,7 +87,7 @@ def put(v, bucket, row, store):
 
 @part
 def last_block(place):
-    """The last block of a bucket, -1 where it is empty."""
+    """The last block of a bucket, -1 if it is empty."""
     return (place - 1) // BLOCK if place > 0 else -1
 
 
@@ -110,7 +110,7 @@ def is_short(place, link, most):
 
 @part
 def draw(store, bucket):
-    """Empty a bucket of every worker into rows of ``store.drawn``; return how many."""
+    """Move the blocks of a bucket of every worker into rows of ``store.drawn``; return their number."""
     buckets, link, drawn = store.buckets, store.link, store.drawn
     found = 0
     for worker in range(buckets.shape[0]):
@@ -128,7 +128,7 @@ def draw(store, bucket):
 
 @part
 def hand_back(store, found):
-    """Share the drawn blocks out among the workers' free lists."""
+    """Distribute the drawn blocks round-robin to the workers' free lists."""
     for i in range(found):
         give_back(store.drawn[i, 0], store.buckets[i % store.buckets.shape[0]], store.link)
 
@@ -170,7 +170,7 @@ def spread(found, values, waiting, store, scale):
 
 @part
 def recover(values, waiting, store, scale):
-    """Rebuild the buckets from the `waiting` flags after the store overflowed: many vertices stood there twice."""
+    """Rebuild the buckets from the `waiting` flags after the store overflowed with stale copies."""
     if values.size == 0:
         return
     any_, least = False, values[0]
@@ -185,10 +185,10 @@ def recover(values, waiting, store, scale):
 
 
 def room(n: int, workers: int) -> int:
-    """Blocks for every vertex twice, and for those that are begun in each bucket of each worker."""
+    """Blocks for two copies of every vertex, and for a partly filled block in each bucket of each worker."""
     return 2 * blocks_of(n) + workers * (BUCKETS + 2)
 
 
 def blocks_of(n: int) -> int:
-    """Blocks that so many vertices fill."""
+    """Number of blocks for `n` vertices."""
     return -(-n // BLOCK)

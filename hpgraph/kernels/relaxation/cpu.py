@@ -1,4 +1,4 @@
-"""Programs that move one property one way, on the CPU: work space for the compiled loop, and the call."""
+"""Programs with one monotone property, on the CPU: work space for the compiled loop, and the call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def relax(
         board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used
         width, _, last = bucket_bounds(state[0].dtype, delta, ceiling, 0)
-        # A width too small to divide by makes buckets of single values.
+        # A width too small to divide by gives each value its own bucket.
         density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
         scale = np.array([state[0][sources].min() if sources.size else 0, density, density], np.float64)
         rows = whole(
@@ -63,7 +63,7 @@ def relax(
 
 
 def whole(run: Callable[[np.ndarray], None], board: np.ndarray, progress: np.ndarray, limit: int) -> np.ndarray:
-    """The trace of a run: whenever a trace is full, the kernel is called again with a longer one and goes on."""
+    """The trace of a run: when it is full, the kernel is called again with a longer one and continues."""
     clock = Clock()
     trace = np.empty((ROWS, 4), np.int64)
     run(trace)

@@ -1,4 +1,4 @@
-"""Programs that move one property one way, on the GPU: work space for the persistent kernel, and its launch."""
+"""Programs with one monotone property, on the GPU: work space for the persistent kernel, and its launch."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ SPACE = Layout(
     "RelaxSpace<{Index}, {Value}>", header="*", queued="*", following_queued="*", waiting="*", least="*",
     queue=FRONTIER, following=FRONTIER, far="*", far_kept="*", trace=TRACE,
 )  # fmt: skip
-# Arcs a vertex in the mean above which a graph's first search is expected to keep the whole grid busy.
+# Mean degree above which a graph's first search is expected to occupy the whole grid.
 DENSE = 8
 
 
 def threads_and_batch(seen: int, arcs: int, n: int, gpus: int = 1) -> tuple[int, int]:
-    """Threads of a block, arcs of each under way: more where supersteps are of more arcs than that are in the grid."""
+    """Threads of a block, and arcs in flight per thread: more if supersteps exceed the grid's arcs in flight."""
     expected = seen or (arcs if arcs > DENSE * n else 0)
     many = expected > gpus * wave()
     return (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
 
 
 def least_of_sources(values: Any, beginning: Beginning | None, sources: Any) -> Any:
-    """The least value of a source, from which buckets are counted; waits for the device where an array was given."""
+    """The least value of a source, where buckets begin; waits for the device if an array was given."""
     if beginning is None:
         return values[sources].min().item() if len(sources) else 0
     if isinstance(beginning.start, str):  # "id"
@@ -63,7 +63,7 @@ def least_of_sources(values: Any, beginning: Beginning | None, sources: Any) -> 
 def priority_struct(
     values: Any, beginning: Beginning | None, sources: Any, delta: float | None, ceiling: float | None
 ) -> np.ndarray:
-    """A struct ``Priority``: the first bucket, counted from the least value of a source, and what follows it."""
+    """A struct ``Priority``: the first bucket begins at the least value of a source."""
     dtype = values.dtype
     least_source = 0 if delta is None else least_of_sources(values, beginning, sources)
     step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
@@ -126,7 +126,7 @@ def relax(
     active = Bitmask(n, bits[done % 2] | bits[2]).to_indices()
     if done >= limit:
         return record, active
-    # What takes over is loaded when it does.
+    # Imported on demand.
     from hpgraph.kernels.relaxation import cpu
 
     rows, active = on_host(

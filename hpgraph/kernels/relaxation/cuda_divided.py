@@ -1,4 +1,4 @@
-"""Programs that move one property one way, on several GPUs at once: one persistent kernel on each, and their launch."""
+"""Programs with one monotone property, on several GPUs: one persistent kernel on each, and their launch."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def relax(
         return Launch(launch, arguments)
 
     record = parts.run(prepare, state, beginnings, whole=True)
-    nobody = sources[:0]
+    none = sources[:0]
     if limit >= np.iinfo(np.int64).max:
-        return record, nobody
+        return record, none
     done, left = record.counts()
     if not left:
-        return record, nobody
+        return record, none
     # The kernels swap the two queues' bitmasks in every superstep.
     active = []
     for part, bits in zip(parts, all_bits, strict=True):

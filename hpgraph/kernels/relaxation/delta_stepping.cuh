@@ -1,10 +1,10 @@
-// Delta-stepping and Bellman-Ford: values are lowered in place as messages arrive, and whoever changed sends again.
+// Delta-stepping and Bellman-Ford: messages lower values in place, and a vertex that changed sends again.
 //
-// The label-correcting loop for any idempotent monoid, as one kernel with a barrier of the grid a superstep. Where the
-// program has a priority it is delta-stepping with two buckets: vertices whose value lies at or beyond the threshold wait
-// in a far pile until the near ones have settled (near-far, A. Davidson et al., IPDPS'14). Values only ever move one way
-// and every change queues its vertex for the next superstep, so the end result does not depend on who came first: it
-// repeats bit for bit.
+// The label-correcting loop for any idempotent monoid, as one kernel with one grid barrier a superstep. If the program
+// has a priority it is delta-stepping with two buckets: vertices with a value at or beyond the threshold wait in a far
+// pile until the near ones have settled (near-far, A. Davidson et al., IPDPS'14). Values are monotone and every change
+// queues its vertex for the next superstep, so the result does not depend on the order of messages: it repeats bit for
+// bit.
 //
 // The width of a bucket adapts, as in ADDS (K. Wang, D. Fussell, C. Lin, PPoPP'21): see BucketWidth.
 #pragma once
@@ -18,7 +18,7 @@ template <class Index, class Value>
 struct RelaxSpace {
     Header* header;
     u32 *queued, *following_queued, *waiting;
-    Value* least;  // two, used in turn
+    Value* least;  // a double buffer
     Frontier<Index> queue, following;
     Index *far, *far_kept;
     Trace trace;
@@ -27,16 +27,17 @@ struct RelaxSpace {
 template <class Value>
 struct Priority {
     int on, adapts;
-    Value threshold, delta, ceiling, largest;  // the threshold and the width: the first
+    Value threshold, delta, ceiling, largest;  // threshold and delta: the initial ones
 };
 
-// A wide bucket saves supersteps; a narrow one saves repeated arcs, whose source was lowered after it had sent. Both are
-// counted in the time of one chain of dependent loads. A superstep takes at least one such time; each wave of repeated
-// arcs, as many as the grid has in flight, takes another. At the best constant width of sixteen kinds of graphs there were
-// between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is doubled; above four it is
-// halved, if so many arcs are left that could be repeated. One bucket is enough to halve. To double takes several, as the
-// first buckets of an expander are nearly empty whatever their width; but not once most arcs have been sent: those left
-// are of few vertices far away. What a block alone sends is too little to be counted.
+// A wide bucket saves supersteps; a narrow one saves repeated arcs, whose source was lowered after it had sent. Both
+// are measured in the latency of one chain of dependent loads. A superstep takes at least one such latency; each wave
+// of repeated arcs, as many as the grid has in flight, takes another. At the best constant width of sixteen kinds of
+// graphs there were between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is
+// doubled; above four it is halved, if so many arcs are left that could be repeated. One bucket is enough to halve.
+// Doubling takes several, as the first buckets of an expander are nearly empty at any width; but only one after most
+// arcs have been sent: the rest belong to a few distant vertices. Arcs sent by one block alone are too few to be
+// counted.
 template <class Value>
 struct BucketWidth {
     static constexpr int PATIENCE = 8;
@@ -44,9 +45,9 @@ struct BucketWidth {
     int buckets;
     i64 began;                 // superstep after which the bucket began
     i64 supersteps, repeated;  // of the buckets since the last change
-    i64 sent, covered;         // since the beginning: arcs, and those of them that the grid sent for the first time
+    i64 sent, covered;         // since the beginning: arcs sent, and those that the grid sent for the first time
 
-    // After a bucket that ended with superstep `step`, in which so many arcs of a graph's `all` were sent along again.
+    // After a bucket that ended with superstep `step` and repeated `arcs` of the graph's `all` arcs.
     __device__ void adapt(i64 step, i64 arcs, i64 all, Value largest, i64 wave) {
         const i64 steps = step - began + 1;
         began = step;
@@ -64,19 +65,19 @@ struct BucketWidth {
     }
 };
 
-// The value a width above another; the largest there is where that is beyond the type.
+// value + width; `largest` on overflow.
 template <class Value>
 __device__ Value above(Value value, Value width, Value largest) {
     return value > 0 && largest - value < width ? largest : (Value)(value + width);
 }
 
-// What waits in shared memory for company: who may send again now, and who joins the far pile.
+// Stages in shared memory for vertices to append to the near queue, and to the far pile.
 template <class Index>
 struct Stages {
     Stage<Index> near, far;
 };
 
-// A vertex, and whether it sends again, in one word: as what waits in a stage.
+// A vertex and whether it sends repeatedly in this bucket, encoded in one word.
 template <class Index>
 __device__ Index marked(Index v, bool again) {
     return again ? ~v : v;
@@ -88,14 +89,14 @@ __device__ bool unmark(Index& v) {
     return again;
 }
 
-// Count the arcs along which vertices send again, in a bucket; by whole warps, in shared memory.
+// Count repeated arcs of a bucket in shared memory; warp-collective.
 __device__ inline void note_repeated(u32& repeated, bool again, i64 degree) {
     if (!__any_sync(ALL, again)) return;
     const u32 arcs = (u32)warp_sum(again ? (u64)degree : 0);
     if (lane_of_warp() == 0) atomicAdd(&repeated, arcs);
 }
 
-// Ends what was found: what the warps have left over, near and far.
+// Flush the stages of all warps, near and far, and finish the collector.
 template <class T, class Index>
 __device__ void finish_found(Collector<T, Index>& found, Stages<Index>& stages, BlockSums& sums, u32& repeated, Index* far,
                              u64* far_tail) {
@@ -107,16 +108,16 @@ __device__ void finish_found(Collector<T, Index>& found, Stages<Index>& stages, 
     found.finish_row(sums, near_one, degree, has_far, far_one, far, far_tail);
 }
 
-// Where the next bucket ends, of the least value beyond the last one and the width it is to have.
+// End of the next bucket: one width above both the last bucket's end and the least waiting value.
 template <class Value>
 __device__ Value next_threshold(Value below, Value least, Value width, Value largest) {
     const Value next = above(least, width, largest), end = above(below, width, largest);
     return end < next ? next : end;
 }
 
-// The vertices of the far pile that are near under a higher threshold join the queue, the others stay. The least of them
-// is near in any case: where a bucket is too narrow for the precision of the values, or its end for their type, the
-// threshold would never pass it.
+// Split the far pile by the new threshold: near vertices are queued, the others stay. The least value counts as near in
+// any case: if the width is below the precision of the values, or the bucket's end beyond their type, the threshold
+// would never exceed it.
 template <class Program, class Index, class Value, class Near, class Far>
 __device__ void split(const Program& program, const Index* pile, u64 size, u32* queued, u32* waiting, Value below,
                       Value least, Value threshold, Stages<Index>& stages, Near near, Far far) {
@@ -128,7 +129,7 @@ __device__ void split(const Program& program, const Index* pile, u64 size, u32* 
         const Value value = has ? program.p0[v] : Value();
         const bool keep = has && !(value < threshold) && value != least;
         if (has && !keep) atomicAnd(waiting + (v >> 5), ~(1u << (v & 31)));
-        // Below the old threshold it was queued when it got there.
+        // Values below the old threshold were queued when they were lowered.
         const u32 flag = 1u << (v & 31);
         const bool joins = has && !keep && !(value < below) && !(atomicOr(queued + (v >> 5), flag) & flag);
         stages.near.add(joins, v, near);
@@ -136,7 +137,8 @@ __device__ void split(const Program& program, const Index* pile, u64 size, u32* 
     }
 }
 
-// The least value in the far pile to `cell`, and to `sum` the total of all threads' `mine`; there after a barrier.
+// Write the least value in the far pile to `cell`, and the sum of all threads' `mine` to `sum`; complete after a
+// barrier.
 template <class Program, class Index, class Value>
 __device__ void find_least(const Program& program, const Index* pile, u64 size, Value largest, Value* cell, u64 mine,
                            u64* sum) {
@@ -161,7 +163,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     __shared__ LocalQueue<Index> local;
     __shared__ Index slots[2][WARPS * 64];
     __shared__ BlockSums sums;
-    // What only one thread changes is kept here: blocks of many threads have few registers.
+    // State that only one thread changes is in shared memory: blocks of many threads have few registers.
     __shared__ BucketWidth<Value> bucket;
     if (threadIdx.x == 0) {
         sums.wanted[0] = sums.wanted[1] = 0;
@@ -174,7 +176,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     barrier.wait();
     if (thread == 0) space.least[0] = space.least[1] = priority.largest;
-    // Arcs that the block's vertices sent along again in the bucket.
+    // Arcs relaxed repeatedly in the bucket by this block.
     __shared__ u32 repeated;
     if (threadIdx.x == 0) repeated = 0;
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
@@ -216,7 +218,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             const i64 entry = step;
             const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
-                // Others may still be reading how many supersteps were thin, which this block writes.
+                // Other blocks may still be reading the number of thin supersteps, which this block writes.
                 if (limits.may_leave) barrier.await_others();
                 run_local<T>(
                     local, limits, out.indptr, queue(), following(), now, step, space.header->local.thin,
@@ -228,7 +230,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                              });
                     },
                     [&](const Index* slots, const LocalTally& here, i64 at) {
-                        // Nobody sets bits of the current queue any more: clear them for the superstep after the next.
+                        // No more bits of the current queue are set: clear them for the superstep after the next.
                         for (u32 i = threadIdx.x; i < here.light; i += THREADS)
                             bits(at - 1)[slots[i] >> 5] = 0;
                         space.trace.add(at, 0, here.count, here.arcs);
@@ -243,7 +245,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             now = space.header->local.tally, step = space.header->local.step;
             bits_turned = bits_turned != ((step - entry) & 1);
             queue_turned = !queue_turned;
-            // Read by all before the block alone writes it again.
+            // All blocks read it before a block alone writes it again.
             barrier.wait();
             continue;
         }
@@ -260,7 +262,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             find_least(program, far(), pile, priority.largest, cell, threadIdx.x ? 0 : repeated, all_repeated);
             barrier.wait();
             const Value least = *(volatile Value*)cell;
-            // By each block for itself, alike.
+            // Computed redundantly by each block.
             if (threadIdx.x == 0 && priority.adapts)
                 bucket.adapt(step, *(volatile i64*)all_repeated, out.indptr[n], priority.largest, threads * T::BATCH);
             __syncthreads();
@@ -279,7 +281,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             continue;
         }
 
-        // One superstep, along the arcs that `each_arc` hands out in batches.
+        // One superstep over the arcs that `each_arc` enumerates in batches.
         const auto superstep = [&](auto each_arc) {
             Tally* const tally = next_tally();
             ++step;
@@ -305,7 +307,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             space.trace.add(step, 0, count, arcs);
         };
         if (is_short<T>(now)) {
-            // A loop of its own, so that what only others need keeps out of its registers.
+            // A separate loop, to keep values of the other paths out of its registers.
             do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now, visit); });
             while (now.count && step < limit && is_short<T>(now) && !limits.hold<Index>(now));
         } else {

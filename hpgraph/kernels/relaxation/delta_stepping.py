@@ -1,9 +1,9 @@
-"""Delta-stepping and Bellman–Ford: a value is lowered in place as messages arrive, and whoever changed sends again.
+"""Delta-stepping and Bellman–Ford: messages lower values in place, and a vertex that changed sends again.
 
-The label-correcting loop for any idempotent monoid (min for distances, max for widths, ...), whole in one compiled
-call. Without a bucket width it is Bellman–Ford. With one it is delta-stepping: vertices of lower buckets send first
-(U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms, 2003), and a worker goes
-on by itself with the few vertices that fall back into the current bucket (the bucket fusion of Y. Zhang et al.,
+The label-correcting loop for any idempotent monoid (min for distances, max for widths, ...) in one compiled call.
+Without a bucket width it is Bellman–Ford. With one it is delta-stepping: vertices of lower buckets send first
+(U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms, 2003), and a worker
+continues alone with the few vertices that fall back into the current bucket (the bucket fusion of Y. Zhang et al.,
 "Optimizing ordered graph algorithms with GraphIt", CGO'20).
 """
 
@@ -54,26 +54,26 @@ from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Bucket fusion: a worker goes on with its own bucket while that has at most so many blocks, and for so many arcs.
+# Bucket fusion: a worker continues with its own bucket while it has at most so many blocks, and for so many arcs.
 FEW_BLOCKS, FEW_ARCS = 16, 4096
-# Places of the ring that takes its vertices while these fit one block; a power of two.
+# Capacity of the ring buffer for such vertices while they fit one block; a power of two.
 FIFO = 256
-# A frontier of fewer blocks is shared out by eighths of a block, so that every worker gets some.
+# A frontier of fewer blocks is divided into chunks of an eighth of a block, so that every worker gets some.
 SCARCE = 32
-# Rows are fetched so many senders ahead: of each so many arcs, by lines of the cache.
+# Prefetch distance in senders; arcs prefetched of each; arcs in a cache line.
 PREFETCH_SENDERS, PREFETCH_MAX, PREFETCH_STRIDE = 8, 64, 8
 # A superstep costs 0.3 µs alone and 1 to 2 µs with helpers, as much as some thousand arcs. Buckets widen where
 # supersteps send fewer than MIN arcs; where they send PLENTY times as many, they narrow towards their first width.
 MIN, PLENTY = 1024, 16
-# Words that the leader keeps from one call to the next, behind STEP and ACTIVE: the current bucket; the superstep at
-# which the buckets were last filled, and the arcs sent since. Then the tallies of a superstep.
+# Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
+# the buckets were last filled, and the arcs sent since. Then the tallies of a superstep.
 NOW, SINCE, ARCS = range(2, 5)
 PROGRESS = 5
 SENDERS, SENT = range(2)
 
 
 class Functions(NamedTuple):
-    """The program's functions, and the value beyond which nobody sends."""
+    """The program's functions, and the value beyond which a vertex does not send."""
 
     gather: Any
     reduce: Any
@@ -83,9 +83,9 @@ class Functions(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What the leader keeps from superstep to superstep, and the limit to them.
+    """State of the leader, and the limit to the supersteps.
 
-    ``scale`` says where buckets begin and how many there are to a unit of value, now and at the most.
+    ``scale`` holds where buckets begin and their number per unit of value, now and at most.
     """
 
     progress: Any
@@ -95,7 +95,7 @@ class Course(NamedTuple):
 
 
 class Superstep(NamedTuple):
-    """Where buckets begin, how many there are to a unit of value, the current one, and whether one worker is alone."""
+    """Where buckets begin, their number per unit of value, the current one, and whether one worker is alone."""
 
     origin: float
     density: float
@@ -114,7 +114,7 @@ def replace(values, v, old, new, alone):
 
 @part(forceinline=True)
 def _lower(does, state, out, waiting, u, j, step):
-    """Send along the j-th arc, from u; the bucket that the other end has to be put in, or -1."""
+    """Relax the j-th arc, from u; return the bucket to put its target in, or -1."""
     v = vertex(out.indices, j)
     if not call(does.cond, state, v):
         return -1
@@ -125,7 +125,7 @@ def _lower(does, state, out, waiting, u, j, step):
     while True:
         old = values[v]
         new = call(does.reduce, old, message)
-        # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
+        # A NaN never equals itself: it must not count as a change each time.
         if new == old or new != new:
             return -1
         if replace(values, v, old, new, step.alone):
@@ -133,7 +133,7 @@ def _lower(does, state, out, waiting, u, j, step):
     if new > does.ceiling:
         return -1
     bucket = bucket_of(new, step.origin, step.density, step.now)
-    # Who waits does so in the bucket of its value.
+    # A waiting vertex is already in the bucket of its value.
     if peek_after(waiting, v) and bucket_of(old, step.origin, step.density, step.now) == bucket:
         return -1
     waiting[v] = 1
@@ -142,7 +142,7 @@ def _lower(does, state, out, waiting, u, j, step):
 
 @part(forceinline=True)
 def _prefetch_row(out, u):
-    """Fetch the out-arcs of a vertex, as far as the processor would not see by itself where they lie."""
+    """Prefetch the first out-arcs of a vertex."""
     first, last = peek(out.indptr, u), peek(out.indptr, u + 1)
     prefetch(out.indices, first)
     prefetch_entry(out.data, first)
@@ -153,7 +153,7 @@ def _prefetch_row(out, u):
 
 @part(counts_references=False)
 def _relax(does, state, out, waiting, row, store, begin, end, step):
-    """Relax the out-arcs of the waiting vertices in store[begin:end]; return how many those are, and arcs sent."""
+    """Relax the out-arcs of the waiting vertices in store[begin:end]; return their number, and the arcs relaxed."""
     indptr, indices, vertices = out.indptr, out.indices, store.vertices
     stop, sent = begin, 0
     for i in range(begin, end):
@@ -176,7 +176,7 @@ def _relax(does, state, out, waiting, row, store, begin, end, step):
         for j in range(first, last):
             bucket = _lower(does, state, out, waiting, u, j, step)
             if bucket >= 0:
-                # Within a block, `put` by hand: a call would take all of the store along.
+                # `put` inlined for a place within a block: a call would pass the whole store.
                 place = row[bucket]
                 if place % BLOCK != 0:
                     vertices[place] = vertex(indices, j)
@@ -188,10 +188,10 @@ def _relax(does, state, out, waiting, row, store, begin, end, step):
 
 @part(counts_references=False)
 def _relax_fifo(does, state, out, waiting, row, store, fifo, count, most, step):
-    """The same for ``count`` vertices in a ring, and for those that fall into the current bucket meanwhile.
+    """The same for ``count`` vertices in a ring buffer, and for those that fall into the current bucket meanwhile.
 
-    First in, first out, without a block to take and to give back for each of them: a thin bucket holds one or two. Ends
-    when the ring is empty or ``most`` arcs were sent; who is left over is put back.
+    The ring is a FIFO queue, and avoids allocating a block for each vertex: a thin bucket holds one or two. Ends when
+    the ring is empty or ``most`` arcs were relaxed; the remaining vertices are put back.
     """
     indptr, indices = out.indptr, out.indices
     head, senders, sent = 0, 0, 0
@@ -224,11 +224,11 @@ def _relax_fifo(does, state, out, waiting, row, store, fifo, count, most, step):
 
 @part
 def _adapt(progress, scale):
-    """Choose the width of the next buckets by the arcs that a superstep of the last ones sent.
+    """Choose the width of the next buckets from the arcs that a superstep of the last ones sent.
 
-    Wide ones repeat work, narrow ones leave a superstep too little: how wide they should be depends on how many arcs
-    wait at a time, which no mean over the graph tells. Where a bucket as it is holds next to nothing, one twice as wide
-    has little to repeat.
+    Wide buckets repeat work, and narrow ones leave a superstep too little; the best width depends on the number of arcs
+    waiting at a time, which no mean over the graph predicts. If a bucket is nearly empty, one twice as wide has little
+    to repeat.
     """
     steps, arcs = progress[STEP] - progress[SINCE], progress[ARCS]
     if arcs < MIN * steps:
@@ -240,7 +240,7 @@ def _adapt(progress, scale):
 
 @part(counts_references=False)
 def _next(values, indptr, waiting, store, course):
-    """Draw the next bucket that is not empty and order its vertices to send; return how many blocks they are."""
+    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
     board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
     while True:
         if board[LOST]:
@@ -267,7 +267,7 @@ def _next(values, indptr, waiting, store, course):
 
 @part(counts_references=False)
 def work(worker, does, state, out, waiting, store, rings, course):
-    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
     board, link, vertices, drawn = store.board, store.link, store.vertices, store.drawn
     progress, scale, trace = course.progress, course.scale, course.trace
     leading = leads(board)
@@ -286,13 +286,13 @@ def work(worker, does, state, out, waiting, store, rings, course):
         alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
         step = Superstep(scale[ORIGIN], density, now, alone)
         senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
-        # First the blocks that all share, then those that fill anew in the worker's own bucket, while they are few.
+        # First the shared blocks, then the worker's own current bucket, while it has few blocks (bucket fusion).
         block, count, shared = -1, 0, True
         while True:
             if shared:
                 begin, stop = take(board, worker, alone)
                 if begin < stop:
-                    # No grain reaches into the next block.
+                    # A chunk lies within one block.
                     block, count = drawn[begin // BLOCK, 0], drawn[begin // BLOCK, 1]
                     stop = min(stop - begin // BLOCK * BLOCK, count)
                     begin %= BLOCK
@@ -308,7 +308,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
                     block = last_block(place)
                     count = place - block * BLOCK
                     if link[block] < 0:
-                        # All of them fit the ring.
+                        # One block: its vertices fit the ring.
                         for i in range(count):
                             fifo[i] = vertex(vertices, block * BLOCK + i)
                         give_back(block, row, link)
@@ -341,11 +341,11 @@ def work(worker, does, state, out, waiting, store, rings, course):
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def relax(gather, reduce, cond, edge_cond, ceiling, state, indptr, indices, data, waiting, vertices, link, drawn,
           buckets, board, rings, progress, scale, trace, limit):
-    """Relax until nobody waits, or for ``limit`` supersteps, or until the trace is full.
+    """Relax until no vertex waits, or for ``limit`` supersteps, or until the trace is full.
 
     ``waiting`` has a 1 for each of the sources; the first bucket of the first row of ``buckets`` holds them.
-    ``rings`` has a row of `FIFO` places for each worker. A call with the arrays of the last one, a fresh gate and a
-    longer trace goes on. Parameters come one by one, as Numba takes some microseconds to look at tuples.
+    ``rings`` has a row of `FIFO` places for each worker. A call with the same arrays, a fresh gate and a longer trace
+    continues. Parameters are passed one by one, as Numba takes some microseconds to unbox tuples.
     """
     out = Rows(indptr, indices, data, True)
     store, course = Store(vertices, link, drawn, buckets, board), Course(progress, scale, trace, limit)

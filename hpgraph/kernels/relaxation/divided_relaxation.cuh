@@ -1,9 +1,9 @@
 // The relaxation of delta_stepping.cuh over a graph whose rows are divided among several GPUs: one kernel on each of
 // them, all from the first superstep to the last (multi_gpu_barrier.cuh).
 //
-// Each part has a value for every vertex: of its own the value, of others' the best it has written to their owner, which spares
-// most messages the way. What a superstep lowers of others' vertices is listed, and goes to their owners as it stands in
-// the end: one remote message a vertex, however often it was lowered. All parts share one bucket.
+// Each part has a value for every vertex: the value of an own vertex, and the lowest value sent to the owner of a
+// remote one, which avoids most remote messages. A superstep lists the remote vertices that it lowers and sends their
+// final values: one remote message a vertex, however often it was lowered. All parts share one bucket.
 #pragma once
 #include "delta_stepping.cuh"
 #include "multi_gpu_barrier.cuh"
@@ -12,14 +12,14 @@ namespace hpgraph {
 
 template <class Index, class Value>
 struct DividedRelaxSpace {
-    u32 *queued, *following_queued, *waiting;  // of all vertices: of others', who is listed
-    Value* least;                              // two, used in turn
+    u32 *queued, *following_queued, *waiting;  // of all vertices; of remote ones, whether listed
+    Value* least;                              // a double buffer
     Frontier<Index> queue, following;
     Index *far, *far_kept, *listed;
     Post<Index, Value> post;
 };
 
-// Pointers to what a part has are such that elements go by the ids of all vertices.
+// Pointers to a part's arrays are offset so that elements are indexed by global vertex ids.
 template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
 relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs<Index, Weight> out,
@@ -28,7 +28,7 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     __shared__ Index slots[3][WARPS * 64];
     __shared__ BlockSums sums;
     __shared__ BucketWidth<Value> bucket;
-    __shared__ u32 repeated;  // arcs that the block's vertices sent along again in the bucket
+    __shared__ u32 repeated;  // arcs relaxed repeatedly in the bucket by this block
     if (threadIdx.x == 0) {
         sums.wanted[0] = sums.wanted[1] = repeated = 0;
         bucket = BucketWidth<Value>{priority.delta, 0, 0, 0, 0, 0, 0};
@@ -48,7 +48,7 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
         finish_found(found, stages, sums, repeated, far, far_tail);
     };
     u32 phase = 0;
-    // What all parts have found, and of this one's queue how long it is.
+    // Sums over all parts, and the tally of this part's queue.
     Report now;
     Tally own{};
     const auto meet = [&](const u64* far_tail) {
@@ -102,11 +102,11 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
             if (barrier.lost) break;
             Value least = priority.largest;
             for (int part = 0; part < parts.count; ++part) {
-                const u64 bits = barrier.heard(part).least;
+                const u64 bits = barrier.report_of(part).least;
                 const Value other = *(const Value*)&bits;
                 if (other < least) least = other;
             }
-            // By each block for itself, alike.
+            // Computed redundantly by each block.
             if (threadIdx.x == 0 && priority.adapts)
                 bucket.adapt(step, joint.repeated, all_arcs, priority.largest, parts.count * threads * T::BATCH);
             __syncthreads();

@@ -1,4 +1,4 @@
-// Lowering values in place: what one message does to its vertex, and who sends again because of it.
+// Lowering values in place: the effect of a message on its vertex, and which vertices send again.
 #pragma once
 #include "load_balancing.cuh"
 
@@ -15,26 +15,26 @@ struct Bits<T, 8> {
     typedef unsigned long long type;
 };
 
-// *where = combine(*where, message); whether that changed it. `stands` is what seems to stand there, and then does.
+// *where = combine(*where, message); whether that changed it. `current` is the expected value and receives the new one.
 template <class T, class Combine>
-__device__ bool atomic_update(T* where, T message, T& stands, Combine combine) {
+__device__ bool atomic_update(T* where, T message, T& current, Combine combine) {
     typedef typename Bits<T>::type Word;
-    T old = stands;
+    T old = current;
     while (true) {
         const T now = combine(old, message);
-        // A NaN never equals itself: it must not count as a change for ever.
+        // A NaN never equals itself: it must not count as a change each time.
         if (now == old || now != now) return false;
         const Word seen = *(const Word*)&old, put = *(const Word*)&now;
         const Word found = atomicCAS((Word*)where, seen, put);
         if (found == seen) {
-            stands = now;
+            current = now;
             return true;
         }
         old = *(const T*)&found;
     }
 }
 
-// The same for the least of two numbers, which the memory itself works out.
+// Atomic minimum; returns the value before.
 template <class T>
 __device__ T atomic_least(T* where, T message) {
     return atomicMin(where, message);
@@ -51,37 +51,37 @@ __device__ inline double atomic_least(double* where, double message) {
     return __longlong_as_double((i64)atomicMax((u64*)where, (u64)__double_as_longlong(message)));
 }
 
-// Where a value sends its vertex.
+// Thresholds that decide whether a vertex is near, far, or sends nothing.
 template <class Value>
 struct Bounds {
     bool on;
     Value threshold, ceiling;
 };
 
-// Of a graph that is not divided, all vertices are one's own. Whoever is not is reported to its owner, however far its value.
+// In a graph on one GPU, all vertices are own ones. A remote vertex is reported to its owner whatever its value.
 struct OwnsAll {
     __device__ bool operator()(i64) const { return true; }
 };
 
-// Lower vertices by messages; by whole warps. Whoever changes is given to arrive(comes, near, again, vertex), `again`
-// saying that it was near before: each lane at most `size` times, until no lane of the warp has one.
+// Lower vertices by messages; warp-collective. For each newly queued or waiting vertex calls arrive(comes, near, again,
+// vertex), `again` if it was near before: at most `size` times, until no lane of the warp has one.
 template <int size, class Program, class Index, class Value, class Arrive, class Owns = OwnsAll>
 __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32* queued, u32* waiting,
                         const Index (&v)[size], const Value (&message)[size], bool (&live)[size], Arrive arrive,
                         Owns owns = {}) {
-    Value stands[size];
+    Value current[size];
     // May be stale in L1; safe, since values only move one way and the atomic checks again.
 #pragma unroll
-    for (int k = 0; k < size; ++k) stands[k] = live[k] ? program.p0[v[k]] : Value();
+    for (int k = 0; k < size; ++k) current[k] = live[k] ? program.p0[v[k]] : Value();
     u32 seen[size], again = 0;  // bit k of the second: the k-th was near before
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         if constexpr (Program::MIN) {
-            live[k] = live[k] && message[k] < stands[k];
-            if (live[k]) stands[k] = atomic_least(program.p0 + v[k], message[k]);
-            again |= (u32)(bounds.on && stands[k] < bounds.threshold) << k;
+            live[k] = live[k] && message[k] < current[k];
+            if (live[k]) current[k] = atomic_least(program.p0 + v[k], message[k]);
+            again |= (u32)(bounds.on && current[k] < bounds.threshold) << k;
         } else {
-            live[k] = live[k] && atomic_update(program.p0 + v[k], message[k], stands[k],
+            live[k] = live[k] && atomic_update(program.p0 + v[k], message[k], current[k],
                                                [&](Value a, Value b) { return program.reduce(a, b); });
         }
     }
@@ -90,9 +90,9 @@ __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32
     const auto flag = [&](int k) { return 1u << (v[k] & 31); };
 #pragma unroll
     for (int k = 0; k < size; ++k) {
-        if constexpr (Program::MIN) live[k] = live[k] && message[k] < stands[k], stands[k] = message[k];
-        live[k] = live[k] && !(bounds.on && stands[k] > bounds.ceiling && owns(v[k]));
-        is_near[k] = !bounds.on || stands[k] < bounds.threshold || !owns(v[k]);
+        if constexpr (Program::MIN) live[k] = live[k] && message[k] < current[k], current[k] = message[k];
+        live[k] = live[k] && !(bounds.on && current[k] > bounds.ceiling && owns(v[k]));
+        is_near[k] = !bounds.on || current[k] < bounds.threshold || !owns(v[k]);
         seen[k] = live[k] ? *word(k) : ALL;
     }
     loaded(seen);

@@ -1,7 +1,7 @@
-"""Whether a program's `update` is its `reduce`: the two compiled for the same types, and their code compared.
+"""Whether a program's `update` is its `reduce`: both are compiled for the same types, and their LLVM code compared.
 
-Nothing is tried out on values: either LLVM makes the same instructions of both, or they count as different. What it
-makes depends on NaN and on the sign of zero where the source does, so equal code gives equal bits.
+No values are tested: either LLVM emits the same instructions for both, or they count as different. The instructions
+respect NaN and the sign of zero as the source does, so equal code gives equal bits.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.jit import call
 
-# Values and blocks by name; a quoted one may hold anything.
+# Names of values and blocks; quoted ones may contain any character.
 _LOCAL = re.compile(r'%(?:"[^"]*"|[\w.$-]+)')
 _LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):.*$')
-# What does not change what is computed: hints and the numbers of attribute groups.
+# Hints and numbers of attribute groups, which do not affect the result.
 _ASIDE = re.compile(r", ![\w.]+ !\d+| #\d+")
 
 
-# Kept on disk like any kernel: the next process reads what this one compiled.
+# Cached on disk like any kernel.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _renewed(renew, before, v, message, step):
     return call(renew, before, v, message, (), step)
 
 
 def update_is_reduce(code: ProgramCode) -> bool:
-    """Whether the new property is the old one joined with the message, whatever these two are.
+    """Whether the new property is the old one joined with the message, for all values of both.
 
-    Returns bool: never true where the two differ for some value. Of integers, `reduce` may take the two either way
-    round; of floats, only the property first, since the other way round a NaN or a zero could come out differently.
-    False where nothing is compiled (NUMBA_DISABLE_JIT).
+    Never true if the two differ for some value. For integers, the arguments of `reduce` may be in either order; for
+    floats the property must come first, since the other order could change a NaN or the sign of a zero. False if
+    nothing is compiled (NUMBA_DISABLE_JIT).
     """
     if not hasattr(_renewed, "overloads"):
         return False
@@ -52,12 +52,12 @@ def update_is_reduce(code: ProgramCode) -> bool:
 
 
 def _instructions(renew: Function, code: ProgramCode) -> list[str]:
-    """What LLVM makes of a function, its values and blocks called by numbers, in the order they come in."""
+    """LLVM instructions of a function, its values and blocks numbered in order of appearance."""
     value = numba.from_dtype(code.message)
     types = numba.typeof(renew), numba.types.UniTuple(value, 1), numba.int64, value, numba.int64
     _renewed.compile(types)
     compiled = _renewed.overloads[types]
-    # Of code that was read back from disk this module is all there is; of new code it is the same.
+    # Code loaded from the cache has only this module; for new code it is the same.
     text, own = str(compiled.library._shared_module), compiled.fndesc.llvm_func_name
     lines = text[text.index("\n", text.index(f"@{own}(")) : ].split("\n}\n", 1)[0].splitlines()
     numbers: dict[str, str] = {}

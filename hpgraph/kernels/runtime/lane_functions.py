@@ -1,7 +1,7 @@
-"""A vertex program's functions as kernels of many lanes call them: with the place of a vertex's values beside its id.
+"""A vertex program's functions for multi-source kernels: with the index of a vertex's values beside its id.
 
-Where the values of vertex v in some lane lie is the kernel's business: in C order of (vertices, lanes) at
-``v * lanes + lane``, lane after lane at ``lane * vertices + v``. Arrays are flat.
+The kernel computes the index: in C order of (vertices, sources) it is ``v * sources + source``, in Fortran order
+``source * vertices + v``. Arrays are flat.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hpgraph.semiring.function import Function
 
 
 class LaneFunctions(ProgramFunctions):
-    """`ProgramFunctions` whose vertices ``u`` and ``v`` have their values at the places ``at_u`` and ``at_v``."""
+    """`ProgramFunctions` whose vertices ``u`` and ``v`` have their values at the indices ``at_u`` and ``at_v``."""
 
     def __init__(self, code: ProgramCode) -> None:
         super().__init__(code, own="at_v")
@@ -55,26 +55,26 @@ class LaneFunctions(ProgramFunctions):
 
     @cached_property
     def settle(self) -> Function:
-        """``settle(state, v, at_v, message, world, step, heard) -> bool``: `update` where v heard; whether for nothing.
+        """``settle(state, v, at_v, message, world, step, received) -> bool``: `update` masked by `received`.
 
-        Without a branch, where `update` has none, so that 64 vertices side by side become a few vectors.
+        Returns whether v received without changing. Branch-free if `update` is, so that a loop over 64 consecutive vertices is vectorized.
         """
         old = "".join(f"old{i} = state[{i}][at_v]\n" for i in self._each)
         text, names = self._renewal([f"old{i}" for i in self._each])
-        writes = "".join(f"\nstate[{i}][at_v] = new{i} if heard else old{i}" for i in self._each)
-        parameters = "state, v, at_v, message, world, step, heard"
+        writes = "".join(f"\nstate[{i}][at_v] = new{i} if received else old{i}" for i in self._each)
+        parameters = "state, v, at_v, message, world, step, received"
         return self.code.wrap(
-            "update_at", parameters, f"{old}{text}{writes}\nreturn heard and not changed", **names
+            "update_at", parameters, f"{old}{text}{writes}\nreturn received and not changed", **names
         )
 
     @cached_property
     def row(self) -> Function:
-        """``row(state, lane) -> state``: of arrays of shape (lanes, vertices) what one lane has."""
+        """``row(state, lane) -> state``: one source's rows of arrays of shape (sources, vertices)."""
         rows = "".join(f"state[{i}][lane], " for i in self._each)
         return self.code.wrap("row_at", "state, lane", f"return ({rows})")
 
 
 @lru_cache(maxsize=256)
 def lane_functions_of(code: ProgramCode) -> LaneFunctions:
-    """The functions of a program; made once."""
+    """The functions of a program; cached."""
     return LaneFunctions(code)

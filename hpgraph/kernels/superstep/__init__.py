@@ -29,40 +29,40 @@ class Part(Protocol):
 
 
 class WorkSpace(Protocol):
-    """What either backend's `Supersteps` offers; made anew for each run."""
+    """Interface of the backends' `Supersteps`; one object per run."""
 
     pushes_repeat: bool
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
-        """Show what `push` and `pull` do next the world of a superstep; for programs with cells (`ProgramCode`)."""
+        """Set the world that the next `push` or `pull` reads; for programs with cells (`ProgramCode`)."""
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:
         """Supersteps of a program without `aggregate` in one call of a kernel, while frontiers are small.
 
-        Trace rows, how many supersteps there were, listed or not, and who is active now. None where the frontier is not
-        small.
+        Returns the trace rows, the number of supersteps, traced or not, and the active vertices; None if the frontier
+        is not small.
         """
 
     def push(self, part: Part, frontier: Frontier) -> None:
-        """Messages along the arcs that leave the frontier."""
+        """Send messages along the arcs that leave the frontier (top-down)."""
 
     def pull(self, part: Part, frontier: Frontier) -> None:
-        """Messages from the frontier, gathered by whoever may receive."""
+        """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
 
     def addressed(self) -> Bitmask:
-        """Whom `apply` would update now."""
+        """The vertices that `apply` would update now."""
 
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
 
     def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
-        """Update who received (or everyone): who changed, and the sums."""
+        """Update the vertices that received, or all; return those that changed, and the sums."""
 
 
 class General(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def Supersteps(
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
@@ -82,8 +82,5 @@ class General(Protocol):
 
 
 def pushes_repeat(code: ProgramCode, steps: WorkSpace) -> bool:
-    """Whether messages that are pushed come to the same end in every run.
-
-    They are joined in any order where the device does not keep one: sums of floats then depend on it.
-    """
+    """Whether a push gives the same result in every run: sums of floats depend on the order of the messages."""
     return steps.pushes_repeat or code.reduce.idempotent or code.message.kind != "f"

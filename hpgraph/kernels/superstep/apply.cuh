@@ -1,4 +1,4 @@
-// APPLY: what every vertex makes of its combined message, and the sums over all vertices.
+// APPLY: update each vertex from its combined message, and compute the sums over all vertices.
 //
 // A block serves SPAN consecutive vertices and leaves one row of sums; a second kernel adds the rows in a fixed order,
 // so that sums repeat bit for bit.
@@ -10,11 +10,11 @@ namespace hpgraph {
 constexpr int THREADS = 256;
 constexpr int SPAN = 2048;
 
-// Two counts ride along with a program's sums: vertices that changed, and vertices updated.
+// Two counts follow a program's sums: vertices that changed, and vertices updated.
 template <class Program>
 constexpr int COLUMNS = Program::SUMS + 2;
 
-// A block's sums in a fixed order. Blocks of THREADS threads call it together; row is complete after their next barrier.
+// A block's sums in a fixed order. Collective over a block of THREADS threads; row is complete after its next barrier.
 template <int N>
 __device__ void sum_block(double (&mine)[N], double* row) {
     __shared__ double partial[THREADS / 32][N];

@@ -1,7 +1,7 @@
-"""A vertex program over a block of a larger graph, whose vertices have numbers of their own.
+"""A vertex program over a block of a larger graph, whose vertices are numbered within the block.
 
-Arrays go by the block's numbers; what the program is told as a vertex's ``id`` is the vertex itself. It stands in one
-more array of the state, beside the properties.
+Arrays are indexed by these local numbers; the ``id`` that the program reads is the vertex of the whole graph. One more
+array of the state, beside the properties, holds it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ VERTEX = np.dtype(np.int64)
 
 
 class BlockFunctions(ProgramFunctions):
-    """See `ProgramFunctions`; the array behind the properties holds the vertex of each number."""
+    """See `ProgramFunctions`; the array behind the properties holds the global vertex of each local number."""
 
     @cached_property
     def renew(self) -> Function:
-        """``renew(before, id, message, world, step) -> after, changed``: what is the vertex, not its number."""
+        """``renew(before, id, message, world, step) -> after, changed``; ``id`` is the global vertex."""
         return ProgramFunctions(self.code).renew
 
     @cached_property
     def tally(self) -> Function:
-        """``tally(before, after, id, world, step, changed) -> parts``: likewise."""
+        """``tally(before, after, id, world, step, changed) -> parts``; ``id`` is the global vertex."""
         return ProgramFunctions(self.code).tally
 
     def _vertex_of(self, id_: str, values: list[str]) -> str:
-        # Who is given copies is given the vertex, too.
+        # Functions of copied properties get the global vertex as `v`.
         if self.own == "0" and id_ == "v":
             return super()._vertex_of(id_, values)
         return f"Vertex({', '.join([f'state[{len(self.code.properties)}][{id_}]', *values])})"
@@ -54,5 +54,5 @@ class BlockCode(ProgramCode):
 
 @lru_cache(maxsize=256)
 def block_code(code: ProgramCode) -> BlockCode:
-    """The same program over blocks; made once."""
+    """The same program over blocks; cached."""
     return BlockCode(**{field.name: getattr(code, field.name) for field in fields(code)})

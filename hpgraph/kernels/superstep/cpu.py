@@ -19,27 +19,27 @@ from hpgraph.kernels.superstep import Part, cpu_apply, cpu_block, cpu_frontier
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues
 from hpgraph.kernels.superstep.cpu_shaped import flat
 
-# Most arcs of a frontier for which one thread runs superstep after superstep: waking the others costs some 10 µs, in
-# which one thread follows some 10,000 arcs.
+# Largest number of frontier arcs for which one thread runs consecutive supersteps: waking the others costs some 10 µs,
+# in which one thread follows some 10,000 arcs.
 ONE_THREAD_ARCS = 32768
-# Rows of a trace: supersteps after which the kernel returns to have its trace collected.
+# Rows of a trace: the kernel returns after so many supersteps to have its trace collected.
 ROWS = 4096
 
 
 class Supersteps:
     """Work space of one run of the general loop.
 
-    ``state`` (tuple of arrays of length n): the properties; changed in place; ``settled``: who may not receive any
-    more, where each vertex receives only once; changed in place.
+    ``state`` (tuple of arrays of length n): the properties; changed in place; ``settled``: the vertices that have
+    received, if each receives only once; changed in place.
     """
 
-    # Targets join their messages in the order of the frontier, whatever the number of threads: sums of floats repeat.
+    # Targets join messages in the order of the frontier for any number of threads: sums of floats are reproducible.
     pushes_repeat = True
 
     def __init__(
         self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype
     ) -> None:
-        # What functions read that are handed nothing but the state.
+        # The world, for functions whose only argument is the state.
         self._cells = tuple(np.zeros(1, dtype) for dtype in code.cells)
         self.code, self.state = code, (*(plain(values) for values in state), *self._cells)
         self.n = n = len(state[0])
@@ -55,7 +55,7 @@ class Supersteps:
         self._listed = np.empty(n, ids)
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
-        """Show what `push` and `pull` do next the world of a superstep."""
+        """Set the world that the next `push` or `pull` reads."""
         for cell, value in zip(self._cells, (step, *world), strict=True):
             cell[0] = value
 
@@ -93,8 +93,8 @@ class Supersteps:
         return rows, len(rows), Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS]))
 
     def push(self, part: Part, frontier: Frontier) -> None:
-        """The active vertices send along the arcs that leave them (top-down)."""
-        self._hear(part, frontier)
+        """Send messages along the arcs that leave the frontier (top-down)."""
+        self._gather_replies(part, frontier)
         arcs = part.sending
         with team() as workers:
             cpu_frontier.push_many(
@@ -103,16 +103,17 @@ class Supersteps:
             )  # fmt: skip
 
     def pull(self, part: Part, frontier: Frontier) -> None:
-        """Who may receive combines the messages of its active in-neighbours (bottom-up)."""
-        self._hear(part, frontier)
+        """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
+        self._gather_replies(part, frontier)
         code, rows = self.code, part.gathering
         if code.has_edges:
-            # A product would compute messages of arcs that send none, four at a time, and change these.
+            # A product computes messages four at a time, including those of arcs that send none, and would change
+            # these arcs.
             self._pull_some(None, rows, frontier)
             return
         received = Bitmask(self.n, self._inbox.received)
         if frontier.everyone and (code.cond is not None or code.edge_cond is not None):
-            # Where everyone is updated, those whom no message is let through to are, too.
+            # All vertices are updated, including those to which no message passes.
             self._inbox.message.fill(code.reduce.identity_for(code.message))
         if code.edge_cond is None:
             active = None if frontier.everyone else frontier.bits
@@ -123,16 +124,18 @@ class Supersteps:
         terminal = operators(code.reduce, None, code.message)[2]
         self._pull_some(terminal, rows, frontier)
 
-    def _hear(self, part: Part, frontier: Frontier) -> None:
-        """Replies of edges to the vertices that they leave; first, as of edges before the superstep."""
+    def _gather_replies(self, part: Part, frontier: Frontier) -> None:
+        """Gather replies of edges at their sources, before messages change the edges."""
         if self._functions.reply is None:
             return
         ids = np.arange(self.n, dtype=part.sending.indices.dtype) if frontier.everyone else plain(frontier.ids)
         with team() as workers:
-            cpu_frontier.hear_many(self._functions, self.state, self._arcs(part.sending), self._inbox, ids, workers)
+            cpu_frontier.gather_replies(
+                self._functions, self.state, self._arcs(part.sending), self._inbox, ids, workers
+            )
 
     def _pull_some(self, terminal: Any, rows: Any, frontier: Frontier) -> None:
-        """Ask of each arc whether it lets a message through; stop at a `terminal` value, if any."""
+        """Bottom-up step that tests `edge_cond` of each arc; a row ends at a `terminal` value, if any."""
         what = self._functions, terminal, self.state, self._arcs(rows), self._inbox, frontier.bits.words
         if self.n <= cpu_frontier.ROWS:
             cpu_frontier.pull_some_alone(*what)
@@ -141,7 +144,7 @@ class Supersteps:
             cpu_frontier.pull_some(*what, workers)
 
     def addressed(self) -> Bitmask:
-        """Whom `apply` would update now."""
+        """The vertices that `apply` would update now."""
         return Bitmask(self.n, self._inbox.received.copy())
 
     def address(self, frontier: Frontier) -> None:
@@ -151,9 +154,9 @@ class Supersteps:
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
-        """APPLY (Ligra's vertexMap): update the vertices that received a message, and empty the inbox.
+        """APPLY (Ligra's vertexMap): update the vertices that received a message, and clear the inbox.
 
-        Returns Frontier: who changed.
+        Returns the vertices that changed, and the sums.
         """
         if everyone:
             self._inbox.received[:] = Bitmask.full(self.n).words
@@ -174,11 +177,11 @@ class Supersteps:
     # Over a block of a larger graph, messages leave for the blocks that own their targets.
 
     def take(self, vertices: slice, words: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Take out what a range of vertices has received.
+        """Take the messages of a range of vertices out of the inbox.
 
-        Where each vertex receives only once, none of them is sent to again.
+        If each vertex receives only once, these vertices are settled.
 
-        Returns ``ids`` (uint32 array): who, counted from the beginning of the range; ascending.
+        Returns ``ids`` (uint32 array): the vertices, relative to the beginning of the range; ascending.
         """
         inbox = self._inbox
         received = inbox.received[words]
@@ -189,20 +192,20 @@ class Supersteps:
         return ids.astype(np.uint32, copy=False), inbox.message[vertices][ids]
 
     def messages_of(self, vertices: slice) -> np.ndarray:
-        """What a range of vertices has received, those with nothing the identity; after a pull from everyone."""
+        """Messages of a range of vertices, the identity where none arrived; after a pull from all vertices."""
         return self._inbox.message[vertices]
 
     def join_listed(self, vertices: slice, ids: np.ndarray, messages: np.ndarray) -> None:
-        """Join messages to those of a range of vertices."""
+        """Join messages to those of the vertices `ids` of a range."""
         inbox, reduce = self._inbox, self._functions.reduce
         cpu_block.join_listed(reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
 
     def join_all(self, vertices: slice, messages: np.ndarray) -> None:
-        """The same, one message for each vertex of the range, none of which counts as received."""
+        """Join one message to each vertex of the range, without marking it as received."""
         cpu_block.join_all(self._functions.reduce, self._inbox.message[vertices], messages)
 
     def pull_all(self, rows: CSR) -> None:
-        """Messages of everyone to the first vertices, none of which counts as received."""
+        """Combine messages of all vertices at the first ones, without marking these as received."""
         offer = functions_of(self.code).offer
         pull(rows, offer, self.code.reduce, self.state, self._inbox.message[: rows.shape[0]])
 
@@ -223,14 +226,14 @@ class Supersteps:
         return int(changed), np.array(added)
 
     def received(self, words: slice) -> np.ndarray:
-        """A copy of the bits that say who of a range has received."""
+        """A copy of the bitmap of vertices of a range that have received."""
         return self._inbox.received[words].copy()
 
     def _arcs(self, csr: Any) -> Rows:
         return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))
 
     def _closed(self) -> dict[str, Any]:
-        """The mask of a product: whoever has settled, or is kept from receiving by `cond`, is left out."""
+        """The mask of a product: vertices that are settled, or masked by `cond`, do not receive."""
         words = self._inbox.settled
         if self.code.cond is not None:
             with team():
@@ -276,7 +279,7 @@ def past(n: int) -> np.uint64:
 
 
 def settled_words(code: ProgramCode, state: tuple[np.ndarray, ...], n: int) -> np.ndarray:
-    """Bitmask of the vertices that `cond` keeps from receiving; bits past the last vertex are set."""
+    """Bitmask of the vertices masked by `cond`; bits past the last vertex are set."""
     words = np.zeros((n + 63) // 64, np.uint64)
     if code.cond is not None:
         made = shaped_functions_of(code) if code.is_shaped else functions_of(code)

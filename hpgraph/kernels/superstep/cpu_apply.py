@@ -1,4 +1,4 @@
-"""Passes over all vertices: the sums before the first superstep, and who may not receive."""
+"""Passes over all vertices: the sums before the first superstep, and the vertices masked by `cond`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _aggregate_block(aggregate, load, state, world, begin, end, sums):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def apply_aggregate(aggregate, load, state, world, n, sums):
-    """What ``aggregate`` contributes when nothing has changed, a row a block: the world before the first superstep."""
+    """Sums of ``aggregate`` over unchanged vertices, one row per block: the world before the first superstep."""
     for block in prange(sums.shape[0]):
         _aggregate_block(aggregate, load, state, world, block * BLOCK, min((block + 1) * BLOCK, n), sums[block])
 
 
-# One block needs one thread; this compiles in half the time.
+# For one block: no parallel loop, which halves the compile time.
 @njit(cache=True, nogil=True, counts_references=False)
 def apply_aggregate_alone(aggregate, load, state, world, n, sums):
     """`apply_aggregate` of one block."""
@@ -34,7 +34,7 @@ def apply_aggregate_alone(aggregate, load, state, world, n, sums):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def settle(cond, state, n, settled):
-    """Write the bitmask of the vertices that may not receive; bits past the last vertex are set."""
+    """Write the bitmask of the vertices masked by `cond`; bits past the last vertex are set."""
     for word in prange(settled.size):
         bits = np.uint64(0)
         for k in range(64):

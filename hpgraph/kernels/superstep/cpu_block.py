@@ -1,4 +1,4 @@
-"""Messages from other blocks and devices, joined to those that are there; the update of every vertex of a block."""
+"""Join messages from other blocks and devices to a block's own; update every vertex of a block."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _update_block(renew, tally, nothing, properties, nowhere, ids, message, worl
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def update_each(renew, tally, nothing, properties, nowhere, ids, message, world, step, sums):
-    """Update all vertices; a row of `sums` takes how many of a block changed, and what they add."""
+    """Update all vertices; a row of `sums` receives the number of changed vertices of a block, and their sums."""
     for block in prange(sums.shape[0]):
         end = min((block + 1) * BLOCK, message.size)
         _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, block * BLOCK, end,

@@ -1,9 +1,9 @@
-"""Supersteps that cost what their frontier costs: top-down from a list, and APPLY of who received.
+"""Supersteps whose cost is proportional to their frontier: top-down from a list, and APPLY of the receivers.
 
-`run_small` runs superstep after superstep on one thread, as long as frontiers stay small: entering a parallel region
-costs more than such a superstep. `push_many` and `apply_many` share one large superstep out among threads. Each thread
-owns a range of targets, so there are no atomics, and every target joins its messages in the order of the frontier:
-results are the same bit for bit on any number of threads.
+`run_small` runs consecutive supersteps on one thread while frontiers stay small: entering a parallel region costs more
+than such a superstep. `push_many` and `apply_many` divide one large superstep among threads. Each thread owns a range
+of targets, so there are no atomics, and every target joins its messages in the order of the frontier: results are the
+same bit for bit on any number of threads.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# What `run_small` keeps behind STEP and ACTIVE: the arcs that leave the active vertices, and which of the two queues is
-# read. They are a double buffer, and swap roles in each superstep.
+# Words of the progress of `run_small` behind STEP and ACTIVE: the out-arcs of the frontier, and which of the two queues
+# (a double buffer) is read.
 ARCS, SWAPPED = 2, 3
 # Rows up to this length are scanned for the first target of a range; longer ones are searched by bisection.
 SHORT = 16
-# Vertices of a block. Its sum is made by one thread, and the blocks' sums are added in order, so that a sum does not
+# Vertices of a block. One thread computes its sum, and the blocks' sums are added in order, so that a sum does not
 # depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
 BLOCK = 4096
 # Rows that a thread takes at a time in a pull.
@@ -37,7 +37,7 @@ ROWS = 1024
 
 
 class Functions(NamedTuple):
-    """A program's functions, as `hpgraph.kernels.runtime.functions` has them."""
+    """A program's functions; see `hpgraph.kernels.runtime.functions`."""
 
     gather: Any
     reduce: Any
@@ -46,13 +46,13 @@ class Functions(NamedTuple):
     update: Any
     load: Any
     aggregate: Any
-    # Of programs whose vertices hear from the arcs that leave them, and on which of them.
+    # Of programs whose arcs reply to their sources: the reply, and whether an arc replies.
     reply: Any = None
     reply_cond: Any = None
 
 
 class Queues(NamedTuple):
-    """The frontier, room for the next one, and room for who receives. The first two are a double buffer."""
+    """The frontier, room for the next one (a double buffer), and room for the list of receivers."""
 
     current: Any
     following: Any
@@ -60,9 +60,9 @@ class Queues(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """Messages; the set of who received one, as bits; where each vertex receives only once, the settled ones, as bits.
+    """Messages; bitmap of the receivers; bitmap of the settled vertices, if each vertex receives only once.
 
-    `identity` is what the first message is joined to: min and max so pass over a NaN that comes first.
+    The first message is joined to `identity`, so that min and max ignore a NaN that arrives first.
     """
 
     message: Any
@@ -71,7 +71,7 @@ class Inbox(NamedTuple):
     identity: Any
 
 
-# Numba leaves out what stands behind a None only where it is an argument of its own.
+# Numba prunes the branch behind a None only if it is a separate argument.
 @part(forceinline=True)
 def _is_settled(settled, v):
     if settled is None:
@@ -110,15 +110,15 @@ def _receive(functions, state, inbox, sent, v):
 
 
 @part(error_model="numpy", forceinline=True)
-def _hear(functions, state, arcs, inbox, u):
-    """Fold what the arcs that leave `u` have to say to it; whether there was anything."""
+def _gather_row_replies(functions, state, arcs, inbox, u):
+    """Fold the replies of the out-arcs of `u`; whether there was one."""
     found, value = False, inbox.identity
     for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
         v = vertex(arcs.indices, j)
         weight = entry_or(arcs.data, j, arcs.one)
         if call(functions.reply_cond, state, u, weight, v):
-            said = convert(inbox.identity, call(functions.reply, state, u, weight, v))
-            value = join(functions.reduce, value, said)
+            reply = convert(inbox.identity, call(functions.reply, state, u, weight, v))
+            value = join(functions.reduce, value, reply)
             found = True
     if found:
         inbox.message[u] = value
@@ -126,13 +126,13 @@ def _hear(functions, state, arcs, inbox, u):
 
 
 @part(error_model="numpy", forceinline=True)
-def _hear_all(reply, functions, state, arcs, inbox, frontier, size, listed):
-    """The first vertices of `frontier` hear from their arcs, before anything is sent; list who did."""
+def _gather_all_replies(reply, functions, state, arcs, inbox, frontier, size, listed):
+    """Gather replies at the first `size` vertices of `frontier`, before messages are sent; list the receivers."""
     count = 0
     if reply is not None:
         for i in range(size):
             u = np.int64(frontier[i])
-            if _hear(functions, state, arcs, inbox, u):
+            if _gather_row_replies(functions, state, arcs, inbox, u):
                 mark(inbox.received, u)
                 listed[count] = u
                 count += 1
@@ -141,9 +141,9 @@ def _hear_all(reply, functions, state, arcs, inbox, frontier, size, listed):
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed, count):
-    """Push from the first vertices of `frontier` to the targets low..high.
+    """Push from the first `size` vertices of `frontier` to the targets low..high.
 
-    Who receives is listed, behind `count` others, where there is room.
+    Receivers are appended to `listed` behind `count` others, unless it is empty.
     """
     for i in range(size):
         if is_stopped():
@@ -186,10 +186,10 @@ def _update(functions, state, inbox, v, world, step, sums):
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def run_small(functions, state, world, arcs, inbox, queues, progress, trace, most, cell):
-    """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or the trace is full.
+    """Supersteps on one thread, until no vertex is active, over `most` arcs leave the frontier, or the trace is full.
 
-    Their number is kept in `cell`, where there is one. The trace holds cycles. The frontier is in `queues.current` or,
-    where `progress` says so, in `queues.following`.
+    `cell`, if any, holds the superstep's number. The trace holds cycles. The frontier is in `queues.current` or, if
+    `progress[SWAPPED]`, in `queues.following`.
     """
     queue, following, listed = queues
     step, size, leaving, rows = progress[STEP], progress[ACTIVE], progress[ARCS], 0
@@ -202,23 +202,23 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
         step += 1
         rows += 1
         _turn(cell, step)
-        heard = _hear_all(functions.reply, functions, state, arcs, inbox, queue, size, listed)
-        received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed, heard)
+        replied = _gather_all_replies(functions.reply, functions, state, arcs, inbox, queue, size, listed)
+        received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed, replied)
         changed, arcs_left = 0, 0
         for i in range(received):
             v = np.int64(listed[i])
             inbox.received[v >> 6] = 0
             changes = _renew(functions, state, inbox, v, world, step)
             begin, end = arcs.indptr[v], arcs.indptr[v + 1]
-            # Its arcs are read in the next superstep.
+            # The next superstep reads its arcs.
             prefetch(arcs.indices, begin)
             prefetch_entry(arcs.data, begin)
-            # No branch: who changes, no processor foresees.
+            # Branch-free: the branch is unpredictable.
             following[changed] = v
             changed += changes
             arcs_left += changes * (end - begin)
         log(trace, rows, 0, size, leaving, cycles() - began)
-        # Once kernels are stopped, nobody uses their results: end the loop.
+        # After a stop the results are discarded: end the loop.
         size, leaving = 0 if is_stopped() else changed, arcs_left
         queue, following = following, queue
         swapped = 1 - swapped
@@ -228,34 +228,34 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def push_many(functions, state, arcs, is_sorted, inbox, frontier, bounds):
     """Push from all of `frontier`; each thread to a range of targets between two of the `bounds`, multiples of 64."""
-    nobody = np.empty(0, arcs.indices.dtype)
+    unlisted = np.empty(0, arcs.indices.dtype)
     for p in prange(bounds.size - 1):
-        _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, nobody, 0)
+        _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, unlisted, 0)
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
-def _hear_some(functions, state, arcs, inbox, frontier, begin, end):
+def _gather_reply_block(functions, state, arcs, inbox, frontier, begin, end):
     for i in range(begin, end):
         u = np.int64(frontier[i])
-        if _hear(functions, state, arcs, inbox, u):
+        if _gather_row_replies(functions, state, arcs, inbox, u):
             claim(inbox.received, u, False)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def hear_many(functions, state, arcs, inbox, frontier, workers):
-    """All of `frontier` hear from the arcs that leave them."""
+def gather_replies(functions, state, arcs, inbox, frontier, workers):
+    """Gather the replies of the out-arcs of all of `frontier`."""
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
             begin = fetch_add(counter, 0, ROWS)
             if begin >= frontier.size or is_stopped():
                 break
-            _hear_some(functions, state, arcs, inbox, frontier, begin, min(begin + ROWS, frontier.size))
+            _gather_reply_block(functions, state, arcs, inbox, frontier, begin, min(begin + ROWS, frontier.size))
 
 
 @part(forceinline=True)
-def _heard(reply, inbox, v):
-    """What `v` has from the arcs that leave it, where arcs reply: whether there is something, and what."""
+def _replies_of(reply, inbox, v):
+    """Whether `v` has received replies, and their combination; the identity without any."""
     found, value = False, inbox.identity
     if reply is not None:
         found = test(inbox.received, v)
@@ -266,8 +266,8 @@ def _heard(reply, inbox, v):
 
 @part(error_model="numpy", forceinline=True)
 def _pull_row(functions, terminal, state, arcs, inbox, active, v):
-    """Fold the messages of the active in-neighbours of `v` into what it has; true if there is one."""
-    found, value = _heard(functions.reply, inbox, v)
+    """Fold the messages of the active in-neighbours of `v` into its replies; true if it received either."""
+    found, value = _replies_of(functions.reply, inbox, v)
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):
@@ -292,7 +292,7 @@ def _pull_rows(functions, terminal, state, arcs, inbox, active, begin, end):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def pull_some(functions, terminal, state, arcs, inbox, active, workers):
-    """Every vertex that may receive looks among its in-neighbours for active ones whose arc lets a message through."""
+    """Bottom-up step: each vertex that may receive combines messages of active in-neighbours that pass `edge_cond`."""
     n = inbox.message.size
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
@@ -303,7 +303,7 @@ def pull_some(functions, terminal, state, arcs, inbox, active, workers):
             _pull_rows(functions, terminal, state, arcs, inbox, active, begin, min(begin + ROWS, n))
 
 
-# As many rows as one thread takes at a time need no others; this compiles in half the time.
+# For at most ROWS rows: no parallel loop, which halves the compile time.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def pull_some_alone(functions, terminal, state, arcs, inbox, active):
     """`pull_some` on one thread."""
@@ -312,7 +312,7 @@ def pull_some_alone(functions, terminal, state, arcs, inbox, active):
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _apply_block(functions, state, inbox, world, step, indptr, block, changed, at, sums):
-    """Update who received, and forget that; list who changed in ``changed[at:]``. Their number, and their arcs."""
+    """Update the receivers and clear their bits; list changed vertices in ``changed[at:]``. Their number, and arcs."""
     count, arcs = 0, 0
     for word in range(block * (BLOCK >> 6), min((block + 1) * (BLOCK >> 6), inbox.received.size)):
         bits = _unsettled(inbox.settled, word, inbox.received[word])
@@ -331,10 +331,10 @@ def _apply_block(functions, state, inbox, world, step, indptr, block, changed, a
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def apply_many(functions, state, inbox, world, step, indptr, room, counts, sums):
-    """Update who received, by blocks of vertices; who changed is listed, ascending, where the block begins in `room`.
+    """Update the receivers, by blocks of vertices; `room` lists a block's changed vertices, ascending, at its offset.
 
-    A row of ``counts`` takes a block's changed vertices and the arcs that leave them, a row of ``sums`` what it adds;
-    the latter are zero before.
+    A row of ``counts`` receives a block's number of changed vertices and of their out-arcs; its sums are added to a row
+    of ``sums``, which is zero before.
     """
     for block in prange(counts.shape[0]):
         counts[block, 0], counts[block, 1] = _apply_block(
@@ -342,7 +342,7 @@ def apply_many(functions, state, inbox, world, step, indptr, room, counts, sums)
         )
 
 
-# One block needs one thread; this compiles in half the time.
+# For one block: no parallel loop, which halves the compile time.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def apply_alone(functions, state, inbox, world, step, indptr, room, counts, sums):
     """`apply_many` of one block."""
@@ -351,7 +351,7 @@ def apply_alone(functions, state, inbox, world, step, indptr, room, counts, sums
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def close_up(room, counts, following):
-    """Copy the lists of all blocks from `room` to `following`, one behind the other."""
+    """Compact the lists of all blocks from `room` into `following`."""
     at = np.zeros(counts.shape[0], np.int64)
     for block in range(1, counts.shape[0]):
         at[block] = at[block - 1] + counts[block - 1, 0]

@@ -32,7 +32,7 @@ from hpgraph.semiring.stop import is_stopped
 
 
 class Calls(NamedTuple):
-    """A program's functions, as `hpgraph.kernels.runtime.shaped_functions` has them."""
+    """A program's functions; see `hpgraph.kernels.runtime.shaped_functions`."""
 
     gather: Any
     join: Any
@@ -45,7 +45,7 @@ class Calls(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """Messages one after the other; the set of who received one, as bits; the number that changes none."""
+    """Messages, flattened; bitmap of the receivers; the monoid's identity."""
 
     messages: Any
     received: Any
@@ -73,19 +73,19 @@ class ShapedSupersteps:
         self._listed, self._room = np.empty(self.n, ids), np.empty(self.n, ids)
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
-        """Show what `push` and `pull` do next the world of a superstep."""
+        """Set the world that the next `push` or `pull` reads."""
         for cell, value in zip(self._cells, (step, *world), strict=True):
             cell[0] = value
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:
-        """No frontier is small: superstep follows superstep through Python."""
+        """None: each superstep is a call from Python."""
         return None
 
     def push(self, part: Part, frontier: Frontier) -> None:
-        """The active vertices send along the arcs that leave them."""
-        self._hear(part, frontier)
+        """Send messages along the arcs that leave the frontier (top-down)."""
+        self._gather_replies(part, frontier)
         arcs = part.sending
         with team() as workers:
             push_many(
@@ -94,25 +94,25 @@ class ShapedSupersteps:
             )  # fmt: skip
 
     def pull(self, part: Part, frontier: Frontier) -> None:
-        """Who may receive combines the messages of its active in-neighbours."""
-        self._hear(part, frontier)
+        """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
+        self._gather_replies(part, frontier)
         with team() as workers:
             pull_many(
                 self._calls, self.state, self._arcs(part.gathering), self._inbox, frontier.bits.words, workers
             )
 
-    def _hear(self, part: Part, frontier: Frontier) -> None:
+    def _gather_replies(self, part: Part, frontier: Frontier) -> None:
         reply, condition = shaped_functions_of(self.code).replies
         if reply is None:
             return
         with team() as workers:
-            hear_tuples(
+            gather_replies(
                 self._calls, reply, condition, self.state, self._arcs(part.sending), self._inbox, plain(frontier.ids),
                 workers,
             )  # fmt: skip
 
     def addressed(self) -> Bitmask:
-        """Whom `apply` would update now."""
+        """The vertices that `apply` would update now."""
         return Bitmask(self.n, self._inbox.received.copy())
 
     def address(self, frontier: Frontier) -> None:
@@ -122,7 +122,7 @@ class ShapedSupersteps:
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
-        """Update who received, or everyone: who changed, and the sums."""
+        """Update the vertices that received, or all; return those that changed, and the sums."""
         if everyone:
             self._inbox.received[:] = Bitmask.full(self.n).words
         blocks = -(-self.n // BLOCK)
@@ -136,7 +136,7 @@ class ShapedSupersteps:
         for block, count in enumerate(counts[:, 0].tolist()):
             self._listed[at : at + count] = self._room[block * BLOCK : block * BLOCK + count]
             at += count
-        # A frontier's list must not change under whoever holds it.
+        # Copied: a frontier is immutable, and this buffer is reused.
         return Frontier(self.n, ids=self._listed[:changed].copy(), arcs=arcs), sums.sum(axis=0)
 
     def _arcs(self, csr: Any) -> Rows:
@@ -144,7 +144,7 @@ class ShapedSupersteps:
 
 
 def flat(state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Properties as kernels take them: the numbers of a vertex one after the other, vertex after vertex."""
+    """Properties as kernels take them: flattened, vertex by vertex."""
     return tuple(plain(values.reshape(-1)) for values in state)
 
 
@@ -180,7 +180,7 @@ def push_many(calls, state, arcs, is_sorted, inbox, frontier, bounds):
 
 @part(error_model="numpy", forceinline=True)
 def _pull_row(calls, state, arcs, inbox, active, v):
-    # A vertex may have heard from the arcs that leave it; else its message is neutral.
+    # A vertex may have received replies of its out-arcs; else its message is neutral.
     found, value = test(inbox.received, v), call(calls.take, inbox.messages, v)
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
@@ -196,7 +196,7 @@ def _pull_row(calls, state, arcs, inbox, active, v):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def pull_many(calls, state, arcs, inbox, active, workers):
-    """Every vertex that may receive looks among its in-neighbours for active ones whose arc lets a message through."""
+    """Bottom-up step: each vertex that may receive combines messages of active in-neighbours that pass `edge_cond`."""
     n = arcs.indptr.size - 1
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
@@ -211,7 +211,7 @@ def pull_many(calls, state, arcs, inbox, active, workers):
 
 @part(error_model="numpy", forceinline=True)
 def _apply(calls, state, inbox, v, world, step, sums):
-    """APPLY at one vertex, whose message is then neutral again; whether it changed."""
+    """APPLY at one vertex, and reset its message; whether the vertex changed."""
     changed = call(calls.apply, state, v, inbox.messages, world, step, sums)
     call(calls.put, inbox.messages, v, call(calls.neutral, inbox.identity))
     return changed
@@ -219,13 +219,13 @@ def _apply(calls, state, inbox, v, world, step, sums):
 
 @part(error_model="numpy", forceinline=True)
 def _deliver(calls, state, arcs, inbox, u, j, v):
-    """Send along one arc, where the program lets a message through."""
+    """Send along one arc that passes `edge_cond`."""
     weight = entry_or(arcs.data, j, arcs.one)
     if call(calls.edge_cond, state, u, weight, v):
         _receive(calls, inbox, call(calls.gather, state, u, weight, v), v)
 
 
-# A function of its own: in a parallel loop Numba takes a write to an attribute's array for one that nobody reads.
+# A separate function: in a parallel loop Numba drops a write to an attribute's array as dead.
 @part(forceinline=True)
 def _take_word(inbox, word):
     bits = inbox.received[word]
@@ -235,10 +235,10 @@ def _take_word(inbox, word):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def apply_many(calls, state, inbox, world, step, indptr, room, counts, sums):
-    """Update who received, by blocks of vertices; who changed is listed at the beginning of the block's `room`.
+    """Update the receivers, by blocks of vertices; `room` lists a block's changed vertices at its offset.
 
-    A row of ``counts`` takes a block's changed vertices and the arcs that leave them, a row of ``sums`` what it adds;
-    both are zero before. Who received is forgotten, and its message neutral again.
+    A block's number of changed vertices and of their out-arcs is added to a row of ``counts``, its sums to a row of
+    ``sums``; both are zero before. Bits and messages of the receivers are reset.
     """
     for block in prange(counts.shape[0]):
         first = block * BLOCK
@@ -256,7 +256,7 @@ def apply_many(calls, state, inbox, world, step, indptr, room, counts, sums):
 
 
 @part(error_model="numpy", forceinline=True)
-def _hear_tuple(calls, reply, condition, state, arcs, inbox, u):
+def _gather_row_replies(calls, reply, condition, state, arcs, inbox, u):
     found, value = False, call(calls.neutral, inbox.identity)
     for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
         v = vertex(arcs.indices, j)
@@ -270,8 +270,8 @@ def _hear_tuple(calls, reply, condition, state, arcs, inbox, u):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def hear_tuples(calls, reply, condition, state, arcs, inbox, frontier, workers):
-    """All of `frontier` hear from the arcs that leave them."""
+def gather_replies(calls, reply, condition, state, arcs, inbox, frontier, workers):
+    """Gather the replies of the out-arcs of all of `frontier`."""
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
@@ -279,4 +279,4 @@ def hear_tuples(calls, reply, condition, state, arcs, inbox, frontier, workers):
             if begin >= frontier.size or is_stopped():
                 break
             for i in range(begin, min(begin + ROWS, frontier.size)):
-                _hear_tuple(calls, reply, condition, state, arcs, inbox, np.int64(frontier[i]))
+                _gather_row_replies(calls, reply, condition, state, arcs, inbox, np.int64(frontier[i]))

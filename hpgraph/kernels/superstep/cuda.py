@@ -45,16 +45,16 @@ SPACE = Layout(
     "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, list="*", following_list="*",
     pieces="*", trace=TRACE,
 )  # fmt: skip
-# Most arcs of a frontier for which supersteps run in one launch. A superstep that the host launches costs some 50 µs
-# for launches and the way back, in which atomic operations serve millions of arcs. Beyond, it may pay to pull.
+# Largest number of frontier arcs for which supersteps run in one launch. A superstep that the host launches costs some
+# 50 µs of latency, in which atomic operations serve millions of arcs. Beyond, a pull may be faster.
 ONE_LAUNCH_ARCS = 1 << 22
 
 
 def _most_at_once(arcs: CSR) -> int:
-    """Most vertices that have up to ONE_LAUNCH_ARCS arcs, whichever they are; waits for the device, once a graph."""
+    """Number of vertices that have at most ONE_LAUNCH_ARCS arcs, for any choice; waits for the device, once a graph."""
     longest, pieces = row_lengths(arcs)
     longest = max(longest, 1)
-    # All heavy ones, and light ones beside them.
+    # All heavy vertices, and light ones in the rest.
     light = max(ONE_LAUNCH_ARCS - pieces * PIECE, 0) // min(longest, PIECE)
     return max(light, ONE_LAUNCH_ARCS // longest)
 
@@ -104,7 +104,7 @@ class Supersteps:
     ``state`` (tuple of CuPy arrays of length n): the properties; changed in place.
     """
 
-    # Messages that meet are joined by atomic operations, in any order.
+    # Messages to one vertex are joined by atomic operations, in any order.
     pushes_repeat = False
 
     def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
@@ -117,9 +117,9 @@ class Supersteps:
 
     @cached_property
     def _inboxes(self) -> tuple[Any, ...]:
-        """Messages, all the identity, and who received, nobody, as small supersteps find and leave them: two of each.
+        """Two inboxes (a double buffer): messages, all the identity, and the bitmap of receivers, clear.
 
-        Where all are updated before anyone sends, one is both.
+        Small supersteps leave them so. If all vertices are updated before any sends, both are the same.
         """
         import cupy
 
@@ -132,7 +132,7 @@ class Supersteps:
         return (*one, *(one if self.code.reads_receivers or self.code.cells else made()))
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
-        """Show what `push` and `pull` do next the world of a superstep."""
+        """Set the world that the next `push` or `pull` reads."""
         self._world.set(held(self.code, (step, *world)))
 
     def run_small(
@@ -142,7 +142,7 @@ class Supersteps:
         import cupy
 
         code, out = self.code, part.sending
-        # "Any" has no identity that the first message would replace.
+        # "Any" has no identity to initialize messages with.
         if code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > ONE_LAUNCH_ARCS:
             return None
         if code.cells:
@@ -169,31 +169,31 @@ class Supersteps:
         return rows, steps, Frontier(self.n, ids=active[:count], arcs=arcs)
 
     def push(self, part: Part, frontier: Frontier) -> None:
-        """The active vertices send along the arcs that leave them (top-down)."""
+        """Send messages along the arcs that leave the frontier (top-down)."""
         code = self.code
         self._message.fill(code.reduce.identity_for(code.message))
-        offer, (state, arrived) = functions_of(code).offer, self._noting()
-        accum = self._hear(part, frontier, state)
+        offer, (state, arrived) = functions_of(code).offer, self._with_arrivals()
+        accum = self._gather_replies(part, frontier, state)
         touched = push(
             part.sending, offer, code.reduce, state, frontier.ids, self._message, accum=accum, **self._left_out()
         )
         self._received = Bitmask.from_indices(touched, self.n) if arrived is None else Bitmask.from_bool(arrived != 0)
         if code.edge_cond is not None and arrived is None:
-            self._let_through(
+            self._keep_passed(
                 lambda passable, lor, passes: push(
                     part.sending, passable, lor, self.state, frontier.ids, passes, mask=self._received
                 )
             )
 
     def pull(self, part: Part, frontier: Frontier) -> None:
-        """Who may receive combines the messages of its active in-neighbours (bottom-up)."""
+        """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
         code = self.code
         if frontier.everyone and code.cond is not None:
             self._message.fill(code.reduce.identity_for(code.message))
-        state, arrived = self._noting()
-        accum = self._hear(part, frontier, state)
+        state, arrived = self._with_arrivals()
+        accum = self._gather_replies(part, frontier, state)
         active = None if frontier.everyone else frontier.bits
-        # Given a set to write, a product takes every arc once. Whole products are tried out against each other.
+        # A product that writes `received` visits every arc once; one that does not may be run repeatedly to tune it.
         self._received = Bitmask.zeros(self.n, "cuda")
         pull(
             part.gathering, functions_of(code).offer, code.reduce, state, self._message, active=active,
@@ -202,33 +202,33 @@ class Supersteps:
         if arrived is not None:
             self._received = Bitmask.from_bool(arrived != 0)
         elif code.edge_cond is not None:
-            self._let_through(
+            self._keep_passed(
                 lambda passable, lor, passes: pull(
                     part.gathering, passable, lor, self.state, passes, active=active, mask=self._received
                 )
             )
 
-    def _hear(self, part: Part, frontier: Frontier, state: tuple[Any, ...]) -> Any:
-        """Replies of edges to the active vertices that they leave, as of edges before the superstep.
+    def _gather_replies(self, part: Part, frontier: Frontier, state: tuple[Any, ...]) -> Any:
+        """Gather replies of edges at their active sources, before messages change the edges.
 
-        Returns the operator that joins to a reply what is sent to the vertex; None where no edge replies.
+        Returns the operator that joins messages to a reply; None if no edge replies.
         """
-        code, heard = self.code, functions_of(self.code).heard
-        if heard is None:
+        code, reply = self.code, functions_of(self.code).heard
+        if reply is None:
             return None
-        # The product leaves vertices that do not send alone; what is sent to them is joined to what stands there, too.
+        # The product skips inactive vertices, but messages are joined to their values, too.
         self._message.fill(code.reduce.identity_for(code.message))
-        # By rows of out-arcs: a vertex that sends is here the one that receives.
+        # By rows of out-arcs: the source of an arc receives its reply.
         pull(
-            part.sending, heard, code.reduce, state, self._message, received=Bitmask.zeros(self.n, "cuda"),
+            part.sending, reply, code.reduce, state, self._message, received=Bitmask.zeros(self.n, "cuda"),
             mask=None if frontier.everyone else frontier.bits,
         )  # fmt: skip
         return code.reduce.op
 
-    def _noting(self) -> tuple[tuple[Any, ...], Any]:
-        """The state as `offer` wants it, and where it notes the vertices that `edge_cond` let a message through to.
+    def _with_arrivals(self) -> tuple[tuple[Any, ...], Any]:
+        """The state for `offer`, and the array in which it marks vertices to which a message passed `edge_cond`.
 
-        To ask afterwards, as for a vertex program, would be too late: by then edges have changed.
+        `edge_cond` cannot be tested afterwards, as for a vertex program: by then edges have changed.
         """
         import cupy
 
@@ -237,8 +237,8 @@ class Supersteps:
         arrived = cupy.zeros(self.n, "uint8")
         return (*self.state, arrived), arrived
 
-    def _let_through(self, product: Callable[[Any, Any, Any], Any]) -> None:
-        """Leave those to whom `edge_cond` let a message through: the product took the others' for neutral."""
+    def _keep_passed(self, product: Callable[[Any, Any, Any], Any]) -> None:
+        """Keep the receivers to which a message passed `edge_cond`; others received the neutral value only."""
         import cupy
 
         passes = cupy.zeros(self.n, np.uint8)
@@ -246,11 +246,11 @@ class Supersteps:
         self._received = Bitmask.from_bool(passes != 0)
 
     def _closed(self) -> Bitmask | None:
-        """Who receives no more: whoever has settled, or is kept from receiving by `cond`."""
-        kept, settled = _kept(self.code, self.state), self._settled
-        if kept is None or settled is None:
-            return settled if kept is None else kept
-        return kept | settled
+        """Vertices that are settled, or masked by `cond`."""
+        masked, settled = _masked(self.code, self.state), self._settled
+        if masked is None or settled is None:
+            return settled if masked is None else masked
+        return masked | settled
 
     def _left_out(self) -> dict[str, Any]:
         """The mask of a product."""
@@ -258,7 +258,7 @@ class Supersteps:
         return {} if closed is None else {"mask": closed, "complement": True}
 
     def addressed(self) -> Bitmask:
-        """Whom `apply` would update now, and perhaps some that receive no more."""
+        """The vertices that `apply` would update now; may include settled ones."""
         return self._received
 
     def address(self, frontier: Frontier) -> None:
@@ -268,7 +268,7 @@ class Supersteps:
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
-        """Update who received, or everyone: who changed, and the sums. Waits for the device."""
+        """Update the vertices that received, or all; return those that changed, and the sums. Waits for the device."""
         import cupy
 
         code, received = self.code, self._received
@@ -290,13 +290,13 @@ class Supersteps:
         )  # fmt: skip
         sums = cupy.empty(rows.shape[1], np.float64)
         _sum(module, rows, sums)
-        total = sums.get()  # Python decides by it whether to go on
+        total = sums.get()  # the host decides by it whether to continue
         return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
 
     # Over a block of a larger graph, messages leave for the blocks that own their targets.
 
     def take(self, vertices: slice, words: slice) -> tuple[Any, Any]:
-        """Take out what a range of vertices has received: who, uint32, and the messages. Waits for the device."""
+        """Take the messages of a range of vertices out of the inbox; return vertices (uint32) and messages. Waits."""
         received = self._received.words[words]
         if self._settled is not None:
             settled = self._settled.words[words]
@@ -307,11 +307,11 @@ class Supersteps:
         return ids.astype(np.uint32), self._message[vertices][ids]
 
     def messages_of(self, vertices: slice) -> Any:
-        """What a range of vertices has received, those with nothing the identity; after `pull_all`."""
+        """Messages of a range of vertices, the identity where none arrived; after `pull_all`."""
         return self._message[vertices]
 
     def join_listed(self, vertices: slice, ids: Any, messages: Any) -> None:
-        """Join messages to those of a range of vertices: who, counted from the beginning of the range, each once."""
+        """Join messages to those of the vertices `ids`, distinct and relative to the beginning of a range."""
         if len(ids):
             code = self.code
             identity = np.asarray(code.reduce.identity_for(code.message), code.message)
@@ -321,7 +321,7 @@ class Supersteps:
             )  # fmt: skip
 
     def join_all(self, vertices: slice, messages: Any) -> None:
-        """The same, one message for each vertex of the range, none of which counts as received."""
+        """Join one message to each vertex of the range, without marking it as received."""
         if len(messages):
             self._launch(1, len(messages), self._message[vertices], messages, np.int64(len(messages)))
 
@@ -330,11 +330,11 @@ class Supersteps:
         module.function(JOIN_KERNELS[number])((-(-count // APPLY_THREADS),), (APPLY_THREADS,), arguments)
 
     def pull_all(self, rows: CSR) -> None:
-        """Messages of everyone to the first vertices, none of which counts as received."""
+        """Combine messages of all vertices at the first ones, without marking these as received."""
         pull(rows, functions_of(self.code).offer, self.code.reduce, self.state, self._message[: rows.shape[0]])
 
     def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
-        """Update every vertex of a range, whether it received or not: how many changed, and the sums."""
+        """Update every vertex of a range, received or not; return the number that changed, and the sums."""
         first = vertices.start // 64
         full = Bitmask.full(vertices.stop - vertices.start, device="cuda").words
         self._received = Bitmask.zeros(self.n, "cuda")
@@ -343,7 +343,7 @@ class Supersteps:
         return changed.size, sums
 
     def received(self, words: slice) -> Any:
-        """A copy of the bits that say who of a range has received."""
+        """A copy of the bitmap of vertices of a range that have received."""
         return self._received.words[words].copy()
 
 
@@ -369,13 +369,13 @@ def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) 
     shown = cupy.zeros(len(chosen.cells), np.uint64)
     if chosen.cells:
         shown.set(held(chosen, (0, *world)))
-    kept = _kept(chosen, (*state, *cells(chosen, shown)))
-    assert kept is not None
-    return ~kept
+    masked = _masked(chosen, (*state, *cells(chosen, shown)))
+    assert masked is not None
+    return ~masked
 
 
-def _kept(code: ProgramCode, state: tuple[Any, ...]) -> Bitmask | None:
-    """Whom `cond` keeps from receiving."""
+def _masked(code: ProgramCode, state: tuple[Any, ...]) -> Bitmask | None:
+    """Vertices masked by `cond`."""
     import cupy
 
     if code.cond is None:

@@ -22,7 +22,7 @@ from hpgraph.semiring import get_monoid
 # As in apply.cuh.
 SPAN, THREADS = 2048, 256
 APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply_several", "contribute", "total", "settle"))
-# Blocks that send: each multiprocessor has room for some of them, and a warp takes vertex after vertex.
+# Largest grid of `send`, whose warps loop over vertices.
 _BLOCKS = 4096
 
 
@@ -30,17 +30,14 @@ _BLOCKS = 4096
 def shaped_program(
     code: ProgramCode, weight: np.dtype | None, ids: np.dtype, replies: bool = False
 ) -> ShapedProgram:
-    """The C++ form of a program; made once.
-
-    ``weight``: type of the weights; None for a pattern.
-    """
+    """The C++ form of a program, cached. ``weight``: type of the weights; None for a pattern."""
     return ShapedProgram(code, weight, ids, replies)
 
 
 class ShapedSupersteps:
     """`hpgraph.kernels.superstep.cuda.Supersteps` of a program with shapes; the parameters are the same."""
 
-    # Messages that meet are joined by atomic operations, in any order.
+    # Messages to one vertex are joined by atomic operations, in any order.
     pushes_repeat = False
 
     def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
@@ -55,20 +52,20 @@ class ShapedSupersteps:
         self._received = Bitmask.zeros(self.n, "cuda")
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
-        """Show what `push` and `pull` do next the world of a superstep."""
+        """Set the world that the next `push` or `pull` reads."""
         self._world.set(held(self.code, (step, *world)))
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:
-        """No frontier is small: superstep follows superstep through Python."""
+        """None: each superstep is launched from Python."""
         return None
 
     def push(self, part: Part, frontier: Frontier) -> None:
-        """The active vertices send along the arcs that leave them."""
+        """Send messages along the arcs that leave the frontier (top-down)."""
         out, count = part.sending, frontier.size
-        self._forget()
-        self._hear(part, frontier)
+        self._clear_arrivals()
+        self._gather_replies(part, frontier)
         self._received = Bitmask.zeros(self.n, "cuda")
         program = shaped_program(self.code, weight_dtype(out), out.indices.dtype)
         index = "int" if out.indices.dtype == np.int32 else "long long"
@@ -82,20 +79,20 @@ class ShapedSupersteps:
                     out.indptr, out.indices, np.uint64(address(out.data)), self._received.words, self._messages,
                 ),
             )  # fmt: skip
-        self._note()
+        self._receive_arrivals()
 
     def pull(self, part: Part, frontier: Frontier) -> None:
-        """Who may receive combines the messages of its active in-neighbours."""
+        """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
         import cupy
 
         code, rows = self.code, part.gathering
-        self._forget()
-        self._hear(part, frontier)
+        self._clear_arrivals()
+        self._gather_replies(part, frontier)
         weight = weight_dtype(rows)
         ids = (rows.indices if hasattr(rows, "indices") else rows.tail_indices).dtype
         closed = None if code.cond is None else _settled(code, self.state, self.n)
         active, self._received = frontier.bits, Bitmask.zeros(self.n, "cuda")
-        # Rows without a message are written as well, with the neutral one: beside a reply that stands there.
+        # Rows without a message are written too, with the neutral one: so not over replies.
         product, replies = shaped_program(code, weight, ids).product, shaped_functions_of(code).replies[0] is not None
         sent = cupy.empty_like(self._messages) if replies else self._messages
         sets = words(address(active.words), address(closed), address(self._received.words), 0 if code.has_edges else 1)
@@ -104,7 +101,7 @@ class ShapedSupersteps:
             module = product.load("spmv.cuh", "accumulate")
             blocks = -(-self.n // BLOCK)
             launch(module, "accumulate", blocks, sent, self._received.words, np.int64(self.n), self._messages)
-        self._note()
+        self._receive_arrivals()
         if code.edge_cond is not None and not code.notes_arrivals:
             passes = cupy.zeros(self.n, np.uint8)
             pull(
@@ -113,27 +110,27 @@ class ShapedSupersteps:
             )  # fmt: skip
             self._received = Bitmask.from_bool(passes != 0)
 
-    def _hear(self, part: Part, frontier: Frontier) -> None:
-        """Replies, by rows of out-arcs: an active vertex is the one that receives. Other messages stay neutral."""
+    def _gather_replies(self, part: Part, frontier: Frontier) -> None:
+        """Gather replies at active vertices, by rows of out-arcs. Other messages stay neutral."""
         if shaped_functions_of(self.code).replies[0] is None:
             return
         rows = part.sending
         program = shaped_program(self.code, weight_dtype(rows), rows.indices.dtype, True)
-        everyone, heard = Bitmask.full(self.n, device="cuda"), Bitmask.zeros(self.n, "cuda")
-        sets = words(*(address(one.words) for one in (everyone, frontier.bits, heard)), 0)
+        full, received = Bitmask.full(self.n, device="cuda"), Bitmask.zeros(self.n, "cuda")
+        sets = words(*(address(one.words) for one in (full, frontier.bits, received)), 0)
         directly(rows, program.product, sets)(self.state, self._messages)
 
-    def _forget(self) -> None:
+    def _clear_arrivals(self) -> None:
         if self.code.notes:
             self.state[-1].fill(0)
 
-    def _note(self) -> None:
-        """The vertices that `edge_cond` let a message through to: to ask it when edges have changed is too late."""
+    def _receive_arrivals(self) -> None:
+        """Receivers from the marks that messages left on passing `edge_cond`: edges have changed since."""
         if self.code.notes:
             self._received = Bitmask.from_bool(self.state[-1] != 0)
 
     def addressed(self) -> Bitmask:
-        """Whom `apply` would update now, and perhaps some that receive no more."""
+        """The vertices that `apply` would update now; may include settled ones."""
         return self._received
 
     def address(self, frontier: Frontier) -> None:
@@ -143,7 +140,7 @@ class ShapedSupersteps:
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
-        """Update who received, or everyone: who changed, and the sums. Waits for the device."""
+        """Update the vertices that received, or all; return those that changed, and the sums. Waits for the device."""
         import cupy
 
         code, active = self.code, Bitmask.zeros(self.n, "cuda")
@@ -163,7 +160,7 @@ class ShapedSupersteps:
 
 
 def held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
-    """What the array of the cells holds: superstep and parameters, eight bytes each."""
+    """Content of the array of cells: superstep and parameters, eight bytes each."""
     made = np.zeros(len(code.cells), np.uint64)
     for i, (value, dtype) in enumerate(zip(values, code.cells, strict=True)):
         made[i : i + 1].view(dtype)[0] = value
@@ -171,12 +168,12 @@ def held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
 
 
 def cells(code: ProgramCode, world: Any) -> tuple[Any, ...]:
-    """An array of one element for each cell, in the array that holds them all."""
+    """A view of one element for each cell, into the array of all cells."""
     return tuple(world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
 
 
 def flat(code: ProgramCode, state: tuple[Any, ...], world: Any, n: int) -> tuple[Any, ...]:
-    """The state as kernels take it, vertex after vertex, the cells behind it, and room for what functions note."""
+    """The state as kernels take it: flattened properties, cells, and arrays that functions mark."""
     import cupy
 
     notes = (cupy.zeros(n, dtype) for dtype in code.notes)
@@ -211,7 +208,7 @@ def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) 
 
 
 def _settled(code: ProgramCode, state: tuple[Any, ...], n: int) -> Any:
-    """Words of the vertices that `cond` keeps from receiving."""
+    """Words of the bitmask of vertices masked by `cond`."""
     import cupy
 
     found = cupy.empty((n + 63) // 64, np.uint64)

@@ -1,12 +1,12 @@
-// Supersteps of the general loop whose frontiers are small, one after another in one launch.
+// Supersteps of the general loop with small frontiers, fused into one launch.
 //
-// A list holds who received. Each of its vertices is updated (APPLY), and whoever changed sends along its arcs; messages
-// meet by atomic operations, and whoever receives a first one is listed for the next superstep. A superstep costs what its
-// frontier costs. Where no message depends on properties of the vertex that it reaches, a vertex sends as soon as it is
-// updated: messages and marks are double buffers, as lists are, and one barrier ends a superstep. Otherwise, and where
-// those who received might send along too many arcs, all are updated first, and who changed is listed: two barriers. Where
-// the frontier fits one block, that block goes on alone: its barrier takes 40 ns, the grid's 1 µs (the fusion of SIMD-X,
-// H. Liu and H. H. Huang, ATC'19, carried to a block), and it counts in shared memory.
+// A list holds the receivers. Each is updated (APPLY) and, if it changed, sends along its out-arcs; atomic operations
+// combine messages, and a vertex's first message appends it to the next list. The cost of a superstep is proportional
+// to its frontier. If no message depends on properties of its target, a vertex sends as soon as it is updated: messages
+// and received bits are double buffers, as lists are, and one barrier ends a superstep. Otherwise, or if the receivers
+// might send along too many arcs, all are updated first and the changed ones listed: two barriers. A frontier that fits
+// one block is processed by that block alone: its barrier takes 40 ns, the grid's 1 µs (the fusion of SIMD-X, H. Liu
+// and H. H. Huang, ATC'19, applied to a block), and its tallies are in shared memory.
 #pragma once
 #include "operators.cuh"
 #include "one_block.cuh"
@@ -21,7 +21,7 @@ struct Meet {
     __device__ static Message apply(Message a, Message b) { return Program::join(a, b); }
 };
 
-// Messages: all the identity before and after. Who received one, as bits: all clear before and after.
+// Messages, all the identity before and after; bitmap of the receivers, clear before and after.
 template <class Message>
 struct Inbox {
     Message* message;
@@ -31,18 +31,18 @@ struct Inbox {
 template <class Index, class Message>
 struct GeneralSpace {
     Header* header;
-    Inbox<Message> inbox, following_inbox;  // the same where all are updated before anyone sends
-    Index *list, *following_list;           // of the sources; in the end, of who is active
+    Inbox<Message> inbox, following_inbox;  // the same if all vertices are updated before any sends
+    Index *list, *following_list;           // the sources; at the end, the active vertices
     Piece<Index>* pieces;                   // of heavy vertices that send
     Trace trace;
 };
 
-// A tally as memory has it now.
+// A tally, read from memory.
 __device__ inline Tally read(const volatile Tally* tally) {
     return Tally{tally->count, tally->arcs, 0, tally->light, tally->pieces, 0};
 }
 
-// Send the messages along a batch of arcs; by whole warps. Who receives a first one is given to arrive(comes, vertex).
+// Send the messages along a batch of arcs; warp-collective. Calls arrive(is_first, vertex) for each target.
 template <int size, class Program, class Index, class Weight, class Arrive>
 __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
                         const Inbox<typename Program::Message>& inbox, const Batch<Index, size>& batch, Arrive arrive) {
@@ -51,23 +51,23 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
     bool live[size];
     u32 seen[size];
     Message message[size];
-    op::Wide<Message> stands[size];
-    // Joins a message to what seems to stand there.
-    const auto meet = [&](Index to, Message sent, op::Wide<Message> standing) {
-        if constexpr (Program::JOINS_BUILT_IN) Program::Joins::atomic_combine_seen(inbox.message + to, sent, standing);
-        else op::combine_by_cas<Meet<Program>>(inbox.message + to, sent, standing);
+    op::Wide<Message> expected[size];
+    // Joins a message atomically; `current` is the value expected there.
+    const auto meet = [&](Index to, Message sent, op::Wide<Message> current) {
+        if constexpr (Program::JOINS_BUILT_IN) Program::Joins::atomic_combine_seen(inbox.message + to, sent, current);
+        else op::combine_by_cas<Meet<Program>>(inbox.message + to, sent, current);
     };
 #pragma unroll
     for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
-    // What an arc says to the vertex that it leaves, before the arc changes.
-    Message said[size];
-    bool says[size];
+    // Replies of arcs to their sources, before the arcs change.
+    Message reply[size];
+    bool replies[size];
     if constexpr (Program::REPLIES) {
 #pragma unroll
         for (int k = 0; k < size; ++k) {
             const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
-            says[k] = batch.live[k] && program.reply_cond(batch.source[k], weight, v[k]);
-            said[k] = says[k] ? (Message)program.reply(batch.source[k], weight, v[k]) : Message();
+            replies[k] = batch.live[k] && program.reply_cond(batch.source[k], weight, v[k]);
+            reply[k] = replies[k] ? (Message)program.reply(batch.source[k], weight, v[k]) : Message();
         }
     }
 #pragma unroll
@@ -76,11 +76,11 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
         live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
         message[k] = live[k] ? (Message)program.gather(batch.source[k], weight, v[k]) : Message();
     }
-    // Bits and slots are read together, and the claims are under way while messages meet: one chain of loads, not two.
+    // Bits and messages are loaded together, and claims overlap with the joins: one chain of loads, not two.
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         seen[k] = live[k] ? inbox.received_bits[v[k] >> 5] : ALL;
-        stands[k] = live[k] ? op::read_around(inbox.message + v[k]) : 0;
+        expected[k] = live[k] ? op::read_around(inbox.message + v[k]) : 0;
     }
     loaded(seen);
 #pragma unroll
@@ -90,7 +90,7 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
     }
 #pragma unroll
     for (int k = 0; k < size; ++k)
-        if (live[k]) meet(v[k], message[k], stands[k]);
+        if (live[k]) meet(v[k], message[k], expected[k]);
 #pragma unroll
     for (int k = 0; k < size; ++k) arrive(!(seen[k] >> (v[k] & 31) & 1), v[k]);
     if constexpr (Program::REPLIES) {
@@ -98,9 +98,9 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
         for (int k = 0; k < size; ++k) {
             const Index u = batch.source[k];
             u32 before = ALL;
-            if (says[k]) {
+            if (replies[k]) {
                 before = atomicOr(inbox.received_bits + (u >> 5), 1u << (u & 31));
-                meet(u, said[k], op::read_around(inbox.message + u));
+                meet(u, reply[k], op::read_around(inbox.message + u));
             }
             arrive(!(before >> (u & 31) & 1), u);
         }
@@ -112,11 +112,11 @@ __global__ void __launch_bounds__(THREADS, 1)
 run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,
           const typename Program::Message identity, const i64 done, const i64 limit, const i64 most, const i64 most_at_once,
           const i64 alone, const GeneralSpace<Index, typename Program::Message> space) {
-    // Whether a vertex may send before others are updated.
+    // Whether a vertex may send before the others are updated.
     constexpr bool BLIND = !Program::READS_WORLD && !Program::READS_RECEIVERS;
     __shared__ Index arrivals[WARPS * 64];
     __shared__ BlockSums sums;
-    __shared__ Tally own[3];  // of the block that goes alone
+    __shared__ Tally own[3];  // of the block that runs alone
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Index> arrived(arrivals);
     GridBarrier barrier(&space.header->barrier);
@@ -128,29 +128,30 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
 
     i64 step = 0, turn = 0;     // of double buffers: of inboxes, and of lists
     i64 rows = sources.count;   // of the list
-    i64 ahead_at = -1;          // a place in the next list that was read ahead
+    i64 ahead_at = -1;          // index in the next list of the prefetched vertex
     Index ahead = 0;
     int apply_shift = 5, send_shift = 5;
     bool is_alone = false;
     Tally now{};
     const auto tally = [&](i64 at) { return (is_alone ? own : space.header->tally) + (u32)at % 3; };
-    // Neighbours in the list go to different multiprocessors, unless one block is alone.
+    // Adjacent list entries go to different multiprocessors, unless one block runs alone.
     const auto thread = [&] {
         return is_alone ? (i64)threadIdx.x : ((i64)blockIdx.x + gridDim.x * (threadIdx.x >> 5)) * 32 + lane;
     };
 
-    // The vertices of the list, or the pieces of heavy ones, each with a group of lanes: update them, if they received, and
-    // send, if it is time; else list who may. The tally gets who is active, where that is new, and how many are listed.
+    // One pass over the vertices of the list, or the pieces of heavy ones, a group of lanes for each: update them if
+    // `applies`; then send if `sends`, else list the active ones. The tally counts active vertices if `counts`, and
+    // listed ones.
     const auto phase = [&](bool of_pieces, bool counts, bool applies, bool sends) {
         const Index* const list = of_two(space.list, space.following_list, turn & 1);
         Index* const listed = of_two(space.following_list, space.list, turn & 1);
-        // Values: to refer to a parameter chosen as it runs, the compiler copies them all to local memory, and forgets that
-        // what they point to is global.
+        // By value: for a reference to a parameter chosen at run time, the compiler would copy all of them to local
+        // memory and lose that their pointers are global.
         const Inbox<typename Program::Message> inbox = of_two(space.inbox, space.following_inbox, step & 1);
         const Inbox<typename Program::Message> following = of_two(space.following_inbox, space.inbox, step & 1);
         const i64 count = of_pieces ? (i64)now.pieces : rows, at = thread();
         const i64 threads = is_alone ? THREADS : (i64)gridDim.x * THREADS;
-        // Vertices that nobody has to update first may have several warps each.
+        // Vertices without an update may have several warps each.
         const int shift = lanes_of_a_row(count, !sends || applies || of_pieces ? 0 : now.arcs, threads, 0);
         const int group = 1 << shift, member = member_of_lanes((u32)at, shift);
         // Read by all before the last barrier.
@@ -178,7 +179,7 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
                     double no_sums[Program::SUMS + 1];
                     changes = program.apply(u, inbox.message[u], done + step, no_sums);
                     inbox.message[u] = identity;
-                    // All of the word's vertices are cleared in this phase, and none is set.
+                    // This phase clears all set bits of the word, and sets none.
                     inbox.received_bits[u >> 5] = 0;
                 }
                 active = __ballot_sync(ALL, changes) >> (lane & -group) & 1;
@@ -207,38 +208,38 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         found.finish_list(sums, mine, v);
         if (is_alone) __syncthreads();
         else barrier.wait();
-        // Read before it is known how many there are: one chain of loads less. What lies behind them is no vertex.
+        // Prefetch before the list's length is known: one chain of loads less. Entries past the end are not used.
         if (applies) apply_shift = shift;
         if (sends && !of_pieces) send_shift = shift;
         ahead_at = at >> (sends ? apply_shift : send_shift);
         ahead = ahead_at < n ? *(volatile Index*)(listed + ahead_at) : 0;
-        const Tally told = read(tally(turn + 1));
-        if (counts) now = told;
-        else now.light = told.light;
+        const Tally total = read(tally(turn + 1));
+        if (counts) now = total;
+        else now.light = total.light;
     };
     // Whether the list's vertices may send as soon as they are updated.
     const auto at_once = [&] { return BLIND && rows <= most_at_once && done + step < limit; };
 
     bool of_pieces = false, counts = true, applies = false, sends = at_once();
-    i64 count = 0, arcs = 0;  // of who sends in the superstep
+    i64 count = 0, arcs = 0;  // of the superstep's frontier
     while (true) {
         phase(of_pieces, counts, applies, sends);
         if (applies) space.trace.add(step, 0, count, arcs);
         const auto goes_on = [&] { return now.count && (sends || ((i64)now.arcs <= most && done + step < limit)); };
-        // After a phase that did not count, those who are listed may be more than the arcs, by replies.
+        // After a phase that did not count, replies may have listed more vertices than there are arcs.
         const bool fits = counts ? goes_on() && (i64)now.arcs <= alone && now.pieces == 0 && (i64)now.light <= alone
                                  : is_alone;
         if (is_alone != fits) {
-            // The others read the grid's tally, by which the first block has gone alone, some time before they arrive at the
-            // first barrier here. Alone, the block writes tallies of its own, and the grid's and the outcome only when all
-            // others have arrived. They read both between the two barriers; the second is before anyone's next write. What
-            // else they may have read in the meantime, a place of the next list, is forgotten.
+            // The other blocks read the grid's tally, from which the first block decided to run alone, some time before
+            // they arrive at the first barrier here. The first block writes tallies of its own while alone, and the
+            // grid's tally and the outcome only after all others have arrived. They read both between the two barriers;
+            // the second precedes any further write. They discard their prefetched entry of the next list.
             i64* const passed = space.trace.outcome->passed;
             if (blockIdx.x) {
                 barrier.wait();
                 const i64 both = *(volatile i64*)&passed[0];
                 step = both >> 1, sends = both & 1, turn = *(volatile i64*)&passed[1], ahead_at = -1;
-                // One that a phase has left which counted: after others the block stays alone.
+                // Written by a phase that counted: after others the block stays alone.
                 now = read(tally(turn + 1));
                 barrier.wait();
             } else if (fits) {
@@ -265,7 +266,7 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         counts = applies = sends;
         if (sends) {
             count = now.count, arcs = now.arcs, ++step;
-            // Nobody reads the world before the next superstep's messages.
+            // The world is next read by the next superstep's messages.
             if constexpr (Program::READS_WORLD)
                 if (thread() == 0) program.turn(done + step + 1);
         }

@@ -1,4 +1,4 @@
-// Messages that were worked out in another go, on another GPU or for another block, joined to those that are there.
+// Join messages computed by another pass, on another GPU or for another block, to those already received.
 #pragma once
 #include "warp.cuh"
 
@@ -6,7 +6,7 @@ namespace hpgraph {
 
 constexpr int JOIN_THREADS = 256;
 
-// To all vertices that some bits say have one.
+// To all vertices whose bit in `other_received` is set.
 template <class Program>
 __global__ void __launch_bounds__(JOIN_THREADS)
 join_messages(i64 n, const typename Program::Message* other, const u32* other_received,
@@ -19,8 +19,8 @@ join_messages(i64 n, const typename Program::Message* other, const u32* other_re
     if (lane == 0) received[v >> 5] = here | there;
 }
 
-// Messages to the vertices first + ids[k], each once. The first message of all is joined to the identity or, where
-// there is none that it would replace, taken as it is.
+// Messages to the vertices first + ids[k], distinct. A vertex's first message is joined to the identity or, for the
+// monoid "any", stored.
 template <class Program>
 __global__ void join_listed(typename Program::Message* message, u32* received, i64 first, const u32* ids,
                             const typename Program::Message* sent, i64 count, typename Program::Message identity, bool any) {
@@ -32,7 +32,7 @@ __global__ void join_listed(typename Program::Message* message, u32* received, i
     else message[v] = any ? sent[k] : Program::join(identity, sent[k]);
 }
 
-// A message for each of consecutive vertices, all of which have one.
+// One message for each of consecutive vertices, all of which have received.
 template <class Program>
 __global__ void join_all(typename Program::Message* message, const typename Program::Message* sent, i64 count) {
     const i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x;

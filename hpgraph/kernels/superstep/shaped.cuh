@@ -1,7 +1,7 @@
 // Supersteps of programs whose properties or messages are short tuples of numbers.
 //
-// Messages are gathered by the kernels of spmv.cuh, for which a tuple is one value; or they are sent, number by number, by
-// compare-and-swap. The host writes before this text the structs ``Program`` and ``Product`` over ``Several``.
+// A pull uses the kernels of spmv.cuh, for which a tuple is one value; a push combines number by number by
+// compare-and-swap. The host prepends the structs ``Program`` and ``Product`` over ``Several``.
 #pragma once
 #include "apply.cuh"
 #include "atomics.cuh"
@@ -15,7 +15,7 @@ struct MeetNumbers {
     __device__ static Number apply(Number a, Number b) { return Program::join(a, b); }
 };
 
-// A warp for each vertex of the frontier; who receives is noted in `received`, whose messages were all neutral.
+// A warp for each vertex of the frontier. Sets the bits of the targets in `received`; their messages were all neutral.
 template <class Program, class Index>
 __global__ void __launch_bounds__(THREADS)
 send(const Program program, const i64 count, const Index* frontier, const i64* indptr, const Index* indices,
@@ -37,7 +37,7 @@ send(const Program program, const i64 count, const Index* frontier, const i64* i
     }
 }
 
-// APPLY where messages are tuples: as in apply.cuh. Messages are neutral again afterwards.
+// APPLY for messages that are tuples, as in apply.cuh. Resets the messages.
 template <class Program>
 __global__ void __launch_bounds__(THREADS)
 apply_several(Program program, i64 n, typename Program::Number* messages, const u32* received, i64 step, u32* active,
@@ -49,7 +49,7 @@ apply_several(Program program, i64 n, typename Program::Number* messages, const 
         const u32 wanted = received[v >> 5];
         bool changed = false;
         if (v < n && (wanted >> lane & 1)) {
-            // Takes v's message out of all of them by itself.
+            // Indexes v's message itself.
             changed = program.apply(v, messages, step, sums);
             for (int k = 0; k < Program::WIDTH; ++k) messages[v * Program::WIDTH + k] = Program::identity();
             sums[Program::SUMS + 1] += 1;

@@ -1,4 +1,4 @@
-"""Traversal: the first message wins (breadth-first search and its kin).
+"""Traversal: the first message wins (breadth-first search and similar programs).
 
 Direction-optimizing breadth-first search (S. Beamer et al., SC'12) with top-down and bottom-up supersteps, as one
 compiled loop on either backend. On the CPU the frontier is a sliding queue (GAP Benchmark Suite), shared out by work
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Traversal(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def traverse(
         self,
@@ -39,6 +39,6 @@ class Traversal(Protocol):
         """Run a program whose first message wins.
 
         ``state`` (tuple of arrays of length n): the properties; changed in place; ``forced``: 0 pushes always, 1 pulls
-        always, -1 chooses. Returns callable: gives the trace rows, an int64 array of shape (supersteps, 4): direction,
-        active vertices, arcs looked at, nanoseconds.
+        always, -1 chooses. Returns a callable that gives the trace rows, an int64 array of shape (supersteps, 4):
+        direction, active vertices, arcs examined, nanoseconds.
         """

@@ -1,28 +1,29 @@
-// The bottom-up step (S. Beamer et al., SC'12): every vertex not yet settled looks for an active in-neighbour.
+// The bottom-up step (S. Beamer et al., SC'12): each unsettled vertex searches for an active in-neighbour.
 //
-// Rows end early and at different places, so a warp that waited for its slowest lane would be idle for most of the
-// time. Here a lane that is done takes the next open vertex of the warp's share, whose row pointers were fetched while
-// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). After ALONE probes the
-// whole warp searches the rest of a long row, up to SPARE arcs in all. Rows beyond are put off, and the whole grid searches
-// them afterwards, piece by piece: in many graphs hubs have neighbouring ids, so one warp might have 32 of them.
+// Rows exit early and at different arcs, so a warp that waited for its slowest lane would be idle most of the time.
+// Here a lane that is done takes the next unsettled vertex of the warp's share, whose row pointers were prefetched
+// during the search ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). After ALONE probes the
+// whole warp searches the rest of a long row, up to SPARE arcs in total. Rows beyond that are deferred, and the whole
+// grid searches them afterwards, piece by piece: in many graphs hubs have consecutive ids, so one warp might have 32 of
+// them.
 #pragma once
 #include "load_balancing.cuh"
 
 namespace hpgraph {
 
-// Probes a lane makes alone before the warp takes over the rest of a row.
+// Probes of one lane before the warp takes over the rest of a row.
 constexpr int ALONE = 64;
-// Probes of each lane that are under way at once then.
+// Probes of each lane in flight at once after that.
 constexpr int TOGETHER = 2;
-// Arcs that a warp searches together in one pull: some 30 microseconds.
+// Arcs of long rows that a warp searches in one pull: some 30 microseconds.
 constexpr int SPARE = 2048;
 
-// A warp's share of 32 words of the bitmasks, while it works on them.
+// A warp's share: 32 words of the bitmasks.
 struct PullShare {
     u32 settled[32], changed[32];
 };
 
-// The place of the n-th bit that is set, counted from 0.
+// Position of the n-th set bit, counted from 0.
 __device__ inline int nth_bit(u32 bits, int n) {
     int place = 0;
     for (int half = 16; half; half >>= 1) {
@@ -32,7 +33,7 @@ __device__ inline int nth_bit(u32 bits, int n) {
     return place;
 }
 
-// Four elements side by side, from where their address is a multiple of their size: one load, or two of wide ids.
+// Four consecutive elements, aligned to their size: one load, or two of wide ids.
 template <class Index>
 struct Quads {
     const Index* indices;
@@ -41,7 +42,7 @@ struct Quads {
     __device__ explicit Quads(const Index* indices)
         : indices(indices), shift((int)((u64)indices / sizeof(Index) & 3)) {}
 
-    // Where the quad that element j lies in begins; the elements about the row's own are another's, or nobody's.
+    // Beginning of the quad of element j; it may contain elements outside the row.
     __device__ i64 begin(i64 j) const { return ((j + shift) & ~(i64)3) - shift; }
 
     __device__ void load(i64 begin, Index (&u)[4]) const {
@@ -55,7 +56,7 @@ struct Quads {
     }
 };
 
-// A row yet to be looked through, and where in the share its vertex stands.
+// A row to search, and the place of its vertex in the share.
 template <class Index>
 struct OpenRow {
     i64 begin;
@@ -80,10 +81,10 @@ struct Pull {
         return program.receive(v, program.gather(u, in.weight(j), v), step);
     }
 
-    // Look at the neighbours from the j-th arc to the end of its quad; whether one is active. `changed` tells what its
-    // message did, and j moves on.
-    __device__ bool probe(i64 v, i64& j, i64 end, bool heard, bool& changed) {
-        // Four neighbours lie in one sector of memory: fetch them together, and their bits together, then look in order.
+    // Test the neighbours from the j-th arc to the end of its quad, and advance j; whether one is active. `changed` is
+    // set to whether its message changed v.
+    __device__ bool probe(i64 v, i64& j, i64 end, bool received, bool& changed) {
+        // Four neighbours are in one sector: load them together, then their bits together, and test in order.
         const i64 begin = quads.begin(j);
         Index u[4];
         u32 word[4];
@@ -99,12 +100,12 @@ struct Pull {
             if (hit < 0 && (word[k] >> (u[k] & 31) & 1) && sends(u[k], begin + k, v)) hit = k;
         }
         j = begin + 4;
-        if (hit >= 0 && !heard) changed = receive(pick(u, hit), begin + hit, v);
-        return heard || hit >= 0;
+        if (hit >= 0 && !received) changed = receive(pick(u, hit), begin + hit, v);
+        return received || hit >= 0;
     }
 
-    // By the whole warp: the first arc from the j-th on whose source is active, or -1. Who comes here has looked at many
-    // in vain, and what the warp then waits for are chains of two loads: so a lane has several under way.
+    // Warp-collective: the first arc from the j-th on whose source is active, or -1. The search is bound by the latency
+    // of chains of two loads, so each lane has several in flight.
     __device__ i64 find(i64 v, i64 j, i64 end) {
         i64 first = -1;
         for (j += lane_of_warp(); __any_sync(ALL, j < end) && !(T::EARLY_EXIT && first >= 0); j += 32 * TOGETHER) {
@@ -126,11 +127,11 @@ struct Pull {
         return first;
     }
 
-    // By the whole warp: a piece of a row that was put off, unless another piece had an active source already.
+    // Warp-collective: search a piece of a deferred row, unless another piece has settled its vertex.
     __device__ void look_through(const Piece<Index>& piece, u32* settled, u32* next) {
         const i64 v = piece.vertex, begin = in.indptr[v] + (i64)piece.number * T::PIECE;
         const u32 flag = 1u << (v & 31);
-        // One lane asks for all: another may have settled the vertex by the time the next one asks.
+        // One lane tests for all, since another warp may settle the vertex in between.
         const u32 done = T::EARLY_EXIT && lane_of_warp() == 0 ? __ldcg(settled + (v >> 5)) : 0;
         if (__shfl_sync(ALL, done, 0) & flag) return;
         const i64 arc = find(v, begin, min(begin + T::PIECE, in.indptr[v + 1]));
@@ -140,7 +141,7 @@ struct Pull {
         found.note(out.indptr[v + 1] - out.indptr[v]);
     }
 
-    // The open vertices among 32 words of this warp, `done` being the bits of the lane's own word.
+    // Process the unsettled vertices among the warp's 32 words; `done` is the lane's own word of settled bits.
     __device__ void work_off(PullShare& share, i64 first, i64 stride, u32 done) {
         const int lane = lane_of_warp();
         share.settled[lane] = share.changed[lane] = 0;
@@ -150,12 +151,12 @@ struct Pull {
         const auto vertex = [&](int place) { return (first + (place >> 5) * stride) * 32 + (place & 31); };
         OpenRow<Index> now{0, 0, -1}, next{0, 0, -1};
         i64 j = 0;
-        bool heard = false, changed = false;
+        bool received = false, changed = false;
         while (true) {
             const bool may_take = T::REFILL || __all_sync(ALL, now.place < 0);
             if (may_take && now.place < 0) {
                 now = next, next.place = -1, j = now.begin;
-                heard = changed = false;
+                received = changed = false;
             }
             const u32 lacking = __ballot_sync(ALL, next.place < 0);
             if (lacking && taken < open.total) {
@@ -174,10 +175,10 @@ struct Pull {
                 continue;
             }
             const i64 end = now.begin + now.degree;
-            if (now.place >= 0) heard = probe(vertex(now.place), j, end, heard, changed);
-            const auto over = [&] { return j >= end || (T::EARLY_EXIT && heard); };
+            if (now.place >= 0) received = probe(vertex(now.place), j, end, received, changed);
+            const auto over = [&] { return j >= end || (T::EARLY_EXIT && received); };
             const bool in_vain = now.place >= 0 && !over() && j - now.begin >= ALONE;
-            const u32 divisible = __ballot_sync(ALL, in_vain && !heard && now.degree > T::PIECE);
+            const u32 divisible = __ballot_sync(ALL, in_vain && !received && now.degree > T::PIECE);
             u32 put_off = 0;
             for (u32 rest = __ballot_sync(ALL, in_vain); rest; rest &= rest - 1) {
                 const int owner = __ffs(rest) - 1;
@@ -191,7 +192,7 @@ struct Pull {
                 }
                 const i64 v = vertex(__shfl_sync(ALL, now.place, owner)), arc = find(v, from, to);
                 if (lane != owner) continue;
-                if (!heard && arc >= 0) heard = true, changed = receive(in.indices[arc], arc, v);
+                if (!received && arc >= 0) received = true, changed = receive(in.indices[arc], arc, v);
                 j = to;
             }
             if (put_off) {
@@ -201,7 +202,7 @@ struct Pull {
                 if (mine) now.place = -1;
             }
             if (now.place >= 0 && over()) {
-                if (heard) atomicOr(&share.settled[now.place >> 5], 1u << (now.place & 31));
+                if (received) atomicOr(&share.settled[now.place >> 5], 1u << (now.place & 31));
                 if (changed) {
                     const i64 v = vertex(now.place);
                     atomicOr(&share.changed[now.place >> 5], 1u << (now.place & 31));
@@ -214,8 +215,8 @@ struct Pull {
     }
 };
 
-// The vertices of the words from `begin` to `words`. Returns how many neighbours this lane looked at; what it puts off
-// stands among the pieces of the queue to be.
+// Bottom-up step over the words from `begin` to `words`. Returns the number of arcs this lane examined. Deferred rows
+// are appended to the pieces of the next queue.
 template <class T, class Program, class Index, class Weight>
 __device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 words, const Arcs<Index, Weight>& in,
                           const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, PullShare* shares,
@@ -223,7 +224,8 @@ __device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 w
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     PullShare& share = shares[threadIdx.x >> 5];
     Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
-    // All warps have as many shares, of as many words: a last one that few of them had would take as long as any.
+    // All warps have the same number of shares, of the same size: a last share of a few warps would take as long as
+    // any.
     const u32 all = (u32)(words - begin), rounds = max(1u, (all + 32 * (u32)warps - 1) / (32 * (u32)warps));
     const u32 most = rounds * (u32)warps, each = (all + most - 1) / most;
     for (i64 first = begin + warp; first < words; first += each * warps) {
@@ -238,7 +240,7 @@ __device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 w
     return pull.looked;
 }
 
-// The rows that were put off, once all of them are known; returns how many neighbours this lane looked at.
+// Bottom-up step over the deferred rows, after a barrier. Returns the number of arcs this lane examined.
 template <class T, class Program, class Index, class Weight>
 __device__ u64 pull_put_off(const Program& program, i64 step, const Arcs<Index, Weight>& in,
                             const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, u64 pieces,

@@ -30,8 +30,8 @@ def traverse(
     """See `hpgraph.kernels.traversal.Traversal`."""
     begin(state, beginnings, sources)
     with team() as workers:
-        deaf, receivers = _deaf(in_)
-        settled = deaf.copy() if code.cond is None else deaf | settled_words(code, state, out.shape[0])
+        sourceless, receivers = _without_in_arcs(in_)
+        settled = sourceless.copy() if code.cond is None else sourceless | settled_words(code, state, out.shape[0])
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         return _run(
             code, out, in_, state, world, sources, settled, receivers, 0, workers,
@@ -43,10 +43,10 @@ def go_on(
     code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], world: tuple[Any, ...], active: np.ndarray,
     settled: np.ndarray, *, done: int, alpha: float, beta: float, forced: int, limit: int,
 ) -> np.ndarray:  # fmt: skip
-    """Go on with a search that another device began.
+    """Continue a search that began on another device.
 
-    ``settled``: a bit for everyone who receives nothing any more, set past the last vertex too. Returns int64 array of
-    shape (supersteps, 4): the trace rows that `traverse` gives, from superstep `done` + 1 on.
+    ``settled``: bitmap of the vertices that receive no more messages; bits past the last vertex are set. Returns int64
+    array of shape (supersteps, 4): the trace rows as from `traverse`, from superstep `done` + 1 on.
     """
     waiting = 64 * settled.size - bits_count(settled)
     with team() as workers:
@@ -61,7 +61,7 @@ def _run(
     code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], world: tuple[Any, ...], active: np.ndarray,
     settled: np.ndarray, waiting: int, done: int, workers: int, *, alpha: float, beta: float, forced: int, limit: int,
 ) -> Callable[[], np.ndarray]:  # fmt: skip
-    """Superstep after superstep from the vertices `active`; `waiting` others may still hear. Gives the trace rows."""
+    """Run supersteps from the vertices `active`, with `waiting` others unsettled; return a callable for the trace."""
     program, n = functions_of(code), out.shape[0]
     queue = np.empty(n, out.indices.dtype)
     queue[: active.size] = active
@@ -71,7 +71,7 @@ def _run(
     board[TAIL] = active.size
     leaving = int((out.indptr[active + 1] - out.indptr[active]).sum())
     progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = done, active.size, leaving, 1, waiting
-    # In a symmetric graph the only arc of a vertex that was reached leads back to whoever reached it.
+    # In a symmetric graph the only arc of a reached vertex leads back to its parent.
     dead_end = int(in_.indices is out.indices)
     clock, trace, thin = Clock(), np.empty((ROWS, 4), np.int64), np.empty(ROWS * THIN_PER_ROW, np.uint32)
     while True:
@@ -93,8 +93,8 @@ def _run(
 
 
 @attached
-def _deaf(in_: CSR) -> tuple[np.ndarray, int]:
-    """Who hears from nobody, in bits that are set past the last vertex too: no pull looks there. And how many hear."""
-    deaf = empty_rows(in_).words.copy()
-    deaf[-1:] |= past(in_.shape[0])
-    return deaf, 64 * deaf.size - bits_count(deaf)
+def _without_in_arcs(in_: CSR) -> tuple[np.ndarray, int]:
+    """Bitmap of vertices without in-arcs, bits past the last vertex set; and the number of the other vertices."""
+    words = empty_rows(in_).words.copy()
+    words[-1:] |= past(in_.shape[0])
+    return words, 64 * words.size - bits_count(words)

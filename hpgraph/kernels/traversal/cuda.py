@@ -33,7 +33,7 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 
 POLICY = Layout("Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", local=LIMITS).of()
 SPACE = Layout(
-    "TraversalSpace<{Index}>", header="*", unheard="*", settled="*", active="*", next="*", queue=FRONTIER,
+    "TraversalSpace<{Index}>", header="*", no_in_arcs="*", settled="*", active="*", next="*", queue=FRONTIER,
     following=FRONTIER, trace=TRACE,
 )  # fmt: skip
 
@@ -43,7 +43,7 @@ def policy_struct(
     n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, leaving: tuple[Any, ...]
 ) -> np.ndarray:
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
-    # An endless share is as good as a very large one.
+    # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
     return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
 
@@ -57,13 +57,13 @@ def traverse(
 
     program = cuda_program(code, weight_dtype(out))
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
-    # In pushes a list holds pieces of rows of `out`, in pulls those of `in_`.
+    # A push lists pieces of rows of `out`, a pull those of `in_`.
     pieces, words = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize, (n + 31) // 32 * 4
     space = Space(words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = Record(n)
     device = cupy.cuda.runtime.getDevice()
     turn, layout = takeover(out), SPACE.of(Index=ids)
-    # Every row that pulls looks for a sender, so no such superstep is thin.
+    # A pull searches all unsettled rows, so it is never thin.
     waits = turn.waits() and forced != PULL
     kernel(
         program, "traversal.cuh", "traverse", "", ids, out.data is None, techniques_type(), device,
@@ -93,8 +93,8 @@ def _on_host(
     turn: Takeover, code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], world: tuple[Any, ...],
     queue: np.ndarray, settled: np.ndarray, done: int, alpha: float, beta: float, forced: int, limit: int,
 ) -> np.ndarray:  # fmt: skip
-    """The supersteps after the first `done`, by the host."""
-    # What takes over is loaded when it does.
+    """Run the supersteps after the first `done` on the host."""
+    # Imported on demand.
     from hpgraph.kernels.traversal import cpu
 
     bits = np.full((out.shape[0] + 63) // 64 * 8, 0xFF, np.uint8)

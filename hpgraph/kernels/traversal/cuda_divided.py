@@ -22,8 +22,8 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.traversal.cuda import POLICY, policy_struct
 
 SPACE = Layout(
-    "DividedTraversalSpace<{Index}, {Message}>", unheard="*", mail=("*", 3 * MAX_PARTS), fronts=("*", 2 * MAX_PARTS),
-    queue=FRONTIER, following=FRONTIER, post=POST,
+    "DividedTraversalSpace<{Index}, {Message}>", no_in_arcs="*", mail=("*", 3 * MAX_PARTS),
+    fronts=("*", 2 * MAX_PARTS), queue=FRONTIER, following=FRONTIER, post=POST,
 )  # fmt: skip
 
 
@@ -80,6 +80,6 @@ def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[i
     sizes = {"queue": vertices, "pieces": pieces, "following": vertices, "following pieces": pieces}
     queues = [part.room(f"{name} of traversals", size) for name, size in sizes.items()]
     return [
-        rows.unheard.data.ptr - rows.first // 8, *mail, *fronts, *queues,
+        rows.no_in_arcs.data.ptr - rows.first // 8, *mail, *fronts, *queues,
         *parts.post(part, message_dtype(ids, message), places=2),
     ]  # fmt: skip

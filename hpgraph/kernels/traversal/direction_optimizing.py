@@ -1,15 +1,14 @@
-"""Direction-optimizing breadth-first search and its kin (the first message wins), whole, in one compiled call.
+"""Direction-optimizing breadth-first search and similar programs (the first message wins) in one compiled call.
 
-A superstep is either top-down or bottom-up: it pushes from the queue of active vertices, or lets every vertex that may
-still receive pull until it finds one active in-neighbour (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing
-breadth-first search", SC'12). The loop over supersteps lies inside the kernel (the kernel fusion of H. Liu and
-H. H. Huang, SIMD-X, ATC'19), and its threads stay together from the first superstep to the last
-(`hpgraph.kernels.runtime.cpu.work_stealing`), so a road network of thousands of levels pays neither a return to Python
-nor a parallel region for each.
+A superstep is either top-down or bottom-up: it pushes from the queue of active vertices, or every unsettled vertex
+pulls until it finds one active in-neighbour (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first
+search", SC'12). The loop over supersteps is inside the kernel (the kernel fusion of H. Liu and H. H. Huang, SIMD-X,
+ATC'19), in one parallel region for the whole run (`hpgraph.kernels.runtime.cpu.work_stealing`), so a road network of
+thousands of levels pays neither a return to Python nor a parallel region for each.
 
-A vertex is settled by its first message. One bit says so: it is the test before a claim, the claim itself, and what
-lets a pull skip 64 settled vertices by one comparison. The queue is GAPBS's sliding queue (arXiv:1508.03619): one array
-to which each vertex is appended once; a superstep's frontier is the window behind the last superstep's.
+A vertex is settled by its first message. Its bit in `settled` is the test before a claim and the claim itself, and lets
+a pull skip 64 settled vertices by one comparison. The queue is GAPBS's sliding queue (arXiv:1508.03619): one array to
+which each vertex is appended once; a superstep's frontier is the window behind the last superstep's.
 """
 
 from __future__ import annotations
@@ -55,25 +54,25 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Push chunk: at most 512 out-arcs (in the mean) and 64 vertices. Pull chunk: 1,024 rows, a multiple of 64 so that each
+# Push chunk: at most 512 out-arcs (on average) and 64 vertices. Pull chunk: 1,024 rows, a multiple of 64 so that each
 # word of the next bitmask has one writer.
 PUSH_ARCS, PUSH_MAX, PULL_ROWS = 512, 64, 1024
-# Prefetch distance of a pull: of first arcs, in vertices.
+# Prefetch distance of a pull for first arcs, in vertices.
 PREFETCH_PULLS = 32
-# Words that the leader keeps from one call to the next, behind STEP and ACTIVE; then the tallies of a superstep.
+# Words of the progress that persist between calls, behind STEP and ACTIVE; then the tallies of a superstep.
 DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
-# How many rows are filled of the trace, and of the table of thin supersteps.
+# Filled rows of the trace, and of the table of thin supersteps.
 ROW, THIN_ROW = 11, 12
 PROGRESS = 13
 FOUND, LEAVING, SEEN = range(3)
-# On the board: where the queue ended when the superstep began, and how many workers have added to it since.
+# On the board: the end of the queue when the superstep began, and how many workers have appended to it since.
 _TO, _ADDED = OTHER, OTHER + LINE
 
 _choose_direction = part(traversal_direction)
 
 
 class Functions(NamedTuple):
-    """What the program says of an arc, and of a vertex that hears."""
+    """The program's functions of an arc, and of a vertex that receives."""
 
     gather: Any
     update: Any
@@ -81,12 +80,11 @@ class Functions(NamedTuple):
 
 
 class Space(NamedTuple):
-    """What a run works with: the queue; bits of who is settled and of two frontiers; what workers share; the trace.
+    """Work space of a run: the queue; bitmaps of the settled vertices and of two frontiers; shared state; the trace.
 
-    ``settled`` has the bits of those that receive nothing: the sources, and whoever may not receive; bits past the last
-    vertex are set. ``queue[:board[TAIL]]`` holds the sources. ``progress`` has their number and that of their arcs, and
-    zeros. Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles; or one of
-    ``thin``.
+    At first ``settled`` has the bits of the sources and of vertices that may not receive; bits past the last vertex are
+    set. ``queue[:board[TAIL]]`` holds the sources. ``progress`` has their number and that of their arcs, and zeros.
+    Every superstep writes a row of the trace (direction, active vertices, arcs examined, cycles) or of ``thin``.
     """
 
     queue: Any
@@ -100,17 +98,17 @@ class Space(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """Where each worker gathers the vertices that it claims, and their messages."""
+    """Each worker's buffer of claimed vertices, and of their messages."""
 
     buffers: Any
     messages: Any
 
 
 class Policy(NamedTuple):
-    """How a run goes: thresholds of the direction, or one that is forced, and the limit to the supersteps.
+    """Thresholds of the direction, or a forced direction, and the limit to the supersteps.
 
-    A vertex that is reached and has up to ``dead_end`` arcs reaches nobody: 0, or 1 in a symmetric graph, where its one
-    arc leads back.
+    A reached vertex with up to ``dead_end`` arcs reaches no unsettled vertex: 0, or 1 in a symmetric graph, where its
+    one arc leads back.
     """
 
     alpha: float
@@ -122,20 +120,20 @@ class Policy(NamedTuple):
 
 @part
 def _push(does, state, world, step, out, space, begin, end, backward, alone, dead_end, buffer, messages, filled):
-    """Top-down step: offer a message along every arc that leaves queue[begin:end].
+    """Top-down step: send a message along every arc that leaves queue[begin:end].
 
-    ``backward`` reads each vertex's arcs from the last. A vertex that is claimed is appended to ``buffer`` with its
-    message, behind the ``filled`` that are there. Returns how many the buffer then holds; of the vertices that were
-    updated meanwhile, how many changed, and their out-arcs.
+    ``backward`` reads each vertex's arcs from the last. A claimed vertex is appended to ``buffer`` with its message,
+    behind ``filled`` others. Returns the number in the buffer; and, of the vertices updated when the buffer was full,
+    the number that changed and their out-arcs.
     """
     indptr, indices, queue, settled = out.indptr, out.indices, space.queue, space.settled
     found, arcs = 0, 0
     ahead = space.board[_TO] - 1
     for i in range(begin, end):
-        # Beyond this chunk too: mostly the same worker takes the next one.
+        # Prefetch beyond this chunk: the same worker usually takes the next one.
         prefetch(indptr, vertex(queue, min(i + PREFETCH_ROWS, ahead)))
         soon = peek(indptr, vertex(queue, min(i + PREFETCH_ARCS, ahead)))
-        # A loop would be compiled longer.
+        # Unrolled by hand: a loop would take longer to compile.
         prefetch(indices, soon)
         prefetch(indices, soon + ARCS_A_LINE)
         prefetch(indices, soon + 2 * ARCS_A_LINE)
@@ -167,10 +165,10 @@ def _push(does, state, world, step, out, space, begin, end, backward, alone, dea
 def _queue(does, state, world, step, out, space, dead_end, buffer, messages, filled):
     """Update the vertices in a buffer; return how many change, and their out-arcs.
 
-    Those are moved to the queue, but for dead ends, with up to ``dead_end`` arcs: they count as active, but have no arc
-    to a vertex that is not settled.
+    Changed vertices are appended to the queue, except dead ends, with up to ``dead_end`` arcs: they count as active,
+    but have no arc to an unsettled vertex.
 
-    Not done while claiming: an atomic operation waits for all earlier writes, and these are random ones.
+    Updates are separate from claims since an atomic operation waits for all earlier writes, and these are random ones.
     """
     changed, arcs, kept = 0, 0, 0
     for i in range(filled):
@@ -181,7 +179,7 @@ def _queue(does, state, world, step, out, space, dead_end, buffer, messages, fil
             changed += 1
             arcs += degree
             buffer[kept] = v
-            # No branch: which vertex of a tree is a leaf, no processor foresees.
+            # Branch-free: the branch is unpredictable.
             kept += degree > dead_end
     flush(buffer, kept, space.queue, space.board)
     return changed, arcs
@@ -189,15 +187,15 @@ def _queue(does, state, world, step, out, space, dead_end, buffer, messages, fil
 
 @part
 def _pull(does, state, world, step, in_, out, active, count, reached, settled, begin, end):
-    """Bottom-up step: each unsettled vertex of begin..end looks for one active in-neighbour.
+    """Bottom-up step: each unsettled vertex of begin..end searches for one active in-neighbour.
 
-    ``count`` vertices are ``active``. Returns how many found one, the out-arcs of those, and the arcs looked at.
+    ``count`` vertices are ``active``. Returns how many vertices changed, their out-arcs, and the arcs examined.
     """
     indptr, indices = in_.indptr, in_.indices
     found, arcs, looked = 0, 0, 0
     n = indptr.size - 1
-    # The last arc from which several neighbours are tested together; none where most vertices are active, as then the
-    # first neighbour mostly is.
+    # The last arc from which several neighbours are tested together; none if most vertices are active, since then the
+    # first neighbour usually is.
     several = indices.size - AT_ONCE if 2 * count < n else -1
     for word in range(begin >> 6, (end + 63) >> 6):
         hits, bits = np.uint64(0), np.uint64(0)
@@ -212,8 +210,7 @@ def _pull(does, state, world, step, in_, out, active, count, reached, settled, b
             prefetch(indices, soon + ARCS_A_LINE)
             j = first
             while j < last:
-                # Branch-free until all are tested, even those behind the row's end: which one is active first cannot be
-                # predicted.
+                # Branch-free for all AT_ONCE, even those behind the row's end: the first active one is unpredictable.
                 if j <= several:
                     some = np.uint64(0)
                     for k in range(AT_ONCE):
@@ -244,7 +241,7 @@ def _pull(does, state, world, step, in_, out, active, count, reached, settled, b
 
 @part
 def _begin(indptr, space, policy):
-    """By the leader: choose the next superstep's direction, and share its work out."""
+    """By the leader: choose the next superstep's direction, and set up its chunks."""
     queue, board, progress, n = space.queue, space.board, space.progress, indptr.size - 1
     count, arcs = progress[ACTIVE], progress[ARCS]
     direction = policy.forced
@@ -260,7 +257,7 @@ def _begin(indptr, space, policy):
         progress[QUEUED] = 1
     elif direction == PULL and progress[QUEUED]:
         clear(front)
-        # Without the dead ends, as whoever could hear from one is settled.
+        # Without the dead ends: all their neighbours are settled.
         for i in range(progress[HEAD], board[TAIL]):
             mark(front, vertex(queue, i))
         progress[QUEUED] = 0
@@ -293,10 +290,10 @@ def _end(board, progress):
 
 @part
 def _go_on_thin(does, state, world, out, space, policy, most, began):
-    """The superstep ordered and all thin ones after it, by the leader without the board."""
+    """The current superstep and all thin ones after it, by the leader without the board."""
     board, progress = space.board, space.progress
     before = progress[STEP] - 1
-    # Whether one with more arcs is to pull, `_begin` asks.
+    # Beyond so many arcs, `_begin` chooses the direction.
     few = np.inf if policy.forced >= 0 else policy.alpha * out.indptr[out.indptr.size - 1]
     (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP], progress[THIN_ROW],
      progress[ACTIVE_BEFORE], progress[ARCS_BEFORE]) = push_thin(
@@ -310,7 +307,7 @@ def _go_on_thin(does, state, world, out, space, policy, most, began):
 
 @part(counts_references=False)
 def work(worker, does, state, world, out, in_, space, claims, policy):
-    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
     board, progress = space.board, space.progress
     buffer, messages = claims.buffers[worker], claims.messages[worker]
     leading = leads(board)
@@ -337,7 +334,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
                 if begin == end:
                     break
                 filled, changed, leaving = _push(
-                    # Neighbours often share neighbours: two workers that go from opposite ends contend for them once.
+                    # Neighbours often share neighbours: workers that scan in opposite orders contend less for them.
                     does, state, world, step, out, space, begin, end, worker & 1 == 1, alone, policy.dead_end, buffer,
                     messages, filled,
                 )  # fmt: skip
@@ -347,7 +344,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
             report(board, FOUND, found + changed, alone)
             report(board, LEAVING, arcs + leaving, alone)
             if not alone:
-                # Next time, begin with the range of the queue that holds what this worker appended.
+                # In the next superstep begin with the part of the queue that this worker appended.
                 part = fetch_add(board, _ADDED, 1)
         else:
             found, arcs, looked = 0, 0, 0
@@ -377,10 +374,10 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
 def run_supersteps(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
                    in_data, queue, settled, active, reached, board, buffers, messages, progress, trace, thin, alpha,
                    beta, forced, limit, dead_end):
-    """Run supersteps until nobody is active, or ``limit`` of them, or the trace or the table of thin ones is full.
+    """Run supersteps until no vertex is active, or ``limit`` of them, or the trace or the table of thin ones is full.
 
-    A call with the arrays of the last one, a fresh gate and a longer trace goes on. Parameters come one by one, as
-    Numba takes some microseconds to look at tuples.
+    A call with the same arrays, a fresh gate and a longer trace continues. Parameters are passed one by one, as Numba
+    takes some microseconds to unbox tuples.
     """
     out, in_ = Rows(out_indptr, out_indices, out_data, True), Rows(in_indptr, in_indices, in_data, True)
     space = Space(queue, settled, active, reached, board, progress, trace, thin)

@@ -1,10 +1,10 @@
-// The traversal of traversal.cuh over a graph whose rows are divided among several GPUs: one kernel on each of them, all
-// from the first superstep to the last (multi_gpu_barrier.cuh).
+// The traversal of traversal.cuh over a graph whose rows are divided among several GPUs: one kernel on each of them,
+// all from the first superstep to the last (multi_gpu_barrier.cuh).
 //
-// A part settles and queues its own vertices alone. Everybody has the frontier of a pull as bits, of all vertices, and looks
-// for them from its own rows. A push claims others' vertices in a bit array of the part's own first, so that each is
-// written to at most once from each part, and a remote message goes to the owner, who takes the first; where it reaches many, the
-// owner fetches the messages instead (two_pass_push.cuh). All parts decide alike, on sums of what all have found.
+// Only the owner of a vertex settles and queues it. In a pull, each part has the frontier of all vertices as a bitmap,
+// and searches its own rows. A push first claims remote vertices in a local bitmap, so that each part sends at most one
+// message to a vertex; the owner takes the first that arrives. If a push reaches many vertices, the owner reads the
+// messages instead (two_pass_push.cuh). All parts take the same decisions, from sums over the parts.
 #pragma once
 #include "traversal.cuh"
 #include "multi_gpu_barrier.cuh"
@@ -14,14 +14,14 @@ namespace hpgraph {
 
 template <class Index, class Message>
 struct DividedTraversalSpace {
-    const u32* unheard;  // which of this part's vertices have no in-arcs, by the id of the vertex
+    const u32* no_in_arcs;  // bitmap of this part's vertices without in-arcs, indexed by the id of the vertex
     Mail<Message> mail;
-    u32* fronts[2][MAX_PARTS];  // in each part's memory: who is active, and who is next
+    u32* fronts[2][MAX_PARTS];  // in each part's memory: bitmaps of this frontier and of the next one
     Frontier<Index> queue, following;
     Post<Index, Message> post;
 };
 
-// Pointers into what a part has are such that elements go by the ids of all vertices.
+// Pointers into a part's arrays are offset so that elements are indexed by global vertex ids.
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
 traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
@@ -44,10 +44,10 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
 
     for (i64 w = thread; w < (n + 31) / 32; w += threads)
         if (w < begin || w >= end) settled[w] = 0;
-    fill_words(program, space.unheard, begin, end, parts.last(), [&](i64 word, u32 bits) { settled[word] = bits; });
+    fill_words(program, space.no_in_arcs, begin, end, parts.last(), [&](i64 word, u32 bits) { settled[word] = bits; });
     barrier.wait();
     u32 phase = 0;
-    // What all parts have found, and of this one's queue how long it is.
+    // Sums over all parts, and the tally of this part's queue.
     Report now;
     Tally own{};
     const auto tell = [&](Report& report) {
@@ -78,7 +78,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     int direction = PUSH;
     bool queued = true;
     i64 step = 0, previous = 0;
-    i64 sent = 0;  // arcs that leave the frontiers before
+    i64 sent = 0;  // out-arcs of earlier frontiers
     bool queue_turned = false, bits_turned = false;
     const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
     const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
@@ -87,7 +87,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         return mine && program.receive(v, message, step);
     };
     while (now.count && step < policy.limit && !barrier.lost) {
-        // The third: arcs that leave vertices not yet reached.
+        // The fourth argument: out-arcs of vertices not yet reached.
         direction = policy.turn(direction, now, previous, policy.arcs - sent - (i64)now.arcs, n);
         previous = now.count;
 
@@ -128,7 +128,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             share_words(barrier, space.fronts[bits_turned]);
             now = barrier.meet(tell);
         } else {
-            // Whoever is claimed: the own vertex takes its message at once, another's is sent it.
+            // Deliver to a claimed vertex: an own one receives at once, a remote one is sent a message.
             const auto take = [&](bool has_one, const Claim<Index>& one, Index& v) {
                 v = has_one ? out.indices[one.arc] : 0;
                 const bool mine = has_one && parts.owns(v);
@@ -193,8 +193,8 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
                     more.add(receive(comes_first, v, remote_message.message), v);
                 });
                 more.finish(sums, false, 0);
-                // Nobody need wait for what others make of their remote messages: how many there were will do to decide by, as if
-                // each came first, and as many arcs left its vertex as leave others. The next barrier tells.
+                // The barrier can be skipped: remote claims are only estimated here, as if each message were the first
+                // and its vertex had the mean number of out-arcs. The next barrier gives the exact numbers.
                 if (step < policy.limit) {
                     const float each = now.count ? __fdividef((float)now.arcs, (float)now.count)
                                                  : __fdividef((float)policy.arcs, (float)n);
@@ -206,7 +206,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             }
             know_own();
         }
-        // None, if all remote messages of the superstep before came to vertices that were reached.
+        // 0 if all remote messages of the last superstep reached settled vertices.
         if (count) trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
         else --step;
     }

@@ -1,11 +1,11 @@
-"""Supersteps of a traversal whose frontier is thin, by one worker: along a path, a chain of hubs, a strip of roads.
+"""Supersteps of a traversal with a small frontier, by one worker: along a path, a chain of hubs, a strip of roads.
 
-On the board that workers share, a superstep costs some 300 ns however little it does. Here the ends of the queue and
-the tallies are local variables, claims are plain stores, a vertex is updated as soon as it is claimed, and the clock
-is read once for all the thin supersteps that follow each other: 8 ns where one vertex sends two arcs.
+On the shared board, a superstep costs at least some 300 ns. Here the ends of the queue and the tallies are local
+variables, claims are plain stores, a vertex is updated as soon as it is claimed, and the clock is read once for
+consecutive thin supersteps: 8 ns for one vertex with two arcs.
 
-These supersteps leave four bytes each instead of a row of the trace: a path of a million vertices would take longer to
-write its trace than to be searched. `unfolded` makes rows of them for whoever looks.
+These supersteps leave four bytes each instead of a row of the trace: for a path of a million vertices, writing the
+trace would take longer than the search. `unfolded` expands them into rows on demand.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Arcs plus vertices of a superstep below which the leader works alone: waking helpers would cost more than they save.
+# Arcs plus vertices of a superstep below which the leader works alone: waking the other workers costs more than it
+# saves.
 LEADER_ARCS = 256
-# The same on one thread, where there is no helper: what a row of the table has room for. Larger ones gather claims and
-# serve them later, with their lines fetched meanwhile: quicker where targets lie at random, slower where in order.
+# The same on one thread: the range of a row of the table. Larger supersteps buffer claims and update them later, with
+# their lines prefetched meanwhile: faster for random targets, slower for ordered ones.
 LONE_ARCS = 1 << 16
-# Prefetch distances: of row pointers and of first arcs, in places of the queue. Then how many arcs share a cache line.
+# Prefetch distances of row pointers and of first arcs, in places of the queue. Then the arcs in a cache line.
 PREFETCH_ROWS, PREFETCH_ARCS = 8, 4
 ARCS_A_LINE = 16
-# Neighbours are tested together for as long as so many are left of a row.
+# Neighbours are tested together while so many are left of a row.
 LONG = 4 * AT_ONCE
-# Instead of a direction, in the trace's row for several thin supersteps: their number, 0, and the cycles of them all.
+# In place of a direction, in the trace's row for several thin supersteps; then their number, 0, and their cycles.
 THIN = -1
-# Room for so many thin supersteps for each row of the trace.
+# Rows of the table of thin supersteps for each row of the trace.
 THIN_PER_ROW = 4
 
 
 @part
 def push_thin(does, state, world, out, space, policy, head, tail, count, arcs, waiting, step, row, most, few):
-    """Push from queue[head:tail], and superstep after superstep until one is not thin, might pull, or has no room.
+    """Push from queue[head:tail], and run supersteps until one is not thin, might pull, or has no room.
 
-    ``count`` vertices with ``arcs`` are active, of whom the queue leaves out those with up to ``dead_end`` arcs;
-    ``waiting`` others may still hear. With ``most`` arcs and vertices, a superstep is not thin; with more than ``few``
-    arcs, it might pull. Returns all of these as they are then, and what else changed: head, tail, count, arcs,
-    waiting, step, row; then the count and the arcs of the superstep before.
+    ``count`` vertices with ``arcs`` are active; the queue omits those with up to ``dead_end`` arcs. ``waiting`` others
+    are unsettled. With ``most`` arcs and vertices, a superstep is not thin; with more than ``few`` arcs, it might pull.
+    Returns the final head, tail, count, arcs, waiting, step, row; then the count and the arcs of the last superstep.
     """
     indptr, indices, queue, settled = out.indptr, out.indices, space.queue, space.settled
     while True:
@@ -82,7 +82,7 @@ def push_thin(does, state, world, out, space, policy, head, tail, count, arcs, w
                     degree = peek(indptr, v + 1) - peek(indptr, v)
                     waiting -= 1
                     arcs += degree
-                    # No branch: which vertex of a tree is a leaf, no processor foresees.
+                    # Branch-free: the branch is unpredictable.
                     put(queue, tail, v)
                     tail += degree > policy.dead_end
         count = waiting_before - waiting
@@ -100,7 +100,7 @@ def counts(row):
 
 
 def unfolded(trace: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Trace rows with one for each thin superstep, whose shares of the time are those of its vertices and arcs.
+    """Trace rows with one for each thin superstep; its share of the time is proportional to its vertices and arcs.
 
     ``trace`` (int64 array of shape (rows, 4)): direction, active vertices, arcs and time; `THIN`, a number of
     supersteps, 0 and their time; ``table`` (uint32 array of length thin supersteps): active vertices, and arcs in the

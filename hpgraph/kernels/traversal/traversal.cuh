@@ -1,10 +1,10 @@
-// Direction-optimizing breadth-first search and its kin (the first message wins), whole, in one kernel.
+// Direction-optimizing breadth-first search and similar programs (the first message wins) in one kernel.
 //
-// A superstep is top-down, a push along the arcs of the queued vertices, or bottom-up: every vertex not yet reached pulls
-// until it finds one active in-neighbour (Beamer et al., SC'12). Supersteps are separated by a barrier of the grid, not by
-// launches (SIMD-X, H. Liu and H. H. Huang, ATC'19), and every block takes the same decision from the same tally, so
-// nothing returns to the host until the traversal ends. A vertex is settled by its first message; one bit says so, and
-// that bit is both the test before and the claim on it.
+// A superstep is top-down, a push along the arcs of the queued vertices, or bottom-up: every unsettled vertex pulls
+// until it finds one active in-neighbour (Beamer et al., SC'12). A grid barrier separates supersteps, instead of
+// launches (SIMD-X, H. Liu and H. H. Huang, ATC'19), and every block takes the same decisions from the same tally, so
+// control returns to the host only at the end. A vertex is settled by its first message; its bit in `settled` is both
+// the test before the claim and the claim.
 #pragma once
 #include "bottom_up.cuh"
 #include "load_balancing.cuh"
@@ -18,26 +18,27 @@ constexpr int PUSH = 0, PULL = 1;
 constexpr int PULL_COST = 16;
 
 struct Policy {
-    i64 alpha;   // arcs above which a push turns into a pull
-    i64 beta;    // vertices below which a shrinking frontier turns back
-    int forced;  // PUSH, PULL or -1 for the choice above
+    i64 alpha;   // switch to pull above so many out-arcs
+    i64 beta;    // switch back to push when a shrinking frontier has fewer vertices
+    int forced;  // PUSH, PULL, or -1 to choose by these
     i64 limit;   // supersteps at the most
     i64 arcs;    // of the graph
     LocalLimits local;
 
-    // Whether a frontier is one to pull to.
+    // Whether a frontier's out-arcs exceed alpha.
     template <class AnyTally>
     __device__ bool dense(const AnyTally& now) const {
         return (i64)now.arcs > alpha;
     }
 
-    // Which way to send from a frontier, after one of so many vertices; so many arcs leave vertices not yet reached.
+    // Next direction, from the sizes of this and the last frontier; `unseen` is the out-arcs of vertices not yet
+    // reached.
     template <class AnyTally>
     __device__ int turn(int direction, const AnyTally& now, i64 previous, i64 unseen, i64 n) const {
         if (forced >= 0) return forced;
         if (direction == PUSH && dense(now)) return PULL;
-        // The frontier dwindles, or the last pull looked at twice the arcs that a push would touch now; and those
-        // are no more than a pull could look at, of whom few may be left to be reached.
+        // The frontier shrinks below beta, or the last pull examined twice the arcs that a push would send now; and the
+        // push would not send more arcs than a pull could examine.
         if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
             (((i64)now.count < beta && (i64)now.count < previous) || (2 * now.arcs < now.looked && !dense(now))))
             return PUSH;
@@ -48,13 +49,13 @@ struct Policy {
 template <class Index>
 struct TraversalSpace {
     Header* header;
-    const u32* unheard;  // who has no in-arcs
+    const u32* no_in_arcs;  // bitmap of vertices without in-arcs
     u32 *settled, *active, *next;
     Frontier<Index> queue, following;
     Trace trace;
 };
 
-// Who is told along the arcs of a batch for the first time, as bits; by whole warps. `v` receives the targets.
+// Warp-collective claim: returns the mask of arcs of a batch whose target was unsettled. `v` receives the targets.
 template <int size, class Program, class Index, class Weight>
 __device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32* settled,
                      const Batch<Index, size>& batch, Index (&v)[size]) {
@@ -76,17 +77,17 @@ __device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32
     return claimed;
 }
 
-// What vertices of the words from `begin` to `end`, of those below `n`, have first, and who of them receives nothing: nobody
-// waits for a vertex without in-arcs, nor for one that `cond` keeps from receiving. keep(word, bits) stores that. Several
-// words of a warp are under way at once.
+// Initialize the vertices below `n` in the words from `begin` to `end`: their properties, and their settled bits, set
+// for vertices without in-arcs or masked by `cond`. keep(word, bits) stores the bits. A warp has several words in
+// flight.
 template <class Program, class Keep>
-__device__ void fill_words(const Program& program, const u32* unheard, i64 begin, i64 end, i64 n, Keep keep) {
+__device__ void fill_words(const Program& program, const u32* no_in_arcs, i64 begin, i64 end, i64 n, Keep keep) {
     constexpr int AT_ONCE = 8;
     const int lane = lane_of_warp();
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     for (i64 word = begin + warp * AT_ONCE; word < end; word += warps * AT_ONCE) {
         const bool keeps = lane < AT_ONCE && word + lane < end;
-        u32 bits = keeps ? unheard[word + lane] : 0;
+        u32 bits = keeps ? no_in_arcs[word + lane] : 0;
 #pragma unroll
         for (int k = 0; k < AT_ONCE; ++k) {
             const i64 v = (word + k) * 32 + lane;
@@ -99,14 +100,14 @@ __device__ void fill_words(const Program& program, const u32* unheard, i64 begin
     }
 }
 
-// An arc whose message came first.
+// A claim: an arc that carries the first message of its target.
 template <class Index>
 struct Claim {
     i64 arc;
     Index source;
 };
 
-// Bits to queue, of the words from `begin` to `end`, and queue to bits, where the direction turns.
+// Bitmap to queue, for the words from `begin` to `end`, when the direction changes.
 template <class T, class Index>
 __device__ void queue_from_bits(const u32* words, i64 begin, i64 end, Stage<Claim<Index>>& stage,
                                 Collector<T, Index>& found) {
@@ -122,6 +123,7 @@ __device__ void queue_from_bits(const u32* words, i64 begin, i64 end, Stage<Clai
     found.add(has_one, one.source);
 }
 
+// Queue to bitmap.
 template <class Index>
 __device__ void bits_from_queue(Frontier<Index> queue, const Tally& now, u32* words) {
     const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
@@ -149,7 +151,7 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
 
-    fill_words(program, space.unheard, 0, (n + 31) / 32, n, [&](i64 word, u32 bits) {
+    fill_words(program, space.no_in_arcs, 0, (n + 31) / 32, n, [&](i64 word, u32 bits) {
         space.settled[word] = bits, space.active[word] = 0;
     });
     barrier.wait();
@@ -192,7 +194,7 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
             now = space.header->tally[phase % 3];
             queued = true;
         } else if (direction == PULL && queued) {
-            if (step > 0) {  // the bits of an earlier pull may still stand
+            if (step > 0) {  // clear the bits of an earlier pull
                 for (i64 w = thread; w < (n + 31) / 32; w += threads) active()[w] = 0;
                 barrier.wait();
             }
@@ -226,7 +228,7 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
             continue;
         }
 
-        // One superstep of either direction, and what it leaves behind.
+        // One superstep in either direction, and its tally and trace.
         const auto superstep = [&](auto messages, auto... put_off) {
             Tally* const tally = &space.header->tally[(phase + 1) % 3];
             if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{};
@@ -256,9 +258,9 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
             bits_turned = !bits_turned;
             continue;
         }
-        // The messages along the arcs that `each_arc` hands out in batches.
+        // Push along the arcs that `each_arc` enumerates in batches.
         const auto push = [&](Collector<T, Index>& found, auto each_arc) {
-            // The claimed vertex, where its message changes it.
+            // Deliver to the claimed vertex `v`; whether it changed.
             const auto take = [&](bool mine, const Claim<Index>& one, Index& v) {
                 v = mine ? out.indices[one.arc] : 0;
                 return mine && receive(one.source, one.arc, v, step);
@@ -288,7 +290,7 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
             });
             continue;
         }
-        // A loop of its own, so that what only others need keeps out of its registers.
+        // A separate loop, to keep values of the other paths out of its registers.
         do {
             superstep([&](Collector<T, Index>& found) {
                 push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now, visit); });
@@ -296,7 +298,7 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
         } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
                  (policy.forced >= 0 || !policy.dense(now)));
     }
-    // Left to the host: where the queue lies, and how long it is.
+    // For a takeover by the host: the queue and its length.
     const bool leaves = now.count && step < policy.limit;
     space.trace.end(step, leaves ? now.light : 0);
     if (thread == 0) {

@@ -1,34 +1,35 @@
-// A push that reaches a good part of all vertices, in two passes.
+// A push that reaches a large share of all vertices, in two passes.
 //
-// Each vertex that a push reaches costs accesses at random places of memory: to its properties, its row pointers and the
-// queue. Here the first pass along the arcs leaves one message a vertex and no more. The second goes through the vertices in
-// their order and takes the messages of those whose bits have been set in between: what it reads and writes lies in a
-// row, whoever of them was reached. It leaves the frontier as bits, as a pull does.
+// Each vertex that a push reaches costs random accesses: to its properties, its row pointers and the queue. Here the
+// first pass along the arcs only stores one message for each claimed vertex. The second scans the vertices in order and
+// delivers the messages of those whose bits were set by the first: its accesses are sequential. It leaves the frontier
+// as a bitmap, as a pull does.
 //
-// Parts of a graph on several GPUs need no remote messages for it: each has messages for everybody, and whose vertex it is
-// reads those that others have for it out of their memory, a row at a time.
+// With several GPUs no remote messages are sent: each part stores messages for all vertices in its own memory, and the
+// owner of a vertex reads them from the other parts' memory, coalesced.
 #pragma once
 #include "load_balancing.cuh"
 #include "multi_gpu_barrier.cuh"
 
 namespace hpgraph {
 
-// Vertices that the second pass goes through in the time of one that a push reaches: 30 bytes in a row, or three sectors
-// of 32 bytes and a place in the queue. No more vertices are reached than arcs are sent.
+// Vertices that the second pass scans in the time that a push takes for one: 30 sequential bytes against three sectors
+// of 32 bytes and a place in the queue. A push reaches at most as many vertices as it sends arcs.
 constexpr int PASS_COST = 4;
 
-// What a part has for all vertices, in each part's memory.
+// Arrays of all vertices, one in each part's memory.
 template <class Message>
 struct Mail {
-    u32* settled[MAX_PARTS];       // who has been reached, or, of others' vertices, written to
-    u32* before[MAX_PARTS];        // the same as the superstep began
-    Message* messages[MAX_PARTS];  // for those who are in the one and not in the other
+    u32* settled[MAX_PARTS];       // bitmap of own vertices that are settled, and of remote ones claimed by this part
+    u32* before[MAX_PARTS];        // the same at the beginning of the superstep
+    Message* messages[MAX_PARTS];  // of the vertices claimed since
 
-    // Who has been written to by a part since, of 32 vertices.
+    // Bitmap of 32 vertices that a part has claimed in this superstep.
     __device__ u32 arrived(int part, i64 word) const { return __ldcg(settled[part] + word) & ~__ldcg(before[part] + word); }
 };
 
-// The second pass, over the words from `begin` to `end`: messages of one's own part first. `next` receives who was changed.
+// The second pass, over the words from `begin` to `end`; messages of the own part first. `next` receives the bitmap of
+// changed vertices.
 template <class Program, class T, class Index, class Message>
 __device__ void take_messages(const Program& program, i64 step, i64 begin, i64 end, const i64* indptr, const Parts& parts,
                               const Mail<Message>& mail, u32* next, Collector<T, Index>& found) {

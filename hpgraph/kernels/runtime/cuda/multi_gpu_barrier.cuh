@@ -117,7 +117,7 @@ struct MultiGpuBarrier {
         Report joint{};
         if (!lost) {
             for (int part = 0; part < parts.count; ++part) {
-                const Report& told = heard(part);
+                const Report& told = report_of(part);
                 joint.count += told.count, joint.arcs += told.arcs, joint.looked += told.looked;
                 joint.count_before += told.count_before, joint.arcs_before += told.arcs_before;
                 joint.sent += told.sent, joint.waiting += told.waiting, joint.repeated += told.repeated;
@@ -127,7 +127,7 @@ struct MultiGpuBarrier {
     }
 
     // What a part has said at the last barrier.
-    __device__ const Report& heard(int part) const { return *slot(parts.me, part); }
+    __device__ const Report& report_of(int part) const { return *slot(parts.me, part); }
 
 private:
     // By the first warp of the last block, a lane for each part.
@@ -205,7 +205,7 @@ struct Post {
     __device__ void read_all(const MultiGpuBarrier& barrier, int place, Read read) const {
         const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
         for (int part = 0; part < barrier.parts.count; ++part) {
-            const u64 remote_messages = barrier.lost ? 0 : barrier.heard(part).remote_messages;
+            const u64 remote_messages = barrier.lost ? 0 : barrier.report_of(part).remote_messages;
             for (u64 i = thread; i - lane_of_warp() < remote_messages; i += threads) {
                 const bool has_one = i < remote_messages;
                 read(has_one, has_one ? from[place][part][i] : RemoteMessage<Index, Message>{});

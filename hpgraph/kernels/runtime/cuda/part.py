@@ -54,7 +54,7 @@ class Rows:
         return struct(self.in_.indptr.data.ptr - 8 * self.first, self.in_.indices, self.in_.data)
 
     @cached_property
-    def unheard(self) -> Any:
+    def no_in_arcs(self) -> Any:
         """Which of its vertices no arc reaches, as words of bits on its GPU."""
         return empty_rows(self.in_).words
 

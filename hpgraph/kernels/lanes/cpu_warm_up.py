@@ -1,8 +1,8 @@
-"""Before lanes go together, each goes by itself for as many arcs as any: so they meet.
+"""Warm-up phase of a multi-source relaxation: a separate search from each source, up to the same number of arcs.
 
-What makes a search grow, a hub say, lies nearer to some sources than to others. If all lanes counted their values from
-the start, each would come there in a bucket of its own, and nothing would be read for two of them. They count from
-where each would next follow more arcs than it may here: then most reach the hub in the same bucket.
+The vertices that make a search grow, such as hubs, are nearer to some sources than to others. With origins at the
+start, each search would reach a hub in a different bucket, and no arc would be read for two of them. The origin of a
+source is the value at which its warm-up ends: then most searches reach the hub in the same bucket.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Arcs that a lane follows by itself.
-HEAD_START = 1024
+# Arcs that each search relaxes in the warm-up phase.
+WARM_UP_ARCS = 1024
 
 
 @njit(cache=True, nogil=True)
-def start_apart(laws, rows, values, words, standing, queue):
-    """Let each lane follow its first arcs by itself, least values first, and count its values from where it stops.
+def start_apart(program, rows, values, words, standing, queue):
+    """Relax the first arcs of each search separately, least values first, and set its origin where it stops.
 
-    ``standing`` is each lane's number of starts, which begin its row of ``queue``; both are what waits in the end.
+    ``standing`` is the number of starts of each search, at the beginning of its row of ``queue``; at the end both hold
+    the waiting vertices.
     """
-    gather, reduce, allows, ceiling = laws
+    gather, reduce, allows, ceiling = program
     flat, lanes, origins = values
     for lane in range(lanes):
         mine, count, arcs = queue[lane], standing[lane], 0
@@ -37,7 +38,7 @@ def start_apart(laws, rows, values, words, standing, queue):
             u = np.int64(mine[least])
             source = flat[u * lanes + lane]
             arcs += rows.indptr[u + 1] - rows.indptr[u]
-            if arcs > HEAD_START:
+            if arcs > WARM_UP_ARCS:
                 origins[lane] = source
                 break
             count -= 1

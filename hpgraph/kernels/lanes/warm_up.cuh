@@ -1,15 +1,15 @@
-// Before lanes go together, each goes by itself for as many arcs as any: so they meet.
+// Warm-up phase of a multi-source relaxation: a separate search from each source, up to the same number of arcs.
 //
-// What makes a search grow, a hub say, lies nearer to some sources than to others. If all lanes counted their values from
-// the start, each would come there in a bucket of its own, and nothing would be read for two of them. They count from
-// where each would next follow more arcs than it may here: then most reach the hub in the same bucket.
+// The vertices that make a search grow, such as hubs, are nearer to some sources than to others. With origins at the
+// start, each search would reach a hub in a different bucket, and no arc would be read for two of them. The origin of a
+// source is the value at which its warm-up ends: then most searches reach the hub in the same bucket.
 #pragma once
 #include "delta_stepping.cuh"
 
 namespace hpgraph {
 
-// Arcs that a lane follows by itself, and vertices at the most, as each takes a chain of loads; starts that it may have.
-constexpr int HEAD_START = 1024, MAX_HEADS = 128, MAX_STARTS = 32;
+// Arcs of a search in the warm-up phase; vertices, as each takes a chain of loads; and starts.
+constexpr int WARM_UP_ARCS = 1024, WARM_UP_VERTICES = 128, MAX_STARTS = 32;
 
 // More than any value.
 __device__ inline double endless() { return __longlong_as_double(0x7ff0000000000000LL); }
@@ -24,25 +24,25 @@ struct LanePriority {
 template <class Index>
 struct LaneSpace {
     Header* header;
-    u32* words;       // three of n, used in turn: the lanes in which a vertex sends
-    u32* waiting;     // the lanes in which it waits in the far pile
-    double* origins;  // where a lane's values are counted from
-    double* least;    // two, used in turn
-    Index* light;     // three of n, and of so many heavy pieces
+    u32* words;       // three buffers of n, used in rotation: bits of the sources in which a vertex sends
+    u32* waiting;     // bits of the sources in which it waits in the far pile
+    double* origins;  // the origin of each source's values
+    double* least;    // a double buffer
+    Index* light;     // three buffers of n, and of `heavy` pieces
     Piece<Index>* pieces;
     i64 heavy;
     Index *far, *far_kept;
     Trace trace;
 };
 
-// Let a vertex of each thread that has one wait in a lane; by whole warps.
+// Put each thread's vertex, if `mine`, into the far pile in source `lane`; warp-collective.
 template <class Index>
 __device__ void wait_in_lane(const LaneSpace<Index>& space, bool mine, Index v, int lane) {
     const bool first = mine && atomicOr(space.waiting + v, 1u << lane) == 0;
     append(first, v, space.far, &space.header->far_tail[0]);
 }
 
-// A start a thread, without a head start.
+// One start per thread, without a warm-up phase.
 template <class Program, class Index>
 __global__ void __launch_bounds__(256) start_together(const Index* vertices, const int* lanes, i64 count,
                                                       const LaneSpace<Index> space) {
@@ -50,25 +50,25 @@ __global__ void __launch_bounds__(256) start_together(const Index* vertices, con
     wait_in_lane(space, i < count, i < count ? vertices[i] : 0, i < count ? lanes[i] : 0);
 }
 
-// A warp for each lane, whose starts are vertices[ends[lane - 1]] ..., at most MAX_STARTS: follow arcs from the vertex of
-// the least value, again and again. Those left wait.
+// A warp for each source s, whose starts begin at vertices[ends[s - 1]], at most MAX_STARTS: relax the arcs of the
+// vertex with the least value, repeatedly. The remaining vertices wait.
 template <class Program, class Index, class Weight>
 __global__ void __launch_bounds__(32) start_apart(const Program program, const int k, const Arcs<Index, Weight> out,
                                                   const LanePriority<typename Program::Message> priority,
                                                   const Index* vertices, const i64* ends,
                                                   const LaneSpace<Index> space) {
     using Value = typename Program::Message;
-    __shared__ Index known[HEAD_START + MAX_STARTS];
-    __shared__ Value reached[HEAD_START + MAX_STARTS];
+    __shared__ Index known[WARM_UP_ARCS + MAX_STARTS];
+    __shared__ Value reached[WARM_UP_ARCS + MAX_STARTS];
     const int of = blockIdx.x, lane = lane_of_warp();
-    // Other lanes' values lie beside these, and atomics pass the first-level cache by.
+    // Volatile: other warps write neighbouring values, and atomics bypass the first-level cache.
     const auto value = [&](Index v) { return *(volatile Value*)(program.p0 + (i64)v * k + of); };
     const i64 begin = of ? ends[of - 1] : 0;
     int count = (int)(ends[of] - begin);
     if (lane < count) known[lane] = vertices[begin + lane], reached[lane] = value(known[lane]);
     __syncwarp();
     i64 arcs = 0;
-    for (int heads = 0; heads < MAX_HEADS && count;) {
+    for (int processed = 0; processed < WARM_UP_VERTICES && count;) {
         Value least = Value();
         int at = -1;
         for (int i = lane; i < count; i += 32)
@@ -81,21 +81,21 @@ __global__ void __launch_bounds__(32) start_apart(const Program program, const i
         const Index u = known[at];
         const i64 start = out.indptr[u], degree = out.indptr[u + 1] - start;
         const bool is_last = value(u) == least;  // it may have been improved since
-        if (is_last && (arcs += degree) > HEAD_START) break;
+        if (is_last && (arcs += degree) > WARM_UP_ARCS) break;
         __syncwarp();
         --count;
         if (lane == 0) known[at] = known[count], reached[at] = reached[count];
         __syncwarp();
         if (!is_last) continue;
-        ++heads;
+        ++processed;
         for (i64 j = lane; j - lane < degree; j += 32) {
             const bool has = j < degree;
             const Index v = has ? out.indices[start + j] : 0;
             const auto weight = has ? out.weight(start + j) : 0;
-            const Value stands = has ? value(v) : Value();
-            bool live = has && Program::allows(u, least, weight, v, stands);
-            const Value message = live ? Program::gather(u, least, weight, v, stands) : Value();
-            live = live && message < stands && message < atomic_least(program.p0 + (i64)v * k + of, message);
+            const Value current = has ? value(v) : Value();
+            bool live = has && Program::allows(u, least, weight, v, current);
+            const Value message = live ? Program::gather(u, least, weight, v, current) : Value();
+            live = live && message < current && message < atomic_least(program.p0 + (i64)v * k + of, message);
             live = live && !(message > priority.ceiling);
             const u32 votes = __ballot_sync(ALL, live);
             const int place = count + __popc(votes & lanes_below());
