@@ -91,7 +91,7 @@ class WindowSupersteps(cuda.Supersteps):
         visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
 
     def pull(self, part: Tiles | Spread | Head, frontier: Frontier) -> None:  # type: ignore[override]
-        """Gather messages from the frontier to the rows of a window, or to chosen rows if the first message suffices."""
+        """Gather messages from the frontier to a window's rows, or to chosen rows if the first message suffices."""
         if isinstance(part, Tiles):
             self._gather(part, frontier)
         elif isinstance(part, Head):
