@@ -114,7 +114,7 @@ class WindowSupersteps(cpu.Supersteps):
         return self._inbox.message
 
     def heard(self, first: int, last: int) -> tuple[np.ndarray, Bitmask]:
-        """Messages so far of the vertices from `first`, a multiple of 64, to before `last`; a bitmap of those with any."""
+        """Messages so far of vertices `first`, a multiple of 64, to before `last`; and a bitmap of those with any."""
         words = slice(first // 64, -(-last // 64))
         return self._inbox.message[first:last], Bitmask(last - first, self._inbox.received[words], validate=False)
 
