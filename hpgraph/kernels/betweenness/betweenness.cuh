@@ -1,4 +1,4 @@
-// The kernels of betweenness, forwards and back.
+// The kernels of betweenness, forward and backward.
 #pragma once
 #include "paths_backward.cuh"
 #include "paths_forward.cuh"

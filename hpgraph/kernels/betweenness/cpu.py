@@ -1,4 +1,4 @@
-"""Betweenness on the CPU: in lanes where searches meet, else a source a thread; and how many at once fit in memory."""
+"""Betweenness on the CPU: in lanes if searches overlap, else one source a thread; as many at once as memory allows."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness import LANES, Sums, gains_by_lanes
 from hpgraph.kernels.betweenness.cpu_jointly import run_jointly
 from hpgraph.kernels.betweenness.cpu_lines import LINE
-from hpgraph.kernels.betweenness.cpu_singly import Bench, benches, run_singly
+from hpgraph.kernels.betweenness.cpu_singly import Scratch, run_singly, scratches
 from hpgraph.kernels.betweenness.cpu_steps import BUFFER, Lanes, Local, Ways
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 
-# Bytes a vertex and lane at the most: a number, its exponent, and, where lanes do not meet, a place in the list.
+# Most bytes a vertex and lane: a number, its exponent, and, if lanes do not overlap, a place in the list.
 _LANE_BYTES = 8 + 4 + 12
-# Bytes a vertex that a thread's work space takes, besides its vertex in the queue.
-_BENCH_BYTES = 24
-# Lanes below which the line that their numbers lie in is mostly empty.
+# Bytes a vertex of a thread's work space, besides the queue.
+_SCRATCH_BYTES = 24
+# Lanes below which their cache line is mostly empty.
 MIN = 8
-# Sources that a thread takes on the whole between two reports of how far it is.
+# Mean number of sources that a thread takes between two reports of progress.
 _TURNS = 16
 
 
@@ -49,7 +49,7 @@ def dependencies(
         _jointly(out, in_, sources, sums, lanes, done)
     else:
         with team() as workers:
-            space = _benches(out, min(workers, len(sources)))
+            space = _scratches(out, min(workers, len(sources)))
             for begin in range(0, len(sources), _TURNS * workers):
                 some = slice(begin, begin + _TURNS * workers)
                 part = sums._replace(reach=sums.reach[some])
@@ -64,7 +64,7 @@ def weighted_dependencies(out: CSR, in_: CSR, distances: np.ndarray, sources: np
     (float64 array of shape (k, n)); ``sources`` (int64 array of length k); ``sums``: changed in place.
     """
     with team() as workers:
-        space = _benches(out, min(workers, len(sources)))
+        space = _scratches(out, min(workers, len(sources)))
         return bool(run_singly(_arcs(out, True), distances, sources, space, sums))
 
 
@@ -87,22 +87,22 @@ def _jointly(
                 numbers, exponents, seen, first, second, listed, np.empty(len(listed), np.uint64), stride,
                 np.uint64((1 << len(group)) - 1),
             )  # fmt: skip
-            crew = Local(
+            locals_ = Local(
                 np.empty((workers, stride)), np.empty((workers, stride), np.int32),
                 np.empty((workers, BUFFER), out.indices.dtype),
             )  # fmt: skip
             part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])
-            run_jointly(ways, sources[group], lanes, crew, part)
+            run_jointly(ways, sources[group], lanes, locals_, part)
             done(len(group))
 
 
-def _benches(out: CSR, workers: int) -> Bench:
+def _scratches(out: CSR, workers: int) -> Scratch:
     n = out.shape[0]
-    each = n * (_BENCH_BYTES + out.indices.dtype.itemsize)
+    each = n * (_SCRATCH_BYTES + out.indices.dtype.itemsize)
     while workers > 1 and not fits(workers * each, "cpu"):
         workers -= 1
     check_memory(workers * each, "the search for shortest paths from one source", "cpu")
-    return benches(workers, n, out.indices.dtype)
+    return scratches(workers, n, out.indices.dtype)
 
 
 def _arcs(csr: CSR, weighted: bool) -> Rows:

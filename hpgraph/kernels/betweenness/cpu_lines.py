@@ -1,4 +1,4 @@
-"""Numbers of eight lanes, a cache line, added by one vector instruction where the processor has such."""
+"""Sums of eight lanes, a cache line, by one vector instruction if the processor has it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _add_in_python(sums: Any, first: Any, numbers: Any, at: Any, lanes: Any) -> 
 def add_line(typingctx: Any, sums: Any, first: Any, numbers: Any, at: Any, lanes: Any) -> Any:
     """``sums[first + k] += numbers[at + k]`` for each bit k that is set among the lowest eight of a uint64.
 
-    Written out as a loop, LLVM takes it apart: it cannot know that the arrays share no memory.
+    As a plain loop it is not vectorized: LLVM cannot know that the arrays do not alias.
     """
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:

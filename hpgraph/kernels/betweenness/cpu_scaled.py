@@ -1,4 +1,4 @@
-"""Numbers of paths beyond the range of floats: a float and an exponent (`hpgraph.kernels.betweenness.STEP`) each."""
+"""Path counts beyond the range of floats: a float and an exponent (`hpgraph.kernels.betweenness.STEP`) each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ONE_LESS = 1 / STEP
 
 @part(inline="always")
 def add_scaled(numbers, exponents, at, number, exponent):
-    """Add a number to the one at a place, where 0 stands for nothing yet."""
+    """Add a number to the one at a place; 0 is the empty sum."""
     held, ahead = peek(numbers, at), exponent - peek(exponents, at)
     if held == 0.0 or ahead > 1:
         put(numbers, at, number)
@@ -27,7 +27,7 @@ def add_scaled(numbers, exponents, at, number, exponent):
 
 @part(inline="always")
 def normalize(numbers, exponents, at):
-    """Bring the number at a place below the limit again."""
+    """Renormalize the number at a place below the limit."""
     if peek(numbers, at) >= LIMIT:
         put(numbers, at, peek(numbers, at) * ONE_LESS)
         exponents[at] += 1
@@ -35,7 +35,7 @@ def normalize(numbers, exponents, at):
 
 @part(inline="always")
 def quotient(inverse, less):
-    """What is left of 1 / σ(w), given without w's exponent, for a σ(v) whose exponent is so much less."""
+    """1 / σ(w), given without w's exponent, relative to a σ(v) whose exponent is smaller by `less`."""
     if less == 0:
         return inverse
     return inverse * ONE_LESS if less == 1 else 0.0

@@ -1,8 +1,8 @@
-"""One source after the other, each by one thread: for graphs on which searches hardly meet, and for weights.
+"""Independent searches, one source a thread: for graphs whose searches rarely overlap, and for weights.
 
-A thread works in memory of its own and needs nobody. What its source adds to the sums, it adds when the sources before
-have done so, a stretch of the vertices at a time, so that threads follow each other closely and the order of additions
-is that of the sources.
+Threads share no work space. The results of a source are added to the sums after those of the sources before it, one
+range of vertices at a time, so that threads follow each other closely and the order of additions is that of the
+sources.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from hpgraph.kernels.runtime.cpu.work_stealing import make_way
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 from hpgraph.semiring.stop import is_stopped
 
-# Stretches of the vertices, and how far apart the words of their turns lie: two cache lines.
+# Ranges of the vertices, and the distance of their turn words: two cache lines.
 STRETCHES, APART = 64, 16
-# How far ahead in the queue row pointers, first arcs and what the first neighbours have are fetched; how many of these.
+# Prefetch distances in the queue, of row pointers, first arcs and first neighbours' state; how many of these.
 AHEAD_ROWS, AHEAD_ARCS, AHEAD_NEIGHBOURS, NEIGHBOURS = 16, 8, 4, 4
-# Of a tag, the bits of the level.
+# The bits of a tag that hold the level.
 _LOW = (1 << 32) - 1
 _BLANK = -1
 
 
-class Bench(NamedTuple):
-    """What one thread works with; arrays of shape (threads, ...) for several.
+class Scratch(NamedTuple):
+    """Work space of one thread; arrays of shape (threads, ...) for several.
 
-    `numbers` and `tags` are the same memory, two words a vertex, so that all that a search asks of a neighbour lies in
-    one cache line. The first, a float, is σ, and on the way back (1 + δ) / σ in its place. The second, an int64, is the
-    level, above it by 32 bits the exponent of σ, or -1 where the search has not been; of weighted searches the level
-    is how many arcs are still to bring paths.
+    `numbers` and `tags` are the same memory, two words a vertex, so that a search reads a neighbour's state from one
+    cache line. The first, a float, is σ, replaced by (1 + δ) / σ in the backward pass. The second, an int64, is the
+    level, above it by 32 bits the exponent of σ, or -1 if unvisited; in weighted searches the level is the number of
+    pending arcs.
     """
 
     numbers: Any
@@ -47,11 +47,11 @@ class Bench(NamedTuple):
     queue: Any
 
 
-def benches(workers: int, n: int, ids: Any) -> Bench:
+def scratches(workers: int, n: int, ids: Any) -> Scratch:
     """Blank work space."""
     tags = np.zeros((workers, 2 * n), np.int64)
     tags[:, 1::2] = _BLANK
-    return Bench(tags.view(np.float64), tags, np.zeros((workers, n)), np.empty((workers, n + 1), ids))
+    return Scratch(tags.view(np.float64), tags, np.zeros((workers, n)), np.empty((workers, n + 1), ids))
 
 
 @part(inline="always")
@@ -64,7 +64,7 @@ def _on_path(weights, distance, tags, v, j, w):
 
 @part(inline="always")
 def _fetch_ahead(arcs, queue, numbers, soon, later, last):
-    """Fetch what the vertices at places further on in the queue will ask for."""
+    """Prefetch for vertices further on in the queue."""
     prefetch(arcs.indptr, vertex(queue, last))
     prefetch(arcs.indices, peek(arcs.indptr, vertex(queue, later)))
     near = vertex(queue, soon)
@@ -75,7 +75,7 @@ def _fetch_ahead(arcs, queue, numbers, soon, later, last):
 
 @part(inline="always")
 def _add_scaled(numbers, tags, v, number, exponent):
-    """Add a number to that of v, where 0 stands for nothing yet."""
+    """Add a number to that of v; 0 is the empty sum."""
     held, tag = peek(numbers, 2 * v), peek(tags, 2 * v + 1)
     ahead = exponent - (tag >> 32)
     if ahead == 0:
@@ -90,7 +90,7 @@ def _add_scaled(numbers, tags, v, number, exponent):
 
 @part(inline="always")
 def _normalized(numbers, tags, v):
-    """Bring the number of v below the limit again; returns it and its exponent."""
+    """Renormalize the number of v below the limit; returns it and its exponent."""
     number, tag = peek(numbers, 2 * v), peek(tags, 2 * v + 1)
     if number >= LIMIT:
         number *= ONE_LESS
@@ -101,9 +101,9 @@ def _normalized(numbers, tags, v):
 
 
 @part
-def _count(arcs, source, bench):
-    """Forwards by levels; returns how many vertices are reached, and whether numbers carry exponents."""
-    numbers, tags, queue, indptr, indices = bench.numbers, bench.tags, bench.queue, arcs.indptr, arcs.indices
+def _count(arcs, source, scratch):
+    """Forward by levels; returns the number of vertices reached, and whether numbers carry exponents."""
+    numbers, tags, queue, indptr, indices = scratch.numbers, scratch.tags, scratch.queue, arcs.indptr, arcs.indices
     put(numbers, 2 * source, 1.0)
     put(tags, 2 * source + 1, 0)
     queue[0] = source
@@ -128,7 +128,7 @@ def _count(arcs, source, bench):
             fresh = tag < 0
             tag = tag_below if fresh else tag
             if tag & _LOW == below:
-                # Who is the first of several to bring paths no processor foresees: so that makes no branch.
+                # Branch-free: the first arc to reach v is unpredictable.
                 put(queue, tail, queue.dtype.type(v))
                 tail += fresh
                 put(tags, 2 * v + 1, tag)
@@ -140,9 +140,9 @@ def _count(arcs, source, bench):
 
 
 @part
-def _count_weighted(arcs, distance, source, bench):
-    """Forwards by distances, each vertex once all arcs that bring paths have done so (A. Kahn, CACM 5(11), 1962)."""
-    numbers, tags, queue = bench.numbers, bench.tags, bench.queue
+def _count_weighted(arcs, distance, source, scratch):
+    """Forward by distances, each vertex once all its tight in-arcs are done (A. Kahn, CACM 5(11), 1962)."""
+    numbers, tags, queue = scratch.numbers, scratch.tags, scratch.queue
     reached = 0
     for u in range(distance.size):
         if distance[u] < np.inf:
@@ -170,9 +170,9 @@ def _count_weighted(arcs, distance, source, bench):
 
 
 @part
-def _depend(arcs, distance, bench, count, wide):
-    """Backwards: the dependency on each vertex of the queue."""
-    numbers, tags, queue, dependencies = bench.numbers, bench.tags, bench.queue, bench.dependency
+def _depend(arcs, distance, scratch, count, wide):
+    """Backward: the dependency on each vertex of the queue."""
+    numbers, tags, queue, dependencies = scratch.numbers, scratch.tags, scratch.queue, scratch.dependency
     indptr, indices, weights = arcs.indptr, arcs.indices, arcs.data
     last = tags[2 * queue[count - 1] + 1] & _LOW if distance is None else -1
     for i in range(count - 1, -1, -1):
@@ -198,24 +198,24 @@ def _depend(arcs, distance, bench, count, wide):
 
 
 @part(inline="always")
-def _add(arcs, distance, source, bench, sums, v):
-    """Add what a vertex has come to."""
+def _add(arcs, distance, source, scratch, sums, v):
+    """Add a vertex's results to the sums."""
     if v != source:
-        sums.vertices[v] += bench.dependency[v]
+        sums.vertices[v] += scratch.dependency[v]
         if sums.reached.size:
             sums.reached[v] += 1
     if sums.arcs.size:
-        number = (1.0 + bench.dependency[v]) / bench.numbers[2 * v]
+        number = (1.0 + scratch.dependency[v]) / scratch.numbers[2 * v]
         for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
             w = vertex(arcs.indices, j)
-            if _on_path(arcs.data, distance, bench.tags, v, j, w):
-                less = (bench.tags[2 * w + 1] >> 32) - (bench.tags[2 * v + 1] >> 32)
-                sums.arcs[j] += number * quotient(bench.numbers[2 * w], less)
+            if _on_path(arcs.data, distance, scratch.tags, v, j, w):
+                less = (scratch.tags[2 * w + 1] >> 32) - (scratch.tags[2 * v + 1] >> 32)
+                sums.arcs[j] += number * quotient(scratch.numbers[2 * w], less)
 
 
 @part
 def _await(turns, stretch, turn):
-    """Wait until it is the turn of a source on a stretch; False if it never will be."""
+    """Wait until it is the turn of a source on a range of vertices; False if stopped."""
     while atomic_load(turns, stretch * APART) != turn:
         if is_stopped():
             return False
@@ -224,8 +224,8 @@ def _await(turns, stretch, turn):
 
 
 @part
-def _add_in_turn(arcs, distance, source, bench, count, sums, turns, turn):
-    """Add what a source has come to, after the sources before it on each stretch of the vertices."""
+def _add_in_turn(arcs, distance, source, scratch, count, sums, turns, turn):
+    """Add the results of a source, after those of the sources before it on each range of vertices."""
     n = sums.vertices.size
     few = count < n // STRETCHES
     for stretch in range(STRETCHES):
@@ -233,32 +233,32 @@ def _add_in_turn(arcs, distance, source, bench, count, sums, turns, turn):
             return
         if not few:
             for v in range(n * stretch // STRETCHES, n * (stretch + 1) // STRETCHES):
-                # The share of nobody whom the search has met is 0.
-                if bench.numbers[2 * v] != 0.0:
-                    _add(arcs, distance, source, bench, sums, v)
+                # Unvisited vertices have number 0 and contribute nothing.
+                if scratch.numbers[2 * v] != 0.0:
+                    _add(arcs, distance, source, scratch, sums, v)
             fetch_add(turns, stretch * APART, 1)
     if few:
         for i in range(count):
-            _add(arcs, distance, source, bench, sums, vertex(bench.queue, i))
+            _add(arcs, distance, source, scratch, sums, vertex(scratch.queue, i))
         for stretch in range(STRETCHES):
             fetch_add(turns, stretch * APART, 1)
 
 
 @part
-def _run_one(arcs, distance, source, bench, sums, turns, turn):
-    """All of one source; whether its paths came to an end."""
+def _run_one(arcs, distance, source, scratch, sums, turns, turn):
+    """Run one source; returns whether its paths are free of cycles."""
     if distance is None:
-        (count, wide), ended = _count(arcs, source, bench), True
+        (count, wide), ended = _count(arcs, source, scratch), True
     else:
-        count, wide, ended = _count_weighted(arcs, distance, source, bench)
-    _depend(arcs, distance, bench, count, wide)
+        count, wide, ended = _count_weighted(arcs, distance, source, scratch)
+    _depend(arcs, distance, scratch, count, wide)
     if sums.reach.size:
         sums.reach[turn] = count
-    _add_in_turn(arcs, distance, source, bench, count, sums, turns, turn)
+    _add_in_turn(arcs, distance, source, scratch, count, sums, turns, turn)
     for i in range(count):
-        v = vertex(bench.queue, i)
-        bench.numbers[2 * v] = 0.0
-        bench.tags[2 * v + 1] = _BLANK
+        v = vertex(scratch.queue, i)
+        scratch.numbers[2 * v] = 0.0
+        scratch.tags[2 * v + 1] = _BLANK
     return ended
 
 
@@ -268,22 +268,22 @@ def _rows(distances, i):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def run_singly(arcs, distances, sources, benches, sums):
-    """Add the dependencies of each source; whether the paths of all came to an end.
+def run_singly(arcs, distances, sources, scratches, sums):
+    """Add the dependencies of each source; returns whether the paths of all are free of cycles.
 
-    `distances` has a row for each source, or is None: then paths are as short as they have few arcs.
+    `distances` has a row for each source, or is None: then lengths are numbers of arcs.
     """
     counter, failures = np.zeros(1, np.int64), np.zeros(1, np.int64)
     turns = np.zeros(STRETCHES * APART, np.int64)
-    for worker in prange(benches.tags.shape[0]):
-        bench = Bench(
-            benches.numbers[worker], benches.tags[worker], benches.dependency[worker], benches.queue[worker]
+    for worker in prange(scratches.tags.shape[0]):
+        scratch = Scratch(
+            scratches.numbers[worker], scratches.tags[worker], scratches.dependency[worker], scratches.queue[worker]
         )  # fmt: skip
         while True:
-            # Whoever waits for an earlier source waits for a thread that is at work on it.
+            # No deadlock: earlier sources are held by running threads.
             i = next_task(counter)
             if i >= sources.size:
                 break
-            if not _run_one(arcs, _rows(distances, i), sources[i], bench, sums, turns, i):
+            if not _run_one(arcs, _rows(distances, i), sources[i], scratch, sums, turns, i):
                 failures[0] = 1
     return failures[0] == 0

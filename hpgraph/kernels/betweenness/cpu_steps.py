@@ -1,4 +1,4 @@
-"""What one worker does on part of a level of joint searches (`hpgraph.kernels.betweenness.cpu_jointly`)."""
+"""Operations of one worker on part of a level of joint searches (`hpgraph.kernels.betweenness.cpu_jointly`)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 
-# What is done to a level's vertices by all threads, beside `PUSH` and `PULL`.
+# Operations on a level's vertices by all threads, besides `PUSH` and `PULL`.
 SETTLE, MARK, RETURN = range(2, 5)
-# Vertices that a worker gathers before it reserves room for them in the list.
+# Vertices that a worker buffers before it reserves room for them in the list.
 BUFFER = 512
-# On the board, each on a line of its own: the next task, the list's end, arcs that leave and that reach the vertices
-# added, arcs of those that every lane has met, and whether a number of paths came to the limit.
+# Shared counters, each on its own cache line: the next task, the list's end, arcs that leave and that reach the
+# vertices added, in-arcs of those reached in every lane, and whether a path count reached the limit.
 NEXT, TAIL, LEAVING, REACHING, FULL, LARGE = range(0, 96, 16)
-BOARD = 96
+COUNTERS = 96
 
 
 class Lanes(NamedTuple):
@@ -31,17 +31,18 @@ class Lanes(NamedTuple):
     Attributes
     ----------
     numbers : float64 array of length n * stride
-        σ, a row of lanes a vertex; on the way back (1 + δ) / σ takes its place. 0 where a lane has not been.
+        σ, a row of lanes a vertex; in the backward pass (1 + δ) / σ replaces it. 0 in lanes that have not reached it.
     exponents : int32 array of length n * stride
-        As `hpgraph.kernels.betweenness` says.
+        See `hpgraph.kernels.betweenness`.
     seen, first, second : uint64 arrays of length n
-        A bit a lane: which have met the vertex; on which it is on the level before, and on the present one.
+        Bitmasks of lanes: those that have reached the vertex; those with it on the level before, and on the current
+        one.
     listed : array of vertex ids
-        The vertices of each level, level after level.
+        The vertices of each level, in order of levels.
     masks : uint64 array
         The lanes of each.
     stride, every : int
-        Lanes, made up to whole lines; the bits of all that are used.
+        Lanes, rounded up to whole lines; bitmask of the lanes in use.
     """
 
     numbers: Any
@@ -56,9 +57,9 @@ class Lanes(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The arcs by source and by target, and blocks of the latter's rows of about as many arcs.
+    """The arcs by source and by target, and bounds of blocks of the latter with about as many arcs each.
 
-    Not two `Rows`: Numba passes no tuples of tuples to a parallel region.
+    Not two `Rows`: Numba passes no nested tuples to a parallel region.
     """
 
     out_indptr: Any
@@ -69,7 +70,7 @@ class Ways(NamedTuple):
 
 
 class Local(NamedTuple):
-    """What one worker works with: sums of a row, their exponents, vertices to be listed. A crew has rows of these."""
+    """Work space of one worker: sums of a row, their exponents, vertices to be listed. For several, rows of these."""
 
     sums: Any
     exponents: Any
@@ -78,7 +79,7 @@ class Local(NamedTuple):
 
 @part
 def _gather_scaled(indptr, indices, v, want, front, lanes, local):
-    """Add up numbers with exponents of v's neighbours in the front, in the lanes wanted; returns those with any."""
+    """Sum numbers with exponents over v's neighbours in the front, in the lanes wanted; returns the lanes with any."""
     heard = np.uint64(0)
     for k in range(lanes.stride):
         local.exponents[k] = 0
@@ -100,7 +101,7 @@ def _gather_scaled(indptr, indices, v, want, front, lanes, local):
 
 @part
 def _gather_back(indptr, indices, v, want, front, lanes, local, wide, places):
-    """Add up what v's neighbours in the front have, with exponents, or with a place for the dependency on each arc."""
+    """Sum over v's neighbours in the front, with exponents, or adding up the dependency on each arc in `places`."""
     own = v * lanes.stride
     for j in range(indptr[v], indptr[v + 1]):
         w = vertex(indices, j)
@@ -120,9 +121,9 @@ def _gather_back(indptr, indices, v, want, front, lanes, local, wide, places):
 
 
 @part
-def list_found(lanes, local, filled, masks, board):
+def list_found(lanes, local, filled, masks, counters):
     """Move the vertices of a buffer to the list; `masks` has their lanes."""
-    start = fetch_add(board, TAIL, filled)
+    start = fetch_add(counters, TAIL, filled)
     for i in range(filled):
         v = vertex(local.buffer, i)
         put(lanes.listed, start + i, local.buffer[i])
@@ -131,12 +132,12 @@ def list_found(lanes, local, filled, masks, board):
 
 
 @part
-def work_off(what, ways, span, fronts, lanes, local, filled, wide, board, sums):
-    """Vertices pull from their neighbours in the front: a stretch of all vertices, or of those listed.
+def work_off(what, ways, span, fronts, lanes, local, filled, wide, counters, sums):
+    """Vertices pull from their neighbours in the front: a range of all vertices, or of the list.
 
-    On the way back `span` says whether vertices are marked, too. Returns how many vertices the buffer then holds.
+    In the backward pass `span` also tells whether vertices are marked. Returns the number of vertices in the buffer.
     """
-    # Whatever is called in the loop with a tuple would count references to each of its arrays, for every vertex.
+    # Calls with a tuple would count references to each of its arrays, for every vertex.
     indptr, indices = ways.in_indptr, ways.in_indices
     if what == RETURN:
         indptr, indices = ways.out_indptr, ways.out_indices
@@ -207,7 +208,7 @@ def work_off(what, ways, span, fronts, lanes, local, filled, wide, board, sums):
                 put(local.buffer, filled, listed.dtype.type(v))
                 filled += 1
                 if filled == BUFFER:
-                    filled = list_found(lanes, local, filled, next_front, board)
+                    filled = list_found(lanes, local, filled, next_front, counters)
             while heard:
                 k = lowest_bit(heard)
                 heard &= heard - np.uint64(1)
@@ -215,17 +216,17 @@ def work_off(what, ways, span, fronts, lanes, local, filled, wide, board, sums):
                 large = large or number >= LIMIT
                 put(numbers, own + k, number)
     if large:
-        board[LARGE] = 1
+        counters[LARGE] = 1
     if what != RETURN:
-        fetch_add(board, LEAVING, leaving)
-        fetch_add(board, REACHING, reaching)
-        fetch_add(board, FULL, full)
+        fetch_add(counters, LEAVING, leaving)
+        fetch_add(counters, REACHING, reaching)
+        fetch_add(counters, FULL, full)
     return filled
 
 
 @part
-def push(indptr, indices, begin, end, next_front, lanes, local, filled, alone, board):
-    """Send the lanes of listed vertices along their arcs, to those who have not met them."""
+def push(indptr, indices, begin, end, next_front, lanes, local, filled, alone, counters):
+    """Send the lanes of listed vertices along their arcs, to vertices that those lanes have not reached."""
     listed, masks, seen, buffer = lanes.listed, lanes.masks, lanes.seen, local.buffer
     for i in range(begin, end):
         u = vertex(listed, i)
@@ -243,13 +244,13 @@ def push(indptr, indices, begin, end, next_front, lanes, local, filled, alone, b
                     buffer[filled] = v
                     filled += 1
                     if filled == BUFFER:
-                        filled = list_found(lanes, local, filled, next_front, board)
+                        filled = list_found(lanes, local, filled, next_front, counters)
     return filled
 
 
 @part
 def mark(indptr, indices, begin, end, lanes, alone):
-    """Tell the in-neighbours of listed vertices, in `seen`, that someone below may depend on them."""
+    """Mark the in-neighbours of listed vertices, in `seen`: they may have dependencies in these lanes."""
     listed, masks, seen = lanes.listed, lanes.masks, lanes.seen
     for i in range(begin, end):
         w = vertex(listed, i)

@@ -1,4 +1,4 @@
-"""Betweenness on the GPU: what its kernels work in, how many lanes fit, and the launches."""
+"""Betweenness on the GPU: work space, number of lanes that fit, and launches."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Pieces(NamedTuple):
 
 @attached
 def long_rows(arcs: CSR) -> Pieces:
-    """The long rows of a matrix, found out once; waits for the device."""
+    """The long rows of a matrix, computed once; waits for the device."""
     import cupy
 
     degrees = arcs.degrees
@@ -81,7 +81,7 @@ def weighted_dependencies(out: CSR, in_: CSR, distances: Any, sources: np.ndarra
 
 
 def _bytes(out: CSR, in_: CSR, lanes: int, weighted: bool) -> int:
-    """Bytes that a search takes at the most: numbers, exponents, the list; words of bits; sums of pieces."""
+    """Most bytes of a search: numbers, exponents, the list; bitmasks; sums of pieces."""
     each = 8 + 4 + out.indices.dtype.itemsize + 8 + (12 if weighted else 0)
     pieces = max(len(long_rows(out).owner), len(long_rows(in_).owner))
     stride = _stride(lanes)
@@ -89,7 +89,7 @@ def _bytes(out: CSR, in_: CSR, lanes: int, weighted: bool) -> int:
 
 
 def _stride(lanes: int) -> int:
-    """Lanes made up to a power of two: a warp takes two a thread."""
+    """Lanes rounded up to a power of two: a thread handles two."""
     return max(2, 1 << (lanes - 1).bit_length())
 
 
@@ -106,12 +106,12 @@ def names(index: str, scaled: bool, places: bool, weighted: bool) -> dict[str, s
 
 
 def prologue() -> str:
-    """C++ text before the source: how kernels with barriers are launched."""
+    """C++ text before the source: launch bounds of cooperative kernels."""
     return f"#define HPGRAPH_PATH_THREADS {THREADS}\n#define HPGRAPH_PATH_BLOCKS {BLOCKS}"
 
 
 def checks(index: np.dtype) -> str:
-    """C++ text that compiles where the structs are as the host fills them."""
+    """C++ text that checks the structs against the host's layout."""
     layouts = LONG_ROWS.of(), LEVEL_SLOT, LEVEL_ROW, ARCS.of(Index=index), STATE.of(Index=index)
     return "\n".join(layout.checks for layout in layouts)
 
@@ -128,7 +128,7 @@ def _module(ids: np.dtype, scaled: bool, places: bool, weighted: bool, device: i
 
 
 class _Search:
-    """One group of sources, and the memory that it works in."""
+    """One group of sources and its work space."""
 
     def __init__(self, out: CSR, in_: CSR, sources: np.ndarray, distances: Any) -> None:
         import cupy
@@ -151,7 +151,7 @@ class _Search:
         self.bits = cupy.zeros((4, n), np.uint64)
         self.listed = cupy.empty(n * len(sources), ids)
         self.masks = cupy.empty(n * len(sources), np.uint64)
-        # Weighted paths may have more arcs than vertices are apart, but no vertex twice.
+        # Weighted paths may have more arcs than the unweighted depth, but visit no vertex twice.
         self.levels = cupy.empty((n + 2) * LEVEL_ROW.size, np.uint8)
         self.partial = cupy.empty(pieces * stride)
         self.partial_exponents = cupy.empty(pieces * stride, np.int32)
@@ -177,12 +177,12 @@ class _Search:
 
     def _outcome(self) -> list[int]:
         outcome: list[int] = self.small[:32].get().view(np.int64).tolist()
-        # The counters and the barrier begin at nothing in each launch.
+        # Counters and barrier start at zero in each launch.
         self.small[32 + 4 * LEVEL_SLOT.size :] = 0
         return outcome
 
     def run(self, sums: Sums) -> bool:
-        """Forwards and back; whether the paths of all sources came to an end."""
+        """Run both passes; returns whether the paths of all sources are free of cycles."""
         import cupy
 
         places, grid = bool(len(sums.arcs)), BLOCKS * multiprocessors()
@@ -204,7 +204,7 @@ class _Search:
             self._launch(places, "reach", grid, THREADS, self._state(), reached, reach)
         if len(sums.reach):
             sums.reach[:] = reach[: self.count]
-            # Of each source its own is left out.
+            # A source does not count at itself.
             others = sums.reached
             others -= occurrences(self.sources, self.n)
         if self.weighted and int(reach.sum()) != int(cupy.isfinite(self.distances).sum()):

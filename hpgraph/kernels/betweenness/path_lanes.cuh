@@ -1,28 +1,28 @@
-// What both ways of betweenness share: where things lie, numbers of paths beyond the range of doubles, the work of a step
-// dealt out to warps, and how a vertex adds up what its neighbours have.
+// Shared by both passes of betweenness: data layout, path counts beyond the range of doubles, distribution of a step's
+// work over warps, and the sum over a vertex's neighbours.
 //
-// A lane is a source. The numbers of a vertex's lanes lie side by side, `stride` of them, a power of two. A thread takes
-// two lanes, so that a warp reads the numbers of 64 lanes, or of fewer lanes of several neighbours, by one instruction. A
-// vertex with little to add up in all its lanes together is one thread's.
+// A lane is a source. The numbers of a vertex's lanes are contiguous, `stride` of them, a power of two. A thread
+// handles two lanes, so that a warp reads the numbers of 64 lanes, or of fewer lanes of several neighbours, by one
+// instruction. A vertex with few arcs times lanes is handled by one thread.
 #pragma once
 #include "persistent.cuh"
 #include "warp.cuh"
 
 namespace hpgraph {
 
-// Threads of a block and blocks a multiprocessor, as they are launched.
+// Threads of a block and blocks a multiprocessor, as launched.
 constexpr int PATH_THREADS = HPGRAPH_PATH_THREADS, PATH_BLOCKS = HPGRAPH_PATH_BLOCKS, PATH_WARPS = PATH_THREADS / 32;
-// As in the room's __init__: where numbers begin to carry an exponent, and one step down.
+// As in the package's __init__: the limit from which numbers carry an exponent, and one step down.
 constexpr double PATH_LIMIT = 0x1p256, STEP_DOWN = 0x1p-512;
-// Arcs of a piece, and of the longest row that one warp takes; arcs times lanes that one thread takes.
+// Arcs of a piece, and of the longest row of one warp; arcs times lanes of one thread.
 constexpr i64 PIECE_ARCS = 2048, FEW = 32;
-// Neighbours' numbers that a thread has under way at once.
+// Loads of neighbours' numbers that a thread has in flight.
 constexpr int IN_FLIGHT = 4;
-// A push sends bits by atomic operations at random places, for the receivers to read their own arcs then: it costs about
-// so many times what reading an arc in a pull does.
+// Cost of an arc in a push relative to one in a pull: bits are sent by atomic operations at random places, and the
+// receivers read their own arcs afterwards.
 constexpr u64 PUSH_COST = 4;
 
-// Rows of more than PIECE_ARCS arcs, and where the pieces of each begin; the row of each piece.
+// Rows of more than PIECE_ARCS arcs, and the first piece of each; the row of each piece.
 struct LongRows {
     const i64 *rows, *first, *owner;
     i64 count, pieces;
@@ -36,13 +36,13 @@ struct PathArcs {
     LongRows lengthy;
 };
 
-// What is found out about a level while it is made: vertices, arcs that leave and reach them, arcs of those that all
-// lanes have met by then, whether a number came to the limit, whether there is a long row.
+// Counts of a level being built: vertices, arcs that leave and reach them, in-arcs of those reached in all lanes,
+// whether a number reached the limit, whether there is a long row.
 struct LevelSlot {
     u64 count, leaving, reaching, full, large, heavy;
 };
 
-// A level that is made: where it begins in the list, and what was found out.
+// A finished level: its start in the list, and its counts.
 struct LevelRow {
     i64 begin;
     u64 leaving, reaching, heavy;
@@ -50,20 +50,20 @@ struct LevelRow {
 
 template <class Index>
 struct PathLanes {
-    double* numbers;  // n rows: paths; on the way back (1 + dependency) / paths
+    double* numbers;  // n rows: path counts; in the backward pass (1 + dependency) / paths
     int* exponents;
-    const double* distances;  // of weighted paths, and how many arcs are still to bring paths
+    const double* distances;  // of weighted paths, and the number of arcs still pending
     int* pending;
-    u64* seen;       // lanes that have met a vertex; on the way back those in which it may have someone below
+    u64* seen;       // lanes that have reached a vertex; in the backward pass those in which it may have dependencies
     u64* fronts;     // three times n: lanes in which a vertex is on a level, by the level's number modulo 3
-    Index* listed;   // the vertices of each level, level after level, and their lanes
+    Index* listed;   // the vertices of each level, in order of levels, and their lanes
     u64* masks;
     LevelRow* levels;
-    double* partial;  // sums of pieces, and the lanes that have any
+    double* partial;  // sums of pieces, and their lanes with any
     int* partial_exponents;
     u64* partial_heard;
     LevelSlot* slots;  // 4, by the level's number modulo 4
-    u64* chunks;       // 4 counters of dealt-out work, by the number of the step
+    u64* chunks;       // 4 work counters, by the number of the step
     unsigned* barrier;
     i64* outcome;
     i64 n;
@@ -73,7 +73,7 @@ struct PathLanes {
     __device__ u64* front(i64 level) const { return fronts + level % 3 * n; }
 };
 
-// A number of paths; a plain sum unless SCALED.
+// A path count; a plain sum unless SCALED.
 template <bool SCALED>
 struct PathNumber {
     double m = 0;
@@ -96,7 +96,7 @@ struct PathNumber {
     }
 };
 
-// What is left of 1 / paths(w), given without its exponent, for a vertex whose exponent is so much less.
+// 1 / paths(w), given without its exponent, relative to a vertex whose exponent is smaller by `less`.
 __device__ inline double quotient(double inverse, int less) {
     return less == 0 ? inverse : less == 1 ? inverse * STEP_DOWN : 0.0;
 }
@@ -106,8 +106,7 @@ __device__ inline u64 warp_or(u64 value) {
     return value;
 }
 
-// Calls body(first) for every 32 of `count` things, by warps: the first round is dealt out, then whoever is done takes
-// the next.
+// Calls body(first) for every 32 of `count` items, by warps: the first chunk of each is static, the others dynamic.
 template <class Body>
 __device__ void for_chunks(u64* counter, i64 count, Body body) {
     const i64 warps = i64(gridDim.x) * PATH_WARPS, total = (count + 31) / 32;
@@ -119,7 +118,7 @@ __device__ void for_chunks(u64* counter, i64 count, Body body) {
     }
 }
 
-// The neighbours of a batch of arcs that take part, compacted.
+// Compacted neighbours of a batch of arcs.
 template <class Index>
 struct WarpShare {
     Index vertex[32];
@@ -127,7 +126,7 @@ struct WarpShare {
     u64 lanes[32];
 };
 
-// How a vertex adds up its neighbours' numbers: forwards paths, on the way back (1 + dependency) / paths.
+// Sums the numbers of a vertex's neighbours: forward paths, backward (1 + dependency) / paths.
 template <class Index, bool SCALED, bool BACK, bool PLACES, bool WEIGHTED>
 struct PathPull {
     const PathArcs<Index>& arcs;
@@ -135,7 +134,7 @@ struct PathPull {
     const u64* front;
     double* places;  // dependencies on arcs
     WarpShare<Index>& share;
-    int width, groups, pair, group;  // threads a neighbour, neighbours at once; which of the first, of the second
+    int width, groups, pair, group;  // threads a neighbour, neighbours at once; index in the first, in the second
 
     using Sum = PathNumber<SCALED && !BACK>;
 
@@ -148,12 +147,12 @@ struct PathPull {
         group = lane_of_warp() / width;
     }
 
-    // Whether a shortest path takes the arc between v and its neighbour u, in one lane.
+    // Whether the arc between v and its neighbour u is tight in one lane.
     __device__ static bool tight(double at_u, double weight, double at_v) {
         return BACK ? at_v + weight == at_u : at_u + weight == at_v;
     }
 
-    // What a neighbour's number adds; returned as well.
+    // Adds a neighbour's number; returns the term.
     __device__ static double take(Sum& sum, double number, int exponent, int own) {
         if constexpr (BACK) {
             const double term = SCALED ? quotient(number, exponent - own) : number;
@@ -165,8 +164,8 @@ struct PathPull {
         }
     }
 
-    // By the warp: the arcs begin..end of v in the lanes wanted. Sums of the thread's two lanes come out the same in all
-    // groups; returns the lanes that have any.
+    // Warp-collective: the arcs begin..end of v in the lanes wanted. The sums of a thread's two lanes are the same in
+    // all groups; returns the lanes with any.
     __device__ u64 gather(i64 v, u64 want, i64 begin, i64 end, Sum (&sum)[2]) {
         const int lane = lane_of_warp();
         const i64 stride = lanes.stride, own = v * stride + 2 * pair;
@@ -232,14 +231,14 @@ struct PathPull {
         return warp_or(heard);
     }
 
-    // The sums of all groups, in all of them.
+    // All-reduces the sums over the groups.
     __device__ void join(Sum (&sum)[2]) const {
         for (int d = width; d < 32; d *= 2)
 #pragma unroll
             for (int c = 0; c < 2; ++c) {
                 const double m = __shfl_xor_sync(ALL, sum[c].m, d);
                 const int e = SCALED && !BACK ? __shfl_xor_sync(ALL, sum[c].e, d) : 0;
-                // Which comes first must not matter: the bits are to be the same in all groups.
+                // Order-independent, so that the result is bitwise the same in all groups.
                 sum[c].add(m, e);
             }
     }
@@ -282,7 +281,7 @@ struct PathPull {
         return sum;
     }
 
-    // By the warp: a piece of a long row, to where `join_pieces` finds it.
+    // Warp-collective: a piece of a long row, for `join_pieces`.
     __device__ void gather_piece(i64 piece, u64 want) {
         const LongRows& rows = arcs.lengthy;
         const i64 row = rows.owner[piece], v = rows.rows[row];
@@ -296,7 +295,7 @@ struct PathPull {
         if (SCALED && !BACK) *(int2*)(lanes.partial_exponents + at) = {sum[0].e, sum[1].e};
     }
 
-    // By the warp: the pieces of a long row, in their order.
+    // Warp-collective: sums the pieces of a long row, in their order.
     __device__ u64 join_pieces(i64 row, Sum (&sum)[2]) const {
         u64 heard = 0;
         for (i64 piece = arcs.lengthy.first[row] + group; piece < arcs.lengthy.first[row + 1]; piece += groups) {

@@ -1,11 +1,11 @@
-// Betweenness on the way back: level after level, from the last, each vertex adds up what those on the level below have
-// (of weighted paths, those that come after it), and puts its own dependency to theirs.
+// Backward pass of betweenness: level by level, from the last, each vertex sums over its neighbours on the level below
+// (of weighted paths, those after it), and adds its own dependency to the results.
 #pragma once
 #include "path_lanes.cuh"
 
 namespace hpgraph {
 
-// What is added to: the dependencies on vertices, and on arcs.
+// Results: the dependencies on vertices, and on arcs.
 struct PathSums {
     double *vertices, *arcs;
 };
@@ -17,12 +17,12 @@ struct PathsBackward {
     PathSums sums;
     WarpShare<Index>* shares;
     u64 *front, *next;
-    bool marked, first;  // whether `seen` says where to look; whether this is level 0, whose vertices depend on themselves
+    bool marked, first;  // whether `seen` marks vertices with neighbours below; whether this is level 0, the sources
 
     using Pull = PathPull<Index, SCALED, true, PLACES, WEIGHTED>;
     using Sum = typename Pull::Sum;
 
-    // Dependency of one lane, its share in place of its paths.
+    // Dependency of one lane; its share replaces its path count.
     __device__ double depend(i64 at, double sum) const {
         const double number = lanes.numbers[at], dependency = number * sum;
         lanes.numbers[at] = (1 + dependency) / number;
@@ -33,10 +33,10 @@ struct PathsBackward {
         if (!first) sums.vertices[v] += total;
     }
 
-    // By the warp: a vertex whose sums are known.
+    // Warp-collective: a vertex whose sums are known.
     __device__ void finish(const Pull& pull, i64 v, u64 mask, const Sum (&sum)[2]) const {
         double total = 0;
-        // One group stores, so no other may have read what it overwrites later.
+        // Only one group stores, after all reads of what it overwrites.
         if (pull.group == 0)
 #pragma unroll
             for (int c = 0; c < 2; ++c)
@@ -45,7 +45,7 @@ struct PathsBackward {
         if (lane_of_warp() == 0) credit(v, total);
     }
 
-    // Say to the in-neighbours of listed vertices that someone below may depend on them.
+    // Marks the in-neighbours of listed vertices: they may have dependencies.
     __device__ void mark(u64* counter, i64 first_listed, i64 count) {
         const int lane = lane_of_warp();
         for_chunks(counter, count, [&](i64 at) {
@@ -84,7 +84,7 @@ struct PathsBackward {
         }
     }
 
-    // The vertices of the level; long rows are left for later. Where nobody is below, nothing is to be read.
+    // The vertices of the level; long rows come later. Vertices without neighbours below read nothing.
     __device__ void take_level(u64* counter, i64 first_listed, i64 count, bool last) {
         const int lane = lane_of_warp();
         Pull pull(out, lanes, front, sums.arcs, shares[threadIdx.x / 32]);
@@ -95,7 +95,7 @@ struct PathsBackward {
                 v = lanes.listed[first_listed + at + lane];
                 next[v] = want = mask = lanes.masks[first_listed + at + lane];
                 arcs = out.indptr[v + 1] - out.indptr[v];
-                // Long rows are looked through whatever the marks say: their pieces find their lanes in `next`.
+                // Long rows ignore the marks: their pieces read their lanes from `next`.
                 if (marked && arcs <= PIECE_ARCS) want &= lanes.seen[v];
                 if (last) want = 0;
                 if (!want) arcs = 0;
@@ -143,8 +143,7 @@ struct PathsBackward {
     }
 };
 
-// All levels from the last to the first; the sources themselves are of interest only to their arcs. Fronts and `seen` are
-// zero at first.
+// All levels from the last to the first; level 0 contributes only to arcs. Fronts and `seen` are zero at first.
 template <class Index, bool SCALED, bool PLACES, bool WEIGHTED>
 __global__ void __launch_bounds__(PATH_THREADS, PATH_BLOCKS)
 paths_backward(PathArcs<Index> out, PathArcs<Index> in, PathLanes<Index> lanes, PathSums sums, i64 depth) {

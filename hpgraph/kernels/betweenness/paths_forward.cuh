@@ -1,15 +1,15 @@
-// Betweenness forwards: levels, and how many shortest paths lead to each vertex in each lane, in one persistent kernel.
+// Forward pass of betweenness: levels, and path counts of each vertex in each lane, in one persistent kernel.
 //
-// A level is made by a push, in which the vertices of the level before send their bits, and those whom they reach add up
-// their numbers then; or by a pull, in which all vertices that some lane has not met look for neighbours on the level
-// before. Numbers are added in the order of a row's arcs, by a tree that depends on the row alone. The order of the list
-// changes from run to run, and nothing hangs on it.
+// A level is found by a push, in which the vertices of the level before send their bits, and the vertices reached then
+// sum their numbers; or by a pull, in which all vertices not reached in some lane scan for neighbours on the level
+// before. Numbers are summed in the order of a row's arcs, by a tree that depends on the row alone. The order of the
+// list varies from run to run, without effect on the results.
 #pragma once
 #include "path_lanes.cuh"
 
 namespace hpgraph {
 
-// Vertices that a block gathers before they go to the list.
+// Vertices that a block buffers before they go to the list.
 constexpr int FOUND = 2048;
 
 template <class Index>
@@ -25,15 +25,15 @@ struct PathsForward {
     const PathArcs<Index>&out, &in;
     const PathLanes<Index>& lanes;
     ForwardShare<Index>& share;
-    LevelSlot* slot;  // of the level being made
-    i64 end;          // where it begins in the list
+    LevelSlot* slot;  // of the level being built
+    i64 end;          // its start in the list
     u64 *front, *next;
     u64 leaving = 0, reaching = 0, full = 0;
 
     using Pull = PathPull<Index, SCALED, false, false, WEIGHTED>;
     using Sum = typename Pull::Sum;
 
-    // A vertex that has all its lanes of this level: who counts its arcs, counts it once.
+    // Counts a vertex that has all its lanes of this level; called once for each.
     __device__ void note(i64 v, u64 met) {
         const u64 to = in.indptr[v + 1] - in.indptr[v], from = out.indptr[v + 1] - out.indptr[v];
         leaving += from, reaching += to;
@@ -58,7 +58,7 @@ struct PathsForward {
             if (heard >> (2 * pull.pair + c) & 1) store(v, 2 * pull.pair + c, sum[c]);
     }
 
-    // List a vertex; its lanes are said when all are known.
+    // Lists a vertex; its lanes are written when all are known.
     __device__ void append(Index v) {
         const u32 at = atomicAdd(&share.count, 1u);
         if (at < FOUND) share.found[at] = v;
@@ -71,7 +71,7 @@ struct PathsForward {
             if (!atomicOr(next + v, fresh)) append(v);
     }
 
-    // Along an arc that is tight in some lanes; a vertex is reached once the last of them is.
+    // Along an arc that is tight in some lanes; a vertex is reached with its last pending arc.
     __device__ void send(Index u, Index v, double weight, u64 mask) {
         u64 ready = 0;
         for (; mask; mask &= mask - 1) {
@@ -110,7 +110,7 @@ struct PathsForward {
         });
     }
 
-    // The pieces of long rows among those that send.
+    // The pieces of long rows among the senders.
     __device__ void push_pieces() {
         const LongRows& rows = out.lengthy;
         for (i64 p = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; p < rows.pieces; p += i64(gridDim.x) * PATH_WARPS) {
@@ -122,7 +122,7 @@ struct PathsForward {
         }
     }
 
-    // By the block: what it found goes to the list.
+    // Block-collective: moves the buffer to the list.
     __device__ void flush() {
         __syncthreads();
         const u32 count = min(share.count, u32(FOUND));
@@ -135,8 +135,8 @@ struct PathsForward {
         if (threadIdx.x == 0) share.count = 0;
     }
 
-    // Those whom a push has reached add up their numbers; in a pull all vertices that some lane has not met look for
-    // neighbours on the level before. Long rows are left for later.
+    // After a push the vertices reached sum their numbers; in a pull all vertices not reached in some lane scan for
+    // neighbours on the level before. Long rows come later.
     __device__ void take_vertices(u64* counter, i64 count, bool pushed) {
         const int lane = lane_of_warp();
         Pull pull(in, lanes, front, nullptr, share.warps[threadIdx.x / 32]);
@@ -176,7 +176,7 @@ struct PathsForward {
         });
     }
 
-    // By the warp: list the vertices that have found lanes.
+    // Warp-collective: lists the vertices that have found lanes.
     __device__ void found(i64 v, u64 mine) {
         const u32 hits = __ballot_sync(ALL, mine != 0);
         if (!hits) return;
@@ -190,7 +190,7 @@ struct PathsForward {
         note(v, lanes.seen[v]);
     }
 
-    // Long rows, a piece a warp: those that were reached, or in a pull all that some lane has not met.
+    // Long rows, a piece a warp: those reached, or in a pull all not reached in some lane.
     __device__ void take_pieces(bool pushed) {
         Pull pull(in, lanes, front, nullptr, share.warps[threadIdx.x / 32]);
         const LongRows& rows = in.lengthy;
@@ -214,8 +214,8 @@ struct PathsForward {
         }
     }
 
-    // By the block: what it counted goes to the level's slot.
-    __device__ void tell() {
+    // Block-collective: adds its counts to the level's slot.
+    __device__ void add_counts() {
         const u64 counts[3] = {warp_sum(leaving), warp_sum(reaching), warp_sum(full)};
         leaving = reaching = full = 0;
         if (lane_of_warp() == 0)
@@ -229,9 +229,9 @@ struct PathsForward {
     }
 };
 
-// From a level that is made to the last, or to one in which a number comes to the limit; there SCALED goes on. `open` are
-// the arcs that reach vertices which some lane has not met. The outcome: the level that is made last, `open`, and whether
-// a number came to the limit.
+// From a finished level to the last, or to one in which a number reaches the limit; there SCALED takes over. `open`
+// counts the in-arcs of vertices not reached in some lane. The outcome: the last finished level, the list's end,
+// `open`, and whether a number reached the limit.
 template <class Index, bool SCALED, bool WEIGHTED>
 __global__ void __launch_bounds__(PATH_THREADS, PATH_BLOCKS)
 paths_forward(PathArcs<Index> out, PathArcs<Index> in, PathLanes<Index> lanes, i64 level, i64 begin, i64 end, u64 open) {
@@ -272,13 +272,13 @@ paths_forward(PathArcs<Index> out, PathArcs<Index> in, PathLanes<Index> lanes, i
         }
         run.take_vertices(counter(), pushed ? i64(slot->count) : lanes.n, pushed);
         for (i64 i = before + me; i < begin; i += all) old[lanes.listed[i]] = 0;
-        run.tell();
+        run.add_counts();
         barrier.wait();
         if (in.lengthy.count && (!pushed || slot->heavy)) {
             run.take_pieces(pushed);
             barrier.wait();
             run.join_rows(pushed);
-            run.tell();
+            run.add_counts();
             barrier.wait();
         }
         before = begin, begin = end, end += i64(slot->count), ++level;
@@ -313,7 +313,7 @@ __global__ void paths_begin(PathArcs<Index> out, PathLanes<Index> lanes, const i
     if (threadIdx.x == 0) lanes.levels[0] = {0, leaving, 0, heavy}, lanes.outcome[0] = listed;
 }
 
-// Of weighted paths: how many arcs bring paths to each vertex in each lane. A thread for each.
+// Weighted paths: number of tight in-arcs of each vertex in each lane, one thread each.
 template <class Index>
 __global__ void __launch_bounds__(PATH_THREADS) paths_pending(PathArcs<Index> in, PathLanes<Index> lanes) {
     const i64 all = i64(gridDim.x) * PATH_THREADS;
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(PATH_THREADS) paths_pending(PathArcs<Index> in
     }
 }
 
-// How many sources reach each vertex, and how many vertices each source reaches: whole numbers, added in any order.
+// Number of sources that reach each vertex, and of vertices that each source reaches: integers, added in any order.
 template <class Index>
 __global__ void __launch_bounds__(PATH_THREADS) paths_reach(PathLanes<Index> lanes, i64* reached, u64* reach) {
     __shared__ u64 counts[64];

@@ -1,9 +1,8 @@
-"""One shortest path, searched from both ends by one thread of the CPU.
+"""Bidirectional search for one shortest path, on one CPU thread.
 
-The two searches together meet a small part of the graph, too little to share among threads, and are over in less time
-than arrays of length n take to fill: so memory is taken as the operating system gives it, zero, a page when it is first
-touched. On a GPU, where a step of one thread takes a hundred times as long, `hpgraph.algorithms.shortest_path` goes
-superstep by superstep.
+The two searches visit a small part of the graph, too little to parallelize, in less time than filling arrays of length
+n takes: so memory is zero-initialized lazily by the operating system. On a GPU, where a step of one thread takes a
+hundred times as long, `hpgraph.algorithms.shortest_path` uses supersteps.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import numpy as np
 
 
 def joined(ahead: list[int], back: list[int]) -> np.ndarray:
-    """A path of two halves, each vertex once."""
+    """Join two halves of a path, without repeated vertices."""
     way = ahead + back[-2::-1]
     last = {vertex: place for place, vertex in enumerate(way)}
     path, place = [], 0

@@ -20,12 +20,12 @@ _FIRST_ROOM = 1024
 def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | None:
     """The vertices of a path of fewest arcs.
 
-    Returns int64 array, or None: from `source` to `target`; None where there is no path.
+    Returns int64 array, or None: from `source` to `target`; None if there is no path.
     """
     n = out.shape[0]
     if source == target:
         return np.array([source])
-    # Levels count from 1, of the search from the target downwards from -1; 0 is unseen.
+    # Levels count from 1 in the search from the source, down from -1 in that from the target; 0 is unvisited.
     level, before = np.zeros(n, np.int32), np.empty(n, out.indices.dtype)
     queues = np.empty((2, n), out.indices.dtype)
     with interruptible():
@@ -36,13 +36,13 @@ def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | No
 def least_weight(out: CSR, in_: CSR, source: int, target: int) -> tuple[np.ndarray, float] | None:
     """The vertices of a path of least weight, and that weight.
 
-    Returns (int64 array, float), or None: none where there is no path. The weight is added in double precision, from
-    both ends.
+    Returns (int64 array, float), or None: None if there is no path. The weight is summed in double precision, from both
+    ends.
     """
     n = out.shape[0]
     if source == target:
         return np.array([source]), 0.0
-    # Where an entry of `seen` is 0, the others hold nothing yet.
+    # If an entry of `seen` is 0, those of the others are undefined.
     seen, distance, before = np.zeros((2, n), np.int8), np.empty((2, n)), np.empty((2, n), out.indices.dtype)
     sides = ((out.indptr, out.indices, out.data), (in_.indptr, in_.indices, in_.data))
     with interruptible():
@@ -53,7 +53,7 @@ def least_weight(out: CSR, in_: CSR, source: int, target: int) -> tuple[np.ndarr
 
 
 def _way(before: Any, start: int, vertex: int) -> list[int]:
-    """From where a search started to a vertex."""
+    """The path from the start of a search to a vertex."""
     way = [int(vertex)]
     while way[-1] != start:
         way.append(int(before[way[-1]]))
@@ -62,18 +62,18 @@ def _way(before: Any, start: int, vertex: int) -> list[int]:
 
 @njit(cache=True)
 def _meet(out_indptr, out_indices, in_indptr, in_indices, source, target, level, before, queues):
-    """The arc over which the two searches meet: the end on the source's side, and that on the target's."""
+    """The arc over which the two searches meet: its end in the search from the source, and that from the target."""
     level[source], level[target] = 1, -1
     queues[0, 0], queues[1, 0] = source, target
     taken, count = np.zeros(2, np.int64), np.ones(2, np.int64)
-    # Arcs of the outermost levels: the side that has fewer goes on.
+    # Arcs of the frontiers: the search with fewer continues.
     arcs = np.array([out_indptr[source + 1] - out_indptr[source], in_indptr[target + 1] - in_indptr[target]])
     while taken[0] < count[0] and taken[1] < count[1] and not is_stopped():
         if arcs[0] <= arcs[1]:
             u, v = _deepen(out_indptr, out_indices, 1, level, before, queues[0], taken, count, arcs)
         else:
             v, u = _deepen(in_indptr, in_indices, -1, level, before, queues[1], taken, count, arcs)
-        # Balls that shared no vertex are one arc apart here: no path is shorter.
+        # The two balls are disjoint before this step and one arc apart: no path is shorter.
         if u >= 0:
             return u, v
     return -1, -1
@@ -81,7 +81,7 @@ def _meet(out_indptr, out_indices, in_indptr, in_indices, source, target, level,
 
 @part
 def _deepen(indptr, indices, sign, level, before, queue, taken, count, arcs):
-    """One more level of one search; the arc to a vertex of the other, if there is one, else -1."""
+    """Expand one more level of one search; returns an arc to a vertex of the other search, else -1."""
     side = 0 if sign > 0 else 1
     begin, end, tail, sent = taken[side], count[side], count[side], 0
     for at in range(begin, end):
@@ -103,7 +103,7 @@ def _deepen(indptr, indices, sign, level, before, queue, taken, count, arcs):
 
 @njit(cache=True)
 def _dijkstra(sides, source, target, seen, distance, before):
-    """The vertex in the middle of a lightest path, and the path's weight; -1 where there is none."""
+    """The middle vertex of a lightest path, and the path's weight; -1 if there is none."""
     keys = [np.empty(_FIRST_ROOM), np.empty(_FIRST_ROOM)]
     vertices = [np.empty(_FIRST_ROOM, np.int64), np.empty(_FIRST_ROOM, np.int64)]
     sizes = np.ones(2, np.int64)
@@ -113,7 +113,7 @@ def _dijkstra(sides, source, target, seen, distance, before):
         seen[side, start], distance[side, start] = 1, 0.0
     best, middle = np.inf, -1
     while sizes[0] > 0 and sizes[1] > 0 and keys[0][0] + keys[1][0] < best and not is_stopped():
-        # The nearer end goes on: both balls grow by the same radius.
+        # The search with the nearer frontier continues: both balls grow by the same radius.
         side = 0 if keys[0][0] <= keys[1][0] else 1
         other = 1 - side
         indptr, indices, weights = sides[0] if side == 0 else sides[1]
@@ -127,8 +127,8 @@ def _dijkstra(sides, source, target, seen, distance, before):
             if seen[side, v] != 0 and there >= distance[side, v]:
                 continue
             met = seen[other, v] != 0
-            # Whom the other search has not met lies no nearer to its end than its next vertex. Along an arc of infinite
-            # length nothing is reached.
+            # A vertex that the other search has not visited is at least as far from its end as that search's next
+            # vertex. An arc of infinite length leads nowhere.
             if there == np.inf or (not met and there + keys[other][0] >= best):
                 continue
             seen[side, v], distance[side, v], before[side, v] = 1, there, u

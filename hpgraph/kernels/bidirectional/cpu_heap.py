@@ -1,4 +1,4 @@
-"""A heap of four children a node: keys and vertices side by side, the least key first."""
+"""A 4-ary heap: parallel arrays of keys and vertices, the least key first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 
 @part
 def push(keys, vertices, size, key, vertex):
-    """Put one in; there is room for it. Returns the new size."""
+    """Insert an element; there is room for it. Returns the new size."""
     at = size
     while at > 0:
         above = (at - 1) >> 2
@@ -21,7 +21,7 @@ def push(keys, vertices, size, key, vertex):
 
 @part
 def pop(keys, vertices, size):
-    """Take the first out. Returns the new size."""
+    """Remove the first element. Returns the new size."""
     size -= 1
     key, vertex = keys[size], vertices[size]
     at = 0

@@ -1,4 +1,4 @@
-"""Communities: vertices that move to the community of a neighbour, and graphs of communities."""
+"""Communities: local moving of vertices between communities, label propagation, and graphs of communities."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ class Communities(Protocol):
     """What either backend offers."""
 
     def move_vertices(self, level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, Any]:
-        """Communities of a higher modularity, vertices moving from one to another, and how many moves there were.
+        """Local moving: communities of higher modularity, and the number of moves.
 
-        A GPU is waited for by who looks at that number.
+        On the GPU, reading that number waits for the device.
         """
 
     def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:
-        """Connected parts of given communities."""
+        """Connected subcommunities of given communities."""
 
     def aggregate_communities(self, level: Level, label: Any) -> tuple[Level, Any]:
-        """The graph of the communities, and the number in it of each vertex's."""
+        """The graph of the communities, and the number of each vertex's community in it."""
 
     def group_strengths(self, level: Level, label: Any, count: int) -> tuple[Any, Any]:
-        """What the vertices of each community send and receive together."""
+        """Strengths of communities: the sums of what their vertices send and receive."""
 
     def weight_between(self, level: Level, label: Any) -> int:
-        """What the arcs between communities weigh."""
+        """Total weight of the arcs between communities."""
 
     def asynchronous_labels(self, level: Level, seed: int, rounds: int, few: float) -> Any:
-        """Labels after all, again and again, took the one of the largest weight around them."""
+        """Labels after rounds in which each vertex takes the label of largest weight around it, batch by batch."""
 
     def first_neighbours(self, arcs: CSR) -> Any:
-        """The first neighbour of each vertex, its own number where it has none."""
+        """The first neighbour of each vertex; its own number if it has none."""
 
     def frequent_labels(self, arcs: CSR, label: Any, rounds: int) -> Any:
-        """Labels after rounds in which all take the most frequent around them, the least of equals."""
+        """Labels after rounds in which all vertices take their neighbours' most frequent label, the least of equals."""

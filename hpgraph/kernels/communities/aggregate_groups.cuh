@@ -1,6 +1,6 @@
-// The graph of communities on the GPU: the arcs of each community's members, one behind the other, are summed by the
-// communities they lead to, in a table of a warp, of a block, or of several blocks. Which slot a community finds depends on
-// who comes first, and so does the order in a row; what it sums up to does not.
+// The graph of communities on the GPU: the arcs of each community's members, laid end to end, are summed by target
+// community, in a hash table of a warp, of a block, or of several blocks. The slot of a community depends on the
+// schedule, and so does the order in a row; its sum does not.
 #pragma once
 #include "group_members.cuh"
 #include "tiles.cuh"
@@ -13,15 +13,15 @@ struct Aggregation {
     const Index* indices;
     const W* weights;
     const Index* number;
-    // Vertices by community, the arcs before each; where each community begins among these, and its arcs among theirs.
+    // Vertices by community, arcs before each; start of each community's members, and of its arcs.
     const Index* members;
     const i64 *arcs_before, *starts, *begin;
     i64 count;
-    // Rows as they are made, each where its arcs would lie, and how long they get, one place behind.
+    // Uncompacted rows, each at the start of its community's arcs, and their lengths, shifted by one.
     Index* wide;
     Sum* sums;
     i64* lengths;
-    // Where the table of each community begins that several blocks share.
+    // Start of the table of each community that several blocks share.
     const i64* table_begin;
     Index* table_keys;
     Sum* table_sums;
@@ -31,9 +31,9 @@ template <class Index, class W, class Sum>
 struct Aggregator {
     const Aggregation<Index, W, Sum>& a;
 
-    // Adds a stretch of the arcs of a community's members to a table.
+    // Adds a range of the arcs of a community's members to a table.
     __device__ void gather(i64 c, i64 begin, i64 end, int first, int stride, const GroupTable<Index, Sum>& table) const {
-        // The members to whom the stretch's ends belong.
+        // The members that the range's ends belong to.
         const i64 low = row_of(a.arcs_before, a.starts[c], a.starts[c + 1] - 1, begin);
         const i64 high = row_of(a.arcs_before, low, a.starts[c + 1] - 1, end - 1);
         for (i64 p = begin + first; p < end; p += AT_ONCE * stride) {
@@ -52,7 +52,7 @@ struct Aggregator {
         }
     }
 
-    // What a warp finds in its part of a table goes behind what others have written; `used` is shared by them.
+    // Appends the entries of a warp's part of a table to the row; `used` is the row's length so far.
     __device__ void empty(i64 to, u32* used, int first, int stride, const GroupTable<Index, Sum>& table) const {
         for (u32 base = first - lane_of_warp(); base < table.slots; base += stride) {
             const u32 slot = base + lane_of_warp();
@@ -68,7 +68,7 @@ struct Aggregator {
     }
 };
 
-// Communities of no more arcs than a warp sums, a warp each.
+// Communities with few enough arcs for a warp, a warp each.
 template <class Index, class W, class Sum>
 __global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<Index, W, Sum> a) {
     extern __shared__ __align__(16) u64 room[];
@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<I
     }
 }
 
-// Communities of more arcs than that; `chunk_ends` says how many chunks these and those before have. What several blocks
-// share, they leave in tables.
+// Communities with more arcs than that; `chunk_ends` is the inclusive sum of their chunks. If several blocks share a
+// community, they add to a table in global memory.
 template <class Index, class W, class Sum>
 __global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_chunk(Aggregation<Index, W, Sum> a, const i64* chunk_ends) {
     extern __shared__ __align__(16) u64 room[];
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_chunk(Aggregation<
     }
 }
 
-// The rows of communities that have a table.
+// Rows of the communities that have a table.
 template <class Index, class W, class Sum>
 __global__ void __launch_bounds__(TILE_THREADS) rows_of_tables(Aggregation<Index, W, Sum> a, i64 slots) {
     for_tile(a.table_begin, a.count, slots, [&](i64 slot, i64 c) {
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(TILE_THREADS) rows_of_tables(Aggregation<Index
     });
 }
 
-// Rows one behind the other.
+// Compacts the rows.
 template <class Index, class Sum>
 __global__ void __launch_bounds__(TILE_THREADS) close_up(const i64* begin, const i64* indptr, i64 rows, i64 entries,
                                                          const Index* wide, const Sum* sums, Index* indices, i64* data) {
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(TILE_THREADS) close_up(const i64* begin, const
     });
 }
 
-// What the arcs between communities weigh.
+// Total weight of the arcs between communities.
 template <class Index, class W>
 __global__ void __launch_bounds__(TILE_THREADS)
 weigh_between(const i64* indptr, const Index* indices, const W* weights, i64 rows, i64 entries, const Index* label, u64* total) {

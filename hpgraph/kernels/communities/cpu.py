@@ -1,12 +1,12 @@
-"""Local moving on the CPU: batch by batch, vertices move to the community of a neighbour that gains most.
+"""Local moving on the CPU: batch by batch, each vertex moves to the neighbouring community of largest gain.
 
 V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks", J. Stat.
-Mech. (2008). All of a batch choose by the state before it and move together, and sums are of whole numbers, so that the
-answer depends on no thread. The batches are drawn anew in each round, which ends that two neighbours of one batch
-change places; of two vertices alone in one batch, only the higher number joins the lower (H. Lu, M. Halappanavar, A.
-Kalyanaraman, "Parallel heuristics for scalable community detection", Parallel Computing 47, 2015). Only those are
-looked at again of whose neighbours some have moved elsewhere (V. A. Traag, "Faster unfolding of communities: speeding
-up the Louvain algorithm", Physical Review E 92, 2015).
+Mech. (2008). All vertices of a batch choose by the state before it and move together, and sums are of integers, so that
+the result does not depend on the threads. Batches are drawn anew in each round, so that two neighbours of one batch do
+not swap communities for ever; of two singletons in one batch, only the higher number joins the lower (H. Lu, M.
+Halappanavar, A. Kalyanaraman, "Parallel heuristics for scalable community detection", Parallel Computing 47, 2015).
+Only vertices with a neighbour that moved to another community are examined again (V. A. Traag, "Faster unfolding of
+communities: speeding up the Louvain algorithm", Physical Review E 92, 2015).
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
-# Vertices that one thread takes at a time, at the most; and the arcs of a batch that one thread does alone, since it
-# takes as long to share them out.
+# Chunk: at most this many vertices; and arcs of a batch up to which one thread does all, since distributing them takes
+# as long.
 CHUNK, ALONE = 256, 4096
 
 
 class Groups(NamedTuple):
-    """Communities, each under the number of a vertex: of each vertex, and what each sends, receives and counts."""
+    """Communities, each numbered by a vertex: the label of each vertex, and each community's strengths and size."""
 
     label: Any
     sent: Any
@@ -55,10 +55,9 @@ class Groups(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What decides. `refining`: who is alone joins others of the same community in `within`, and stays there.
+    """Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay.
 
-    `fetching`: rows are so long that they are fetched ahead. `communities`: how many there are, at the most, of
-    vertices that have arcs.
+    `fetching`: rows are long enough to prefetch. `communities`: upper bound of the communities of vertices with arcs.
     """
 
     sent: Any
@@ -75,7 +74,7 @@ class Rule(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Who is to be looked at, and has arcs; those of a round by batch, and their arcs; where they go; counters."""
+    """Active vertices, and those with arcs; a round's vertices and work by batch; their targets; counters."""
 
     active: Any
     joined: Any
@@ -87,26 +86,26 @@ class Space(NamedTuple):
 
 
 def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
-    """Communities of a higher modularity, vertices moving from one to another, and how many moves there were.
+    """Local moving: communities of higher modularity, and the number of moves.
 
-    ``label`` (array of the type of ids, shape (n,)): the community of each vertex at first: the number of a vertex.
-    Returns array of the type of ids, shape (n,): numbers of vertices, not those of members alone.
+    ``label`` (array of the type of ids, shape (n,)): the initial community of each vertex, numbered by any vertex.
+    Returns array of the type of ids, shape (n,): a community's number need not be a member.
     """
     return _moved(level, label.copy(), label[:0], resolution, seed, ROUNDS, FEW_MOVES, FEW_YIELD)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
-    """Connected parts of given communities: everyone begins alone, and who is still alone may join others.
+    """Connected subcommunities of given communities: all vertices start as singletons, and singletons may join others.
 
-    Whom a vertex joins stays there: a community of two or more, or one alone whose batch it is not. So each that joins
-    has an arc to one that remains, and communities are connected.
+    A community that is joined keeps its members: it has two or more, or is a singleton of another batch. So each vertex
+    that joins has an arc to one that stays, and communities are connected.
 
     V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
     Scientific Reports 9 (2019), section "Leiden algorithm": refinement. Here a vertex takes the best community, not a
     random one.
 
-    ``within`` (array of the type of ids, shape (n,)): the community of each vertex; parts lie within one. Returns array
-    of the type of ids, shape (n,): each part under the number of one of its vertices.
+    ``within`` (array of the type of ids, shape (n,)): the community of each vertex; subcommunities lie within one.
+    Returns array of the type of ids, shape (n,): each numbered by one of its vertices.
     """
     label = np.arange(len(within), dtype=within.dtype)
     return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0, 0)[0]
@@ -156,7 +155,7 @@ def _moved(
 
 @part(whole=True)
 def _list(rows, groups, rule, space, round_):
-    """Those who are to be looked at, by batch; how many they are."""
+    """List the active vertices by batch; returns how many they are."""
     active, listed, starts = space.active, space.listed, space.starts
     seed, bits = rule.seed, rule.bits
     starts[:] = 0
@@ -189,7 +188,7 @@ def _list(rows, groups, rule, space, round_):
 
 @part(whole=True)
 def _fetch_own(groups, sent, listed, i, end):
-    """What is known of the vertices that come next."""
+    """Prefetch the state of the next vertices."""
     if i + 2 * AHEAD < end:
         v = vertex(listed, i + 2 * AHEAD)
         prefetch(groups.label, v)
@@ -200,7 +199,7 @@ def _fetch_own(groups, sent, listed, i, end):
 
 @part(whole=True)
 def _score(groups, sent, received, penalty, c, weight):
-    """What the modularity gains if a vertex is in a community that it is joined to by so much."""
+    """Modularity gain of a vertex in a community, up to a factor; `weight` joins the two."""
     apart = np.float64(sent) * np.float64(peek(groups.received, c))
     apart += np.float64(received) * np.float64(peek(groups.sent, c))
     return np.float64(weight) - penalty * apart
@@ -208,7 +207,7 @@ def _score(groups, sent, received, penalty, c, weight):
 
 @part(whole=True)
 def _choose(rows, groups, rule, space, table, begin, end, round_):
-    """Where each of a range of listed vertices goes."""
+    """Choose the target community of each vertex in a range of the list."""
     label, size = groups.label, groups.size
     keys, sums, used = table
     seed, bits = rule.seed, rule.bits
@@ -219,7 +218,7 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         v = vertex(space.listed, i)
         own = vertex(label, v)
         if rule.refining and peek(size, own) != 1:
-            # Somebody has joined it in this round.
+            # Another vertex has joined it in this round.
             space.target[i] = own
             continue
         first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
@@ -255,7 +254,7 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         most, best = np.float64(inside) - rule.penalty * apart, own
         least = most
         if not rule.refining:
-            # Whom it has most in common with is likely to win: it leaves few others to be looked at.
+            # The heaviest community is likely to win: then few others need a score.
             least = max(most, _score(groups, sent, received, rule.penalty, heaviest, largest))
         batch = drawn(v, round_, seed, bits)
         for k in range(count):
@@ -271,15 +270,15 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
             if score > most or (score == most and best != own and is_before(c, best, v, seed)):
                 most, best = score, c
         if best > own and not rule.refining and peek(size, own) == 1 and peek(size, best) == 1:
-            # Who is alone in a community of another number may be of any batch.
+            # Singletons swap only if in different batches; one under another vertex's number may be of any batch.
             apart = vertex(label, best) == best and drawn(best, round_, seed, bits) != batch
             best = best if apart else own
         space.target[i] = best
 
 
 @part(whole=True)
-def _go(groups, rule, space, begin, end):
-    """The moves of a range of listed vertices; who stays has a target of -1 from then on. How many there were."""
+def _apply_moves(groups, rule, space, begin, end):
+    """Apply the moves of a range of the list; vertices that stay get target -1. Returns the number of moves."""
     moves = 0
     for i in range(begin, end):
         v, to = vertex(space.listed, i), vertex(space.target, i)
@@ -302,7 +301,7 @@ def _go(groups, rule, space, begin, end):
 
 @part(whole=True)
 def _wake(rows, groups, space, begin, end):
-    """The neighbours of those who moved, where they are not in the same community, are to be looked at."""
+    """Activate the neighbours of moved vertices that are in another community."""
     for i in range(begin, end):
         to = space.target[i]
         if to >= 0:
@@ -335,7 +334,7 @@ def _move(rows, groups, rule, space, found, rounds, shares):
     workers = found.keys.shape[0]
     few, least, many = shares
     n = groups.label.size
-    # Where communities are given, few are expected to move.
+    # If communities are given, few moves are expected.
     total, last = 0, 0 if rule.given else n
     for round_ in range(rounds):
         listed = _list(rows, groups, rule, space, round_)
@@ -346,7 +345,7 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if space.work[batch] <= ALONE:
                 _choose(rows, groups, rule, space, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
-                moves += _go(groups, rule, space, begin, end)
+                moves += _apply_moves(groups, rule, space, begin, end)
                 waking = waking and moves <= many * n
                 if waking:
                     _wake(rows, groups, space, begin, end)
@@ -358,7 +357,7 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             for worker in prange(workers):
                 share = (end - begin + workers - 1) // workers
                 at = begin + worker * share
-                fetch_add(space.counter, 16, _go(groups, rule, space, min(at, end), min(end, at + share)))
+                fetch_add(space.counter, 16, _apply_moves(groups, rule, space, min(at, end), min(end, at + share)))
             moves += space.counter[16]
             waking = waking and moves <= many * n
             if waking:

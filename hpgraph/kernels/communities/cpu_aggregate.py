@@ -1,4 +1,4 @@
-"""The graph of communities on the CPU: the rows of each community's members, summed by the communities they lead to."""
+"""The graph of communities on the CPU: the rows of each community's members, summed by target community."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 
 
 class Members(NamedTuple):
-    """Vertices by community: where each begins, and where its arcs would, one behind the other.
+    """Vertices by community: where each starts, and where its arcs start if laid end to end.
 
-    `fetching`: the rows of members are so long that they are fetched ahead.
+    `fetching`: the members' rows are long enough to prefetch.
     """
 
     starts: Any
@@ -35,9 +35,9 @@ class Members(NamedTuple):
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
-    """The graph of the communities, and the number in it of each vertex's.
+    """The graph of the communities, and the number of each vertex's community in it.
 
-    ``label`` (array of the type of ids, shape (n,)): the community of each vertex, by any numbers below n. Returns
+    ``label`` (array of the type of ids, shape (n,)): the community of each vertex, any number below n. Returns
     array of the type of ids, shape (n,): communities are numbered from 0 in the order of their labels.
     """
     arcs, n, ids = level.arcs, len(label), label.dtype
@@ -66,7 +66,7 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
 
 
 def weight_between(level: Level, label: Any) -> int:
-    """What the arcs between communities weigh.
+    """Total weight of the arcs between communities.
 
     ``label`` (integer array of shape (n,)). Returns int: in the level's units; an edge counts from both of its ends.
     """
@@ -78,10 +78,10 @@ def weight_between(level: Level, label: Any) -> int:
 
 
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
-    """What the vertices of each community send and receive together.
+    """Strengths of communities: the sums of what their vertices send and receive.
 
     ``label`` (integer array of shape (n,)): below `count`. Returns int64 array of shape (count,), int64 array of shape
-    (count,): the same array where both are the same.
+    (count,): the same array if the graph is undirected.
     """
     sent = summed_by(label, level.sent, count)
     return sent, summed_by(label, level.received, count) if level.directed else sent
@@ -101,7 +101,7 @@ def _between(rows, label, each):
 
 @njit(cache=True, nogil=True)
 def _members(indptr, number, starts, members, ends):
-    """Vertices by community: where each begins, and where its arcs would, one behind the other."""
+    """Vertices by community: where each starts, and where its arcs start if laid end to end."""
     for v in range(number.size):
         c = number[v]
         starts[c + 1] += 1
@@ -120,7 +120,7 @@ def _members(indptr, number, starts, members, ends):
 
 @part
 def _sum_one(rows, number, groups, made, table, c):
-    """The row of one community; how many entries it has."""
+    """Sum the row of one community; returns its number of entries."""
     wide, weights = made
     keys, sums, used = table
     most = min(groups.ends[c + 1] - groups.ends[c], groups.starts.size - 1)

@@ -1,4 +1,4 @@
-"""Rows that come next, fetched ahead on the CPU: those of a batch, or of a community, are far apart in memory."""
+"""Prefetching of the next rows on the CPU: rows of a batch, or of a community, are scattered in memory."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.weights import prefetch_entry
 
-# How many vertices ahead; ids in a line of memory; the most arcs of a row that are fetched before its turn comes. Of
-# longer rows the ids come as a stream, and loops fetch labels so many arcs ahead, in place: a call costs more.
+# Prefetch distance, in vertices; ids in a cache line; most arcs of a row that are prefetched before its turn. Ids of
+# longer rows stream, and loops prefetch labels this many arcs ahead, inline: a call costs more.
 AHEAD, LINE, MAX, ON_THE_WAY = 4, 16, 128, 24
 
 
 def pays(arcs: CSR, joined: int) -> bool:
-    """Whether rows are longer than a line of memory.
-
-    Of shorter ones the processor reads several at a time by itself.
-    """
+    """Whether rows are longer than a cache line; out-of-order execution overlaps shorter ones by itself."""
     return arcs.nnz > LINE * joined
 
 
 @part(whole=True)
 def fetch(rows, label, listed, i, end):
-    """Fetches what stands behind ``listed[i]``: first row pointers, later rows, then the labels of neighbours."""
+    """Prefetch for the vertices after ``listed[i]``: row pointers first, then rows, then the neighbours' labels."""
     if i + 2 * AHEAD < end:
         prefetch(rows.indptr, vertex(listed, i + 2 * AHEAD))
     if i + AHEAD < end:

@@ -1,9 +1,9 @@
-"""Labels that vertices take from their neighbours, block by block of vertices, on the CPU.
+"""Label propagation on the CPU, block by block of vertices.
 
-Within a block of neighbouring numbers, which one thread goes through, up or down, each vertex sees at once what those
-before it took; of the other blocks of its batch it sees what was before the batch, so that the answer depends on no
-thread. What a block reads lies side by side in memory: batches of single vertices drawn from everywhere take eight
-times as long on a road network.
+A block of consecutive vertices is updated by one thread, in ascending or descending order; each vertex sees the labels
+just taken in its block, and those before the batch in the other blocks of its batch, so that the result does not depend
+on the threads. The memory of a block is contiguous: batches of single vertices drawn from everywhere take eight times
+as long on a road network.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
-# Threads share out the blocks of a batch, and vertices of a block see each other at once. With 64 of up to 16,384 a
-# grid of 1,000 x 1,000 has a modularity of .91, with 256 of up to 4,096 it has .87 and takes longer.
+# Number of blocks, and limits of their size: threads share the blocks of a batch. With 64 of up to 16,384 a grid of
+# 1,000 x 1,000 has a modularity of .91, with 256 of up to 4,096 it has .87 and takes longer.
 BLOCKS, MIN, MAX = 64, 4, 16384
 BATCH_BITS = 2
 
 
 class State(NamedTuple):
-    """Labels as other blocks see them, and as their own does; who is to be looked at; whom others woke.
+    """State of label propagation; vertices that other blocks activate wait in `woken`, until the batch ends.
 
-    With these last, which blocks they are in; and the weight around each vertex.
+    `label` is what other blocks see, `fresh` what the own block sees; `touched`: blocks with woken vertices; `around`:
+    the weight around each vertex.
     """
 
     label: Any
@@ -49,10 +50,10 @@ class State(NamedTuple):
 
 
 def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:
-    """Labels after everyone, again and again, took the one of the largest weight around it.
+    """Labels after rounds in which each vertex takes the label of largest weight around it.
 
-    Among labels of the same weight one order decides, drawn for all, where they have an eighth of the weight around it;
-    else it keeps its own, or chance decides, for each vertex its own.
+    Ties of labels with an eighth of the weight around the vertex are broken by one random order for all vertices; else
+    it keeps its own, or a random order of its own decides.
 
     Returns array of the type of ids, shape (n,): numbers of vertices.
     """
@@ -73,7 +74,7 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
 
 @part
 def _heaviest(rows, state, v, begin, end, table, around, seed):
-    """The label of the largest weight around a vertex of the block from `begin` to `end`."""
+    """The label of largest weight around a vertex of the block begin..end."""
     keys, sums, used = table
     first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     mask = mask_for(last - first)
@@ -114,8 +115,8 @@ def _heaviest(rows, state, v, begin, end, table, around, seed):
 
 
 @part
-def _go_through(rows, state, begin, end, size, table, seed, backwards):
-    """The vertices of a block, one after the other; how many took another label."""
+def _update_block(rows, state, begin, end, size, table, seed, backwards):
+    """Update the vertices of a block in order; returns how many took another label."""
     changed = 0
     for i in range(begin, end):
         v = end - 1 - (i - begin) if backwards else i
@@ -139,7 +140,7 @@ def _go_through(rows, state, begin, end, size, table, seed, backwards):
 
 @part
 def _turn(block, round_, seed):
-    """Drawn anew in each round: the batch that a block belongs to, and with the last bit the way it is gone through."""
+    """Random bits of a block, drawn anew in each round: its batch, and in the last bit the direction of its update."""
     return drawn(block, round_, seed, BATCH_BITS + 1)
 
 
@@ -152,14 +153,14 @@ def _batch(rows, state, found, worker, counter, batch, round_, seed, size):
         if turn >> 1 == batch:
             table = found.keys[worker], found.sums[worker], found.used[worker]
             begin, end = block * size, min(n, (block + 1) * size)
-            changed += _go_through(rows, state, begin, end, size, table, seed, turn & 1)
+            changed += _update_block(rows, state, begin, end, size, table, seed, turn & 1)
         block = next_task(counter)
     fetch_add(counter, 16, changed)
 
 
 @part
-def _show(state, batch, round_, seed, size, worker, workers):
-    """What a batch took, all others see from then on; and those whom it woke are to be looked at."""
+def _publish(state, batch, round_, seed, size, worker, workers):
+    """Make the new labels of a batch visible to other blocks, and activate the vertices that it activated there."""
     n, blocks = state.label.size, state.touched.size
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
         begin, end = block * size, min(n, (block + 1) * size)
@@ -183,6 +184,6 @@ def _spread(rows, state, found, counter, seed, rounds, few, size):
                 _batch(rows, state, found, np.int64(worker), counter, batch, round_, seed, size)
             changed += counter[16]
             for worker in prange(workers):
-                _show(state, batch, round_, seed, size, np.int64(worker), workers)
+                _publish(state, batch, round_, seed, size, np.int64(worker), workers)
         if changed <= few or is_stopped():
             break

@@ -1,4 +1,4 @@
-"""How much a vertex has in common with each community around it, on the CPU: a small hash table for each thread."""
+"""Weight between a vertex and each community around it, on the CPU: a small hash table for each thread."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek
 
-# Smaller tables are left nearly empty: these 16 KiB of keys and sums fit into the first-level cache, and where keys do
-# not meet, no branch is mispredicted (uniform random graphs: 4 ns an arc, half as full 7).
+# Smaller tables are left nearly empty: these 16 KiB of keys and sums fit L1, and without collisions no branch is
+# mispredicted (uniform random graphs: 4 ns an arc, half as full 7).
 _SPARSE = 1024
 
 
 class Tables(NamedTuple):
-    """For each worker a hash table: a key in each slot, -1 in free ones, its sum, and which slots are in use."""
+    """A hash table for each worker: keys, -1 in free slots; their sums; and the slots in use."""
 
     keys: Any
     sums: Any
@@ -23,7 +23,7 @@ class Tables(NamedTuple):
 
 
 def tables(workers: int, most: int) -> Tables:
-    """Tables for so many keys at the most."""
+    """Tables for up to `most` keys."""
     slots = _SPARSE
     while slots < 2 * most:
         slots *= 2
@@ -36,18 +36,18 @@ def tables(workers: int, most: int) -> Tables:
 
 @part(whole=True)
 def mask_for(most):
-    """Slots for so many keys, less one: few of them taken where the table is small all the same."""
+    """Mask of a table for up to `most` keys: sparse while the table is small."""
     slots = 8
     while slots < 2 * most or (slots < _SPARSE and slots < 8 * most):
         slots <<= 1
     return slots - 1
 
 
-# What follows, a new key or none and then the sum, each caller writes out: in a part, or an inlined function, it takes
-# up to 2.6 times as long with a branch, and up to 1.13 times without one.
+# Each caller inlines the update of a slot by hand, a new key or none and then the sum: in a part, or an inlined
+# function, it takes up to 2.6 times as long with a branch, and up to 1.13 times without one.
 @part(whole=True)
 def slot_of(keys, mask, key):
-    """Where a key is, or is to be: linear probing."""
+    """The slot of a key, or the free one it belongs in: linear probing."""
     slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
     while peek(keys, slot) != key and peek(keys, slot) >= 0:
         slot = (slot + 1) & mask

@@ -1,4 +1,4 @@
-"""The most frequent label around each vertex, round by round, on the CPU."""
+"""Synchronous label propagation on the CPU: the most frequent label around each vertex, by rounds."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ CHUNK = 256
 
 
 def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
-    """Labels after rounds in which all take the most frequent around them at once, the least of equals.
+    """Labels after rounds in which all vertices take their neighbours' most frequent label, the least of equals.
 
-    Who has no neighbour whose label changed in the last round is passed over, and so are loops.
+    Vertices without a neighbour that changed in the last round are skipped, and so are loops.
 
     ``label`` (array of the type of ids, shape (n,)): none is negative. Returns array of the type of ids, shape (n,).
     """
@@ -45,9 +45,9 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
 
 
 def first_neighbours(arcs: CSR) -> Any:
-    """The first neighbour of each vertex, its own number where it has none; a loop is none.
+    """The first neighbour of each vertex, loops excluded; its own number if it has none.
 
-    ``arcs``: rows ascending, nobody given twice. Returns array of the type of ids, shape (n,).
+    ``arcs``: rows ascending, without duplicates. Returns array of the type of ids, shape (n,).
     """
     first = np.arange(arcs.shape[0], dtype=arcs.indices.dtype)
     joined = np.flatnonzero(arcs.indptr[1:] > arcs.indptr[:-1])
@@ -60,7 +60,7 @@ def first_neighbours(arcs: CSR) -> Any:
 
 @part
 def _most_frequent(indptr, indices, label, v, table):
-    """The most frequent label around a vertex, the least of equals."""
+    """The most frequent label of a vertex's neighbours, the least of equals."""
     keys, sums, used = table
     begin, end = peek(indptr, v), peek(indptr, v + 1)
     mask = mask_for(end - begin)

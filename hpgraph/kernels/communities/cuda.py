@@ -1,4 +1,4 @@
-"""Local moving on the GPU; `hpgraph.kernels.communities.cpu` describes it, and its answers are the same."""
+"""Local moving on the GPU: the algorithm of `hpgraph.kernels.communities.cpu`, with the same results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.semiring.c_types import c_type
 
 SOURCE = "move_groups.cuh"
-# As in the source: two sets of counters, the barrier's and the number of moves.
+# As in the source: two sets of counters, the barrier's word and the number of moves.
 _SET = 2 * 5 * 64 + 2
 COUNTERS = 2 * _SET + 2
 _FIELDS = {
@@ -52,7 +52,7 @@ def layout(index: str, weight: str, sums: str) -> Any:
 
 
 class _Search(NamedTuple):
-    """What a search does: in which batches, by which rule, and when it ends."""
+    """Parameters of a search: batches, scores, and when it ends."""
 
     seed: int
     few: int
@@ -101,7 +101,7 @@ def _moved(
     within: Any = None,
     by_weight: bool = False,
 ) -> tuple[Any, Any]:
-    """Changes the labels; and says how many moves there were."""
+    """Move vertices, changing the labels in place; returns the number of moves."""
     arcs = level.arcs
     if arcs.nnz == 0 or rounds == 0:
         return label, 0
@@ -121,7 +121,7 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
 
 
 def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, search: _Search) -> Any:
-    """Runs the kernel, over the most frequent labels where there is no level; how many moves there were."""
+    """Run the kernel, label propagation if there is no level; returns the number of moves."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
@@ -144,7 +144,7 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
         np.int32(level is not None and level.directed), np.int32(search.within is not None),
         np.int32(search.by_weight),
     )  # fmt: skip
-    # A barrier costs what its blocks cost, so a level of few vertices has few of them.
+    # A barrier's cost grows with the blocks, so small levels get few.
     busy = max(-(-n // (4 * THREADS)), -(-arcs.nnz // (8 * THREADS)))
     shared = BLOCK_SLOTS * width
     kernel((min(kernel.resident(THREADS, shared), busy),), (THREADS,), (made,), shared_mem=shared)
@@ -152,7 +152,7 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
 
 
 def _tables(arcs: CSR, count: int, sums: str) -> tuple[Any, ...]:
-    """What the kernel needs of those whose arcs several blocks share."""
+    """Work space of the vertices whose arcs several blocks share."""
     import cupy
 
     if count == 0:
@@ -162,7 +162,7 @@ def _tables(arcs: CSR, count: int, sums: str) -> tuple[Any, ...]:
     hub_of = cupy.empty(n, ids)
     hub_of[hubs] = cupy.arange(count, dtype=ids)
     begin = cupy.zeros(count + 1, np.int64)
-    # Half of the slots stay free, and four are looked at together.
+    # Half of the slots stay free, and four are read at once.
     cupy.cumsum((2 * degrees[hubs] + 3) // 4 * 4, out=begin[1:])
     keys, table = clear_tables(begin, ids, sums)
     best = cupy.empty((len(keys) // PIECE_SLOTS + count + 1, 2), np.uint64)

@@ -1,4 +1,4 @@
-"""The graph of communities on the GPU; `hpgraph.kernels.communities.cpu_aggregate` describes it."""
+"""The graph of communities on the GPU: the algorithm of `hpgraph.kernels.communities.cpu_aggregate`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def layout(index: str, weight: str, sums: str) -> Any:
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
-    """`hpgraph.kernels.communities.cpu_aggregate.aggregate_communities` on the GPU; rows are in no order."""
+    """`hpgraph.kernels.communities.cpu_aggregate.aggregate_communities` on the GPU; rows are unsorted."""
     arcs = level.arcs
     width = 2 * arcs.indices.itemsize + 8 + (4 if sum_type(level) == "unsigned" else 8)
     check_memory(arcs.nnz * width + 40 * len(label), "the graph of the communities", "cuda")
@@ -80,7 +80,7 @@ def _arcs(level: Level, by: Members) -> CSR:
     )  # fmt: skip
     blocks = 4 * multiprocessors()
     by_warp((min(2 * blocks, -(-count // WARPS)),), (THREADS,), (made,), shared_mem=room)
-    # Without chunks nothing is done.
+    # Returns at once if there are no chunks.
     by_chunk((min(blocks, -(-arcs.nnz // WARP_ENTRIES)),), (THREADS,), (made, chunk_ends), shared_mem=room)
     slots = len(tables[0])
     if slots:

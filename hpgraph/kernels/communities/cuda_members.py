@@ -1,4 +1,4 @@
-"""Communities and their members on the GPU: what kernels of moving and of graphs of communities begin with."""
+"""Communities and their members on the GPU: the initial state of local moving and of aggregation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE = "group_members.cuh"
 
 
 class Beginning(NamedTuple):
-    """Strengths and sizes of communities, and who has arcs."""
+    """Strengths and sizes of communities, and the vertices with arcs."""
 
     sent: Any
     received: Any
@@ -27,7 +27,7 @@ class Beginning(NamedTuple):
 
 
 class Members(NamedTuple):
-    """The graph's vertices by community; with where each begins among them, and its arcs among theirs."""
+    """Vertices by community, with the start of each community's members and of its arcs."""
 
     number: Any
     communities: int
@@ -47,9 +47,9 @@ def kernel_names(index: str) -> tuple[str, ...]:
 
 
 def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Beginning:
-    """What a search over communities begins with.
+    """Initial state of a search over communities.
 
-    ``strengths``: what vertices send and receive, the same array twice where that is the same; none where nobody asks.
+    ``strengths``: what vertices send and receive, the same array twice if the graph is undirected; None if not needed.
     """
     import cupy
 
@@ -71,12 +71,12 @@ def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Begin
 
 @attached
 def row_counts(arcs: CSR) -> tuple[int, int]:
-    """How many rows have entries, and how many of them more than a block sums; waits for the GPU the first time."""
+    """Numbers of rows with entries, and of those with more than a block sums; waits for the GPU the first time."""
     import cupy
 
-    told = cupy.zeros(2, np.uint64)
-    _launch("count_rows", arcs.indices.dtype, arcs.shape[0], np.int64(arcs.shape[0]), arcs.indptr, told)
-    joined, hubs = told.tolist()
+    counts = cupy.zeros(2, np.uint64)
+    _launch("count_rows", arcs.indices.dtype, arcs.shape[0], np.int64(arcs.shape[0]), arcs.indptr, counts)
+    joined, hubs = counts.tolist()
     return joined, hubs
 
 
@@ -100,14 +100,14 @@ def members_of(level: Level, label: Any) -> Members:
     members, arcs_before = cupy.empty(n, ids), cupy.zeros(n + 1, np.int64)
     _launch("list_members", ids, n, size, arcs.indptr, number, starts, placed, members, arcs_before)
     arcs_before = cupy.cumsum(arcs_before)
-    # What is kept is no view of what is not.
+    # Copies, so that the larger arrays are freed.
     sent = sent[:count].copy()
     received = received[:count].copy() if level.directed else sent
     return Members(number, count, sent, received, starts, begin, members, arcs_before)
 
 
 def table_plan(members: Members) -> tuple[Any, Any]:
-    """The chunks up to each community, of those that have more arcs than a warp sums, and where each table begins."""
+    """Inclusive sums of chunks, of communities with more arcs than a warp sums, and the start of each table."""
     import cupy
 
     plan = cupy.zeros((2, members.communities + 1), np.int64)
@@ -117,7 +117,7 @@ def table_plan(members: Members) -> tuple[Any, Any]:
 
 
 def first_neighbours(arcs: CSR) -> Any:
-    """The first neighbour of each vertex, its own number where it has none; a loop is none.
+    """The first neighbour of each vertex, loops excluded; its own number if it has none.
 
     ``arcs``: rows ascending. Returns array of ids, shape (n,).
     """

@@ -18,14 +18,14 @@ WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
 
 
 def sum_type(level: Level) -> str:
-    """The C++ type that holds what any vertex of a graph, or of one of its communities, is joined by."""
+    """The C++ type that holds the weight around any vertex of a graph, or of a graph of its communities."""
     return "unsigned" if level.total < 2**31 else "unsigned long long"
 
 
 def clear_tables(begin: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any]:
-    """Tables at rest, one behind the other; waits for the GPU.
+    """Empty tables, end to end; waits for the GPU.
 
-    ``begin`` (CuPy int64 array of shape (k + 1,)): the slots before each, and all.
+    ``begin`` (CuPy int64 array of shape (k + 1,)): exclusive sum of the slots.
     """
     import cupy
 

@@ -1,17 +1,17 @@
-// Which community a vertex would be in: what it has in common with those around it is found by a thread in registers, by
+// The choice of a vertex's community: weights to the communities around it are summed by a thread in registers, by
 // sixteen lanes, by a warp or a block in shared memory, or by several blocks in global memory.
 #pragma once
 #include "group_table.cuh"
 
 namespace hpgraph {
 
-// Arcs of a vertex that a thread looks at by itself, a half of a warp, and a warp in registers.
+// Longest rows of a thread, of half a warp, and of a warp in registers.
 constexpr int FEW_ARCS = 8, HALF_ARCS = 16, TWO_A_LANE = 64;
-constexpr u64 NOBODY = ~0ull;
-// As on the CPU: of the weight around a vertex, what a label must have for one order to decide among equals.
+constexpr u64 NO_LABEL = ~0ull;
+// As on the CPU: share of the weight around a vertex from which one order for all vertices breaks ties.
 constexpr double EVIDENCE = 1.0 / 8;
 
-// Whether no lane of the warp has more.
+// Whether no lane of the warp has a larger value.
 __device__ inline bool has_most(u64 value) {
 #if __CUDA_ARCH__ >= 800
     const u32 high = u32(value >> 32), low = u32(value), most = __reduce_max_sync(ALL, high);
@@ -26,7 +26,7 @@ __device__ inline bool has_most(u64 value) {
 
 struct Choice {
     double score;
-    u64 label;  // NOBODY for none
+    u64 label;  // NO_LABEL for none
 };
 
 template <class Index, class W, class Sum>
@@ -42,8 +42,8 @@ struct Moving {
     unsigned char* active;
     Index *listed, *target;
     u64* counters;
-    // Of vertices whose arcs several blocks share: their place among these, and for each where its table begins, how much it
-    // has in common with its own community, how many pieces are done, and the best of each piece.
+    // Of vertices whose arcs several blocks share: their index among these, and for each the start of its table, the
+    // weight to its own community, the pieces done, and the best of each piece.
     const Index* hub_of;
     const i64* hub_begin;
     u64* hub_inside;
@@ -57,7 +57,7 @@ struct Moving {
     int rounds, bits, directed, refining, by_weight;
 };
 
-// Among equals chance decides, for each vertex its own; among labels that have enough weight, one order for all.
+// Ties are broken by a random order of each vertex; among labels with enough weight, by one order for all.
 struct Ties {
     u64 chance, order;
     double least;
@@ -67,23 +67,23 @@ struct Ties {
 
 template <bool FREQUENT>
 __device__ __forceinline__ bool is_better(Choice a, Choice b, Ties ties) {
-    if (a.label == NOBODY || b.label == NOBODY) return b.label == NOBODY && a.label != NOBODY;
+    if (a.label == NO_LABEL || b.label == NO_LABEL) return b.label == NO_LABEL && a.label != NO_LABEL;
     if (a.score != b.score) return a.score > b.score;
     if (FREQUENT) return a.label < b.label;
     const u64 key = ties.key(a.score);
     return a.label != b.label && group_hash(a.label ^ key) < group_hash(b.label ^ key);
 }
 
-// A whole number for each score, in their order; none is 0.
+// Maps scores to integers in the same order; none is 0.
 __device__ __forceinline__ u64 rank_of(double score) {
     const u64 bits = u64(__double_as_longlong(score));
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-// The best of a warp, in every lane.
+// The best choice of a warp, in every lane.
 template <bool FREQUENT>
 __device__ Choice best_of_warp(Choice best, Ties ties) {
-    u32 lanes = __ballot_sync(ALL, has_most(best.label == NOBODY ? 0 : rank_of(best.score)));
+    u32 lanes = __ballot_sync(ALL, has_most(best.label == NO_LABEL ? 0 : rank_of(best.score)));
     if (lanes & (lanes - 1)) {
         const u64 key = FREQUENT ? best.label : group_hash(best.label ^ ties.key(best.score));
         lanes &= __ballot_sync(ALL, has_most(lanes >> lane_of_warp() & 1 ? ~key : 0));
@@ -119,13 +119,13 @@ struct Chooser {
     }
     __device__ bool counts(Index u, Index v) const { return u != v && (FREQUENT || !m.refining || m.within[u] == m.within[v]); }
 
-    // As on the CPU, where nothing is contracted to a fused operation.
+    // As on the CPU: no contraction to fused operations.
     __device__ double score(i64 sum, i64 sent, i64 received, i64 group_sent, i64 group_received) const {
         const double apart =
             __dadd_rn(__dmul_rn(double(sent), double(group_received)), __dmul_rn(double(received), double(group_sent)));
         return __dadd_rn(double(sum), -__dmul_rn(m.penalty, apart));
     }
-    // What a vertex sends and receives, and its community with it.
+    // Strengths of a vertex and of its community.
     struct Strengths {
         i64 sent, received, group_sent, group_received;
     };
@@ -134,36 +134,36 @@ struct Chooser {
         const i64 sent = m.sent[v], group_sent = m.group_sent[own];
         return {sent, m.directed ? m.received[v] : sent, group_sent, m.directed ? m.group_received[own] : group_sent};
     }
-    // What community c, not its own, offers a vertex.
+    // Score of another community c for a vertex.
     __device__ Choice offer(Index v, Index c, i64 sum, const Strengths& of) const {
         if (FREQUENT) return {double(sum), u64(c)};
-        if (m.refining && m.group_size[c] == 1 && batch_of(c) == batch_of(v)) return {0, NOBODY};
+        if (m.refining && m.group_size[c] == 1 && batch_of(c) == batch_of(v)) return {0, NO_LABEL};
         const i64 group_sent = m.group_sent[c];
         return {score(sum, of.sent, of.received, group_sent, m.directed ? m.group_received[c] : group_sent), u64(c)};
     }
-    // Where a vertex goes, by one thread.
+    // Writes the target of a vertex; by one thread.
     __device__ void settle(i64 place, Index v, Index own, i64 inside, Choice best, Ties ties, const Strengths& of) const {
         if (FREQUENT) {
             const Choice stay{double(inside), u64(own)};
-            m.target[place] = inside && is_better<FREQUENT>(stay, best, ties) || best.label == NOBODY ? own : Index(best.label);
+            m.target[place] = inside && is_better<FREQUENT>(stay, best, ties) || best.label == NO_LABEL ? own : Index(best.label);
             return;
         }
         const double stay = score(inside, of.sent, of.received, of.group_sent - of.sent, of.group_received - of.received);
-        Index to = best.label != NOBODY && best.score > stay ? Index(best.label) : own;
+        Index to = best.label != NO_LABEL && best.score > stay ? Index(best.label) : own;
         if (m.by_weight && best.score == stay && stay >= ties.least && is_better<FREQUENT>(best, {stay, u64(own)}, ties))
             to = Index(best.label);
         if (m.refining) {
-            // Somebody may have joined it in this round.
+            // Another vertex may have joined it in this round.
             if (m.group_size[own] != 1) to = own;
         } else if (to > own && m.group_size[own] == 1 && m.group_size[to] == 1) {
-            // Who is alone in a community of another number may be of any batch.
+            // Singletons swap only if in different batches; one under another vertex's number may be of any batch.
             const bool apart = m.label[to] == to && batch_of(to) != batch_of(v);
             if (!apart) to = own;
         }
         m.target[place] = to;
     }
 
-    // All arcs in the registers of one thread, so that many vertices wait for memory together.
+    // All arcs in one thread's registers, so that the loads of many vertices overlap.
     __device__ void by_thread(i64 place) const {
         const Index v = m.listed[place], own = m.label[v];
         const i64 begin = m.indptr[v];
@@ -182,7 +182,7 @@ struct Chooser {
             if (c[k] == own) inside += w[k];
         }
         const Ties ties = ties_of(v);
-        Choice best{0, NOBODY};
+        Choice best{0, NO_LABEL};
 #pragma unroll
         for (int k = 0; k < FEW_ARCS; ++k) {
             Sum sum = 0;
@@ -199,7 +199,7 @@ struct Chooser {
         settle(place, v, own, i64(inside), best, ties, of);
     }
 
-    // LANES lanes a vertex, an arc a lane. All lanes of the warp must call it.
+    // LANES lanes a vertex, an arc a lane; warp-collective.
     template <int LANES>
     __device__ void by_lanes(i64 place, bool live) const {
         const int lane = threadIdx.x % LANES, base = (threadIdx.x & 31) - lane;
@@ -226,13 +226,13 @@ struct Chooser {
             }
         }
         const Ties ties = ties_of(v);
-        Choice best{0, NOBODY};
+        Choice best{0, NO_LABEL};
         if (c != Index(-1) && c != own && first) best = offer(v, c, i64(sum), of);
         best = best_of_lanes<FREQUENT, LANES>(best, ties);
         if (live && lane == 0) settle(place, v, own, i64(inside), best, ties, of);
     }
 
-    // Adds a stretch of the arcs of v to a table; what leads to its own community is returned, of this thread's arcs.
+    // Adds a range of the arcs of v to a table; returns the weight of this thread's arcs to its own community.
     __device__ u64 gather(Index v, Index own, i64 begin, i64 end, int first, int stride, const Table& table) const {
         u64 inside = 0;
         for (i64 at = begin + first; at < end; at += AT_ONCE * stride) {
@@ -255,10 +255,10 @@ struct Chooser {
         }
         return inside;
     }
-    // The best of what the slots from `begin` to `end` held, of those that this thread looks at.
+    // Empties the slots begin..end; returns the best choice among those that this thread reads.
     template <class Slots>
     __device__ Choice look(Index v, u64 begin, u64 end, int first, int stride, const Slots& table, Ties ties, const Strengths& of) const {
-        Choice best{0, NOBODY};
+        Choice best{0, NO_LABEL};
         const auto use = [&](const Index(&key)[AT_ONCE], const Sum(&sum)[AT_ONCE]) {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k) {
@@ -280,10 +280,10 @@ struct Chooser {
         const Index v = m.listed[place];
         return {v, m.indptr[v], m.indptr[v + 1]};
     }
-    // Listed vertices from place i on, `stride` apart: use(place, row). The rows of the next ones are on their way meanwhile;
+    // Listed vertices from place i on, `stride` apart: use(place, row). The rows of the next ones are prefetched;
     // `width` threads do it together, of which this is number `first`.
     template <class Use>
-    __device__ void go_through(i64 i, i64 end, i64 stride, int first, int width, Use use) const {
+    __device__ void for_listed(i64 i, i64 end, i64 stride, int first, int width, Use use) const {
         constexpr int LINE = 128 / sizeof(Index);
         if (i >= end) return;
         Row row = row_of_listed(i), next = row_of_listed(min(i + stride, end - 1));
@@ -297,8 +297,8 @@ struct Chooser {
         }
     }
 
-    // All arcs in the registers of a warp, two a lane. Where all weigh the same, one instruction finds those of the same label;
-    // else each in turn is shown to all lanes.
+    // All arcs in a warp's registers, two a lane. With unit weights one instruction finds the arcs of the same label;
+    // else each arc in turn is broadcast.
     __device__ void by_registers(i64 place, Row row) const {
         const int lane = lane_of_warp(), degree = int(row.end - row.begin);
         const Index v = row.v, own = m.label[v];
@@ -317,7 +317,7 @@ struct Chooser {
             if (!counts(u[k], v)) c[k] = Index(-1), w[k] = 0;
             if (c[k] == own) inside += w[k];
         }
-        // Of a label that is among both, the first ones have it all.
+        // A label in both halves is summed in the first.
         if (WEIGHS_ONE<W>) {
             sum[0] = __popc(__match_any_sync(ALL, c[0]));
             if (degree > 32) sum[1] = __popc(__match_any_sync(ALL, c[1]));
@@ -337,7 +337,7 @@ struct Chooser {
         }
         inside = warp_sum(inside);
         const Ties ties = ties_of(v);
-        Choice best{0, NOBODY};
+        Choice best{0, NO_LABEL};
 #pragma unroll
         for (int k = 0; k < 2; ++k) {
             if (c[k] == Index(-1) || c[k] == own) continue;
@@ -363,7 +363,7 @@ struct Chooser {
         __syncwarp();
     }
 
-    // The sum and the best over the block, in thread 0.
+    // The sum and the best choice over the block, in thread 0.
     __device__ void join_block(Ties ties, u64& inside, Choice& best) const {
         __shared__ u64 insides[GROUP_WARPS];
         __shared__ Choice bests[GROUP_WARPS];

@@ -1,4 +1,4 @@
-// Which community a vertex would be in whose arcs several blocks share: each adds some of them to a table in global memory.
+// The choice for vertices whose arcs several blocks share: each block adds some of them to a table in global memory.
 #pragma once
 #include "group_choice.cuh"
 
@@ -12,7 +12,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
     using typename Base::Strengths;
     using typename Base::Table;
 
-    // The table of one whose arcs several blocks share: never more slots than communities need.
+    // The table of such a vertex: no more slots than there are communities to hold.
     __device__ FarTable table_of(Index hub, u64 groups) const {
         const i64 begin = m.hub_begin[hub];
         return {m.hub_keys + begin, m.hub_sums + begin, min(u64(m.hub_begin[hub + 1] - begin), (2 * groups + 64) / 4 * 4)};
@@ -29,7 +29,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
         near.empty_into(table_of(hub, groups), threadIdx.x, GROUP_THREADS);
         __syncthreads();
     }
-    // The best of a piece of the table; who does the last piece decides.
+    // Best choice of a piece of the table; the block that does the last piece settles the vertex.
     __device__ void look_at_piece(i64 place, i64 piece, i64 pieces, u64 groups) const {
         __shared__ bool is_last;
         const Index v = m.listed[place], hub = m.hub_of[v];
@@ -50,7 +50,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
         __syncthreads();
         if (!is_last) return;
         __threadfence();
-        best = {0, NOBODY};
+        best = {0, NO_LABEL};
         for (i64 p = threadIdx.x; p < pieces; p += GROUP_THREADS) {
             const Choice one{__ldcg(&bests[p].score), __ldcg(&bests[p].label)};
             if (is_better<FREQUENT>(one, best, ties)) best = one;
@@ -63,9 +63,9 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
         __syncthreads();
     }
 
-    // Shares out work over the blocks: use(place, k, count) for each k below count(place) of the places from begin to end.
+    // Distributes work over the blocks: use(place, k, count) for each k below count(place) of the places begin..end.
     template <class Count, class Use>
-    __device__ void share_out(i64 begin, i64 end, i64* ends, Count count, Use use) const {
+    __device__ void distribute(i64 begin, i64 end, i64* ends, Count count, Use use) const {
         i64 turn = 0;
         for (i64 tile = begin; tile < end; tile += GROUP_THREADS) {
             const i64 mine = tile + threadIdx.x;
@@ -79,7 +79,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
                 __syncthreads();
             }
             const i64 total = ends[GROUP_THREADS - 1];
-            // Blocks go on where the tile before left off.
+            // Round-robin continues after the previous tile.
             for (i64 t = (blockIdx.x + gridDim.x - turn % gridDim.x) % gridDim.x; t < total; t += gridDim.x) {
                 int low = 0, high = GROUP_THREADS - 1;
                 while (low < high) {
@@ -95,7 +95,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
         __syncthreads();
     }
     __device__ void gather_hubs(i64 begin, i64 end, u64 groups, i64* ends, Index* keys, Sum* sums) const {
-        share_out(
+        distribute(
             begin, end, ends,
             [&](i64 place) {
                 const Index v = m.listed[place];
@@ -104,7 +104,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
             [&](i64 place, i64 chunk, i64) { gather_chunk(place, chunk, groups, keys, sums); });
     }
     __device__ void look_at_hubs(i64 begin, i64 end, u64 groups, i64* ends) const {
-        share_out(
+        distribute(
             begin, end, ends,
             [&](i64 place) { return i64(table_of(m.hub_of[m.listed[place]], groups).slots + PIECE_SLOTS - 1) / PIECE_SLOTS; },
             [&](i64 place, i64 piece, i64 pieces) { look_at_piece(place, piece, pieces, groups); });

@@ -1,10 +1,10 @@
-// Communities and their members on the GPU: what a community weighs, how many are in it, and who.
+// Communities and their members on the GPU: strengths, sizes and members.
 #pragma once
 #include "group_table.cuh"
 
 namespace hpgraph {
 
-// Adds one for each lane that is here, where several have the same place in one go; what was there before each.
+// Counts one for each active lane, one atomic for lanes with the same place; returns the count before each.
 __device__ __forceinline__ u64 count_up(u64* counts, u64 place) {
     const u32 peers = __match_any_sync(__activemask(), place);
     const int leader = __ffs(peers) - 1;
@@ -13,7 +13,7 @@ __device__ __forceinline__ u64 count_up(u64* counts, u64 place) {
     return __shfl_sync(peers, before, leader) + __popc(peers & lanes_below());
 }
 
-// Who has arcs; what each community weighs and how many are in it, where there are any.
+// Marks vertices with arcs; sums strengths and sizes of communities, if there are any.
 template <class Index>
 __global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const i64* sent, const i64* received, u64* group_sent,
                              u64* group_received, u64* group_size, unsigned char* active) {
@@ -27,7 +27,7 @@ __global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const
     }
 }
 
-// How many rows have entries, and how many of them more than a block sums by itself.
+// Numbers of rows with entries, and of those with more than a block sums.
 __global__ void count_rows(i64 n, const i64* indptr, u64* stats) {
     u64 joined = 0, hubs = 0;
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
@@ -46,7 +46,7 @@ __global__ void mark_groups(i64 n, const Index* label, Index* present) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) present[label[v]] = 1;
 }
 
-// `before`: how many labels there are up to each. `sizes` and `entries` of community c are at c + 1.
+// `before`: inclusive count of the labels. `sizes` and `entries` of community c are at c + 1.
 template <class Index>
 __global__ void number_groups(i64 n, const i64* indptr, const Index* label, const Index* before, const i64* sent, const i64* received,
                               Index* number, u64* group_sent, u64* group_received, u64* sizes, u64* entries) {
@@ -61,7 +61,7 @@ __global__ void number_groups(i64 n, const i64* indptr, const Index* label, cons
     }
 }
 
-// The members of each community from where it `starts`, in no order, and how many arcs each has, one place behind.
+// The members of each community from `starts` on, in no order, and their degrees, shifted by one.
 template <class Index>
 __global__ void list_members(i64 n, const i64* indptr, const Index* number, const i64* starts, u64* placed, Index* members,
                              i64* degrees) {
@@ -73,8 +73,8 @@ __global__ void list_members(i64 n, const i64* indptr, const Index* number, cons
     }
 }
 
-// Chunks of the arcs of communities that have more than a warp sums, and slots of those that several blocks share: half of
-// them stay free.
+// Chunks of communities with more arcs than a warp sums, and slots of those that several blocks share: half of them
+// stay free.
 __global__ void plan_tables(i64 count, const i64* begin, i64* chunks, i64* slots) {
     const i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (c >= count) return;
@@ -83,7 +83,7 @@ __global__ void plan_tables(i64 count, const i64* begin, i64* chunks, i64* slots
     slots[c + 1] = entries > BLOCK_ENTRIES ? 2 * (entries < count ? entries : count) : 0;
 }
 
-// What the vertices of each community send and receive.
+// Strengths of communities.
 template <class Index>
 __global__ void sum_groups(i64 n, const Index* label, const i64* sent, const i64* received, u64* group_sent, u64* group_received) {
     const i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -92,7 +92,7 @@ __global__ void sum_groups(i64 n, const Index* label, const i64* sent, const i64
     if (received) atomicAdd(group_received + label[v], u64(received[v]));
 }
 
-// The first neighbour of each vertex, its own number where it has none; rows ascend, and a loop is passed over.
+// The first neighbour of each vertex, loops excluded; its own number if it has none. Rows ascend.
 template <class Index>
 __global__ void first_neighbours(i64 n, const i64* indptr, const Index* indices, Index* first) {
     const i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x;

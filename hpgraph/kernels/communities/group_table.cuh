@@ -1,4 +1,4 @@
-// What a vertex, or a community, has in common with each community around it: hash tables in shared or global memory.
+// Weights of a vertex, or a community, by neighbouring community: hash tables in shared or global memory.
 #pragma once
 #include "warp.cuh"
 
@@ -7,17 +7,17 @@ namespace hpgraph {
 constexpr int GROUP_THREADS = 256, GROUP_WARPS = GROUP_THREADS / 32;
 // Slots that each warp has in shared memory; a block's are those of all its warps.
 constexpr u32 WARP_SLOTS = 512, BLOCK_SLOTS = WARP_SLOTS * GROUP_WARPS;
-// The most entries of what a warp, or a block, sums by itself: half of the slots stay free. What has more is cut in chunks.
+// Most entries that a warp, or a block, sums by itself: half of the slots stay free. More are divided into chunks.
 constexpr i64 WARP_ENTRIES = WARP_SLOTS / 2, BLOCK_ENTRIES = BLOCK_SLOTS / 2;
-// Slots of a table in global memory that a block looks at by itself.
+// Slots of a table in global memory that one block reads.
 constexpr i64 PIECE_SLOTS = BLOCK_SLOTS;
-// Loads that a thread has under way at once, so that they wait for memory together.
+// Loads that a thread has in flight.
 constexpr int AT_ONCE = 4;
 
-// Has a line of memory brought to the second-level cache.
+// Prefetches a cache line into L2.
 __device__ __forceinline__ void fetch_line(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 
-// Weights of a graph without any.
+// Weights of an unweighted graph.
 struct One {};
 __device__ __forceinline__ u64 weight_at(const One*, i64) { return 1; }
 __device__ __forceinline__ u64 weight_at(const i64* weights, i64 at) { return (u64)weights[at]; }
@@ -26,7 +26,7 @@ constexpr bool WEIGHS_ONE = false;
 template <>
 constexpr bool WEIGHS_ONE<One> = true;
 
-// Four elements that lie side by side, past the first-level cache.
+// Four consecutive elements, bypassing L1.
 __device__ __forceinline__ void load_four(const u32* from, u32 (&to)[4]) {
     const uint4 four = __ldcg((const uint4*)from);
     to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
@@ -42,7 +42,7 @@ __device__ __forceinline__ void fill_four(T* to, unsigned with) {
     for (int w = 0; w < int(sizeof(T) / 4); ++w) ((uint4*)to)[w] = {with, with, with, with};
 }
 
-// Linear probing. At rest keys are -1 and sums 0. Slots are numbered in 32 bits, or in 64 those of tables in global memory.
+// Linear probing. Empty slots have key -1 and sum 0. Slots are numbered in 32 bits; in tables in global memory, in 64.
 template <class Index, class Sum, class Slot = u32>
 struct GroupTable {
     static constexpr bool FAR = sizeof(Slot) == 8;
@@ -58,7 +58,7 @@ struct GroupTable {
         return Slot((u64(hash) * slots) >> 32);
     }
     __device__ Slot after(Slot slot) const { return slot + 1 == slots ? 0 : slot + 1; }
-    // The key that has a slot: this one, where it was free.
+    // Claims a slot: returns the key it has, this one if it was free.
     __device__ Index claim(Slot slot, Index key) const {
         Index seen;
         if constexpr (sizeof(Index) == 4) seen = Index(atomicCAS((u32*)(keys + slot), ~0u, u32(key)));
@@ -75,7 +75,7 @@ struct GroupTable {
             }
         }
     }
-    // Take what a slot holds, which is at rest then; past the first-level cache, as other multiprocessors may have written it.
+    // Takes the contents of a slot and empties it; bypasses L1, as other multiprocessors may have written it.
     __device__ bool take(Slot slot, Index& key, Sum& sum) const {
         key = *(volatile Index*)(keys + slot);
         if (key == Index(-1)) return false;
@@ -84,8 +84,8 @@ struct GroupTable {
         sums[slot] = 0;
         return true;
     }
-    // As `take_all`, of a table in global memory that nobody writes to: four slots side by side, in words of 16 bytes. All
-    // numbers of slots are multiples of four.
+    // As `take_all`, of a table in global memory without concurrent writers: four consecutive slots, in words of 16
+    // bytes. All slot numbers are multiples of four.
     template <class Use>
     __device__ void take_fours(Slot begin, Slot end, int first, int stride, Use use) const {
         static_assert(AT_ONCE == 4, "four slots");
@@ -100,7 +100,7 @@ struct GroupTable {
             use(key, sum);
         }
     }
-    // Calls use(key, sum) for what the slots from `begin` to `end` held; they are at rest then.
+    // Calls use(key, sum) for the contents of the slots begin..end, and empties them.
     template <class Use>
     __device__ void take_all(Slot begin, Slot end, int first, int stride, Use use) const {
         for (Slot s = begin + first; s < end; s += AT_ONCE * Slot(stride)) {
@@ -125,7 +125,7 @@ struct GroupTable {
             use(key, sum);
         }
     }
-    // All that it holds goes into another one, in global memory.
+    // Moves all contents into another table, in global memory.
     __device__ void empty_into(const GroupTable<Index, Sum, u64>& whole, int first, int stride) const {
         take_all(0, slots, first, stride, [&](const Index(&key)[AT_ONCE], const Sum(&sum)[AT_ONCE]) {
             u64 slot[AT_ONCE];

@@ -1,4 +1,4 @@
-"""A graph as communities see it: what arcs weigh in whole numbers, so that sums do not depend on their order."""
+"""Input of community detection: a graph with integer weights, so that sums do not depend on their order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 
-# Whole numbers up to here are float64 as well, and so are all sums of weights.
+# Integers up to here are exact as float64, and so are all sums of weights.
 _EXACT = 2**52
 
 
@@ -19,14 +19,14 @@ class Level(NamedTuple):
     Attributes
     ----------
     arcs : CSR
-        Every edge from both of its ends; int64 weights, or none where all are 1. Loops are passed over, and in a graph
-        of communities there are none: what they weigh is among the strengths.
+        Every edge from both of its ends; int64 weights, or None if all are 1. Loops are skipped, and graphs of
+        communities have none: their weight is part of the strengths.
     sent, received : int64 array of shape (n,)
-        Weight of the arcs that leave each vertex and that reach it, the same array where the graph is undirected.
+        Weight of the arcs that leave each vertex and that reach it, the same array if the graph is undirected.
     total : int
         Their sum.
     unit : float
-        What a weight of 1 stands for.
+        The original weight of 1 unit.
     """
 
     arcs: CSR
@@ -37,19 +37,19 @@ class Level(NamedTuple):
 
     @property
     def directed(self) -> bool:
-        """Whether what a vertex sends may differ from what it receives."""
+        """Whether sent and received strengths differ."""
         return self.received is not self.sent
 
     def penalty(self, resolution: float) -> float:
-        """What to multiply ``sent · received + received · sent`` by to compare it with the weight between two."""
+        """Factor of ``sent · received + received · sent`` in the comparison with the weight between two communities."""
         return resolution / self.total if self.directed else resolution / (2 * self.total)
 
 
 def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
-    """The level that a graph is.
+    """The level of a graph.
 
-    Weights that are no whole numbers, or whose sum is beyond 2⁵², are rounded to multiples of a power of two that is
-    less than 2⁻⁵⁰ of their sum. The sums are then exact: the order in which threads add does not matter.
+    Weights that are not integers, or whose sum is beyond 2⁵², are rounded to multiples of a power of two that is less
+    than 2⁻⁵⁰ of their sum. Sums are then exact: they do not depend on the order of additions.
     """
     xp, n = array_module(out.indices), out.shape[0]
     row = out.expand_rows()
@@ -62,7 +62,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
         sent = xp.diff(out.indptr) if weight is None else summed_by(row, weight, n)
         at = xp.flatnonzero(loop)
         if len(at):
-            # Both ends of a loop are at its vertex.
+            # A loop counts at both of its ends.
             sent[row[at]] += 1 if weight is None else weight[at]
         sent = received = sent.astype(np.int64, copy=False)
         arcs = out.with_data(weight, copy=False)
@@ -78,7 +78,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
 
 
 def summed_by(number: Any, weight: Any, count: int) -> Any:
-    """What stands under each number weighs together; exact, as all sums of a level are below 2⁵².
+    """Sum of the weights of each number; exact, as all sums of a level are below 2⁵².
 
     ``number, weight`` (integer arrays of shape (m,)): numbers are below `count`. Returns int64 array of shape (count,).
     """
@@ -86,14 +86,14 @@ def summed_by(number: Any, weight: Any, count: int) -> Any:
 
 
 def _whole(data: Any, xp: Any) -> tuple[Any, float]:
-    """Weights as whole numbers, and what 1 among them stands for."""
+    """Weights as integers, and the weight of one unit."""
     wide = data.astype(np.float64)
     if not bool(((wide >= 0) & (wide < np.inf)).all()):
         raise ValueError("weight: communities need weights that are finite and not negative; see weight=None")
     largest = float(wide.max()) if len(wide) else 0.0
     if largest == 0:
         return wide.astype(np.int64), 1.0
-    # Loops count twice, and there may be a rounding of half a unit an arc.
+    # Loops count twice, and rounding adds up to half a unit an arc.
     bound = 4 * float((wide / largest).sum()) * largest
     if bound < _EXACT and bool((wide == xp.floor(wide)).all()):
         return wide.astype(np.int64), 1.0

@@ -1,6 +1,6 @@
-// Local moving on the GPU, and the most frequent label around each vertex (FREQUENT): all rounds of a level in one cooperative
-// launch. hpgraph.kernels.communities.cpu describes what it does; the answer is the same. Listed vertices lie by batch, and
-// within a batch by how many arcs they have, which says how many threads choose for one.
+// Local moving on the GPU, and label propagation (FREQUENT): all rounds of a level in one cooperative launch. The
+// algorithm of hpgraph.kernels.communities.cpu, with the same results. Listed vertices lie by batch, and within a batch
+// by degree, which determines how many threads choose for a vertex.
 #pragma once
 #include "group_hubs.cuh"
 #include "persistent.cuh"
@@ -8,8 +8,8 @@
 namespace hpgraph {
 
 constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
-// Counters: two sets, which take turns, of vertices by bucket, of those placed, of moves and of communities; then the
-// barrier's and how many moves there were.
+// Counters: a double buffer of vertices by bucket, of those placed, of moves and of communities; then the barrier's
+// word and the number of moves.
 constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, SET = MOVES + 2;
 constexpr int BARRIER = 2 * SET, TOTAL = BARRIER + 1, COUNTERS = BARRIER + 2;
 
@@ -26,8 +26,8 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         return this->batch_of(v) * BINS + bin;
     }
 
-    // The moves of a batch; how many this thread made.
-    __device__ u64 go(i64 begin, i64 end) const {
+    // Applies the moves of a batch; returns how many this thread made.
+    __device__ u64 apply_moves(i64 begin, i64 end) const {
         u64 moves = 0;
         for (i64 i = begin + (i64)blockIdx.x * GROUP_THREADS + threadIdx.x; i < end; i += (i64)gridDim.x * GROUP_THREADS) {
             const Index v = m.listed[i], to = m.target[i], own = m.label[v];
@@ -52,7 +52,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         }
         return moves;
     }
-    // The neighbours of those who moved, where they are not in the same community, are to be looked at.
+    // Activates the neighbours of moved vertices that are in another community.
     __device__ void wake(i64 begin, i64 end) const {
         const i64 warps = (i64)gridDim.x * GROUP_WARPS;
         for (i64 i = begin + (i64)blockIdx.x * GROUP_WARPS + threadIdx.x / 32; i < end; i += warps) {
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
     const i64 high = low + m.n / gridDim.x + ((i64)blockIdx.x < m.n % gridDim.x);
     const int batches = 1 << m.bits;
     u64 last = u64(m.n), total = 0, groups = 0;
-    // Without batches the list is that of the round before, where everyone is looked at again.
+    // Without batches the list of the round before is reused if all vertices are examined again.
     bool is_known = false;
     for (int round = 0; round < m.rounds; ++round) {
         const Mover<FREQUENT, Index, W, Sum> mover{m, round};
@@ -128,10 +128,10 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
             }
         }
         barrier.wait();
-        // What the next round counts in, nobody reads any more.
+        // The next round's counters are not read any more.
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < SET; i += GROUP_THREADS) m.counters[((round + 1) & 1) * SET + i] = 0;
-        // Where communities are given, few are expected to move.
+        // If communities are given, few moves are expected.
         if (!FREQUENT && round == 0 && groups < u64(m.joined)) last = 0;
         bool waking = (FREQUENT || !m.refining) && last <= u64(m.many);
         for (int batch = 0; batch < batches; ++batch) {
@@ -139,10 +139,10 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
             if (at[0] == at[BINS]) continue;
             const bool hubs = at[0] < at[1];
             if (hubs) mover.gather_hubs(at[0], at[1], groups, ends, keys, sums);
-            mover.go_through(at[1] + blockIdx.x, at[2], gridDim.x, threadIdx.x, GROUP_THREADS,
+            mover.for_listed(at[1] + blockIdx.x, at[2], gridDim.x, threadIdx.x, GROUP_THREADS,
                              [&](i64 place, auto row) { mover.by_block(place, row, keys, sums); });
             const i64 number = (i64)blockIdx.x * GROUP_WARPS + warp, warps = (i64)gridDim.x * GROUP_WARPS;
-            mover.go_through(at[2] + number, at[3], warps, lane_of_warp(), 32,
+            mover.for_listed(at[2] + number, at[3], warps, lane_of_warp(), 32,
                              [&](i64 place, auto row) { mover.by_warp(place, row, warp_keys, warp_sums); });
             for (i64 i = at[3] + number * 2; i < at[4]; i += warps * 2) {
                 const i64 place = i + lane_of_warp() / HALF_ARCS;
@@ -154,10 +154,10 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
                 mover.look_at_hubs(at[0], at[1], groups, ends);
                 barrier.wait();
             }
-            const u64 moves = warp_sum(mover.go(at[0], at[BINS]));
+            const u64 moves = warp_sum(mover.apply_moves(at[0], at[BINS]));
             if (lane_of_warp() == 0 && moves) atomicAdd(tally + 1, moves);
             __syncthreads();
-            // By an exchange: a plain read may be made by all threads, ahead of the condition, which racecheck reports.
+            // By an exchange: a plain read may be hoisted by all threads above the condition, which racecheck reports.
             if (threadIdx.x == 0)
                 if (const u64 all = atomicExch(tally + 1, 0ull)) atomicAdd(set + MOVES, all);
             barrier.wait();

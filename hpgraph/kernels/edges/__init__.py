@@ -1,10 +1,10 @@
-"""Programs whose arcs have properties of their own (J. Zhong, B. He, "Medusa", TPDS 25(6), 2014).
+"""Programs with edge properties (J. Zhong, B. He, "Medusa", TPDS 25(6), 2014).
 
-Supersteps are those of `hpgraph.kernels.superstep`; what differs is the arc. Kernels hand a program's functions the
-arc's *number* in place of its weight, and `hpgraph.kernels.edges.functions` makes of it the edge that the user's
-functions see: arrays beside the CSR's values, which all directions of travel find by that one number. By targets, the
-numbers are a permutation; nothing is stored twice.
+Supersteps are those of `hpgraph.kernels.superstep`; only the arcs differ. Kernels pass a program's functions the arc's
+*number* instead of its weight, and `hpgraph.kernels.edges.functions` constructs from it the edge that the user's
+functions get: arrays beside the CSR's values, indexed by that number in either direction. By targets, the numbers are a
+permutation; nothing is stored twice.
 
-An arc's function changes something, so it must be called for every arc that has a part, once, and for no other.
-Products that end early, or compute messages to throw them away, do not serve.
+An arc's function has side effects, so it must be called exactly once for every arc that takes part, and for no other.
+Products that end early, or compute messages to discard them, cannot be used.
 """

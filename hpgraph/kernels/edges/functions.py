@@ -1,10 +1,10 @@
-"""An edge-vertex program's functions as kernels call them: an arc comes as its number, where others have its weight.
+"""An edge-vertex program's functions as kernels call them, with an arc's number instead of its weight.
 
-Both arcs of an edge may be at work in one superstep, on different threads. Where a program looks at reverse arcs, an
-arc therefore keeps two values of each property that changes, side by side, and a stamp: the superstep in which it was
-last written, and which of the two that was. Writing goes to the other one; who reads takes what was there before the
-superstep, whether the writer has come by or not. So no answer depends on who is first, and nothing is copied between
-supersteps. Where all arcs change in every superstep, the two take turns, and there is no stamp.
+Both arcs of an edge may be processed in one superstep, on different threads. If a program reads reverse arcs, an arc
+therefore keeps two values of each property that changes, side by side, and a stamp: the superstep in which it was last
+written, and which of the two that was. Writes go to the other one; reads get the value before the superstep, whether it
+has been written yet or not. So results do not depend on the schedule, and nothing is copied between supersteps. If all
+arcs change in every superstep, the two alternate, and there is no stamp.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class EdgeFunctions(ProgramFunctions):
-    """See `ProgramFunctions`; ``weight`` is the arc's number, and the state goes on with what lies beside the arcs."""
+    """See `ProgramFunctions`; ``weight`` is the arc's number, and the state also holds the arrays of the arcs."""
 
     code: EdgeProgramCode
 
     @cached_property
     def gather(self) -> Function:
-        """``gather(state, u, arc, v) -> message``: writes the arc's properties, too."""
+        """``gather(state, u, arc, v) -> message``: also writes the arc's properties."""
         code = self.code
         text, names = self._arc()
         call = f"gather({self._vertex('u')}, edge, {self._vertex('v')}{self._now(code.gather, 3)})"
@@ -52,7 +52,7 @@ class EdgeFunctions(ProgramFunctions):
 
     @cached_property
     def replies(self) -> tuple[Function | None, Function | None]:
-        """What an arc says to the vertex that it leaves, and whether it says anything."""
+        """The arc's reply to its source, and whether there is one."""
         code = self.code
         if code.reply is None:
             return None, None
@@ -66,7 +66,7 @@ class EdgeFunctions(ProgramFunctions):
 
     @cached_property
     def heard(self) -> Function | None:
-        """`reply` as a product by rows of out-arcs takes it, ``u`` being the column; see `offer`."""
+        """`reply` for a product by rows of out-arcs, ``u`` being the column; see `offer`."""
         reply, condition = self.replies
         if reply is None or condition is None:
             return None
@@ -81,9 +81,9 @@ class EdgeFunctions(ProgramFunctions):
 
     @cached_property
     def offer(self) -> Function:
-        """`gather`, or the monoid's identity where `edge_cond` lets no message through.
+        """`gather`, or the monoid's identity if `edge_cond` is false.
 
-        Where it lets one through, that is noted: one array more follows in the state, a byte for each vertex.
+        If it is true, that is noted in one more array of the state, a byte for each vertex.
         """
         if not self.code.notes_arrivals:
             return self.gather
@@ -100,7 +100,7 @@ class EdgeFunctions(ProgramFunctions):
         )  # fmt: skip
 
     def _message(self, names: dict[str, Any]) -> tuple[list[str], str]:
-        """What to call the parts of a message, and text that makes one of them; adds to `names` what that refers to."""
+        """Names of the parts of a message, and text that builds one from them; adds to `names` what that refers to."""
         pair = self.code.pair
         if pair is None:
             names["cast"] = self.code.message.type
@@ -109,7 +109,7 @@ class EdgeFunctions(ProgramFunctions):
         return ["key", "payload"], "pack(key_type(key), payload_type(payload))"
 
     def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
-        """A vertex sends next unless it votes to halt."""
+        """A vertex stays active unless it votes to halt."""
         text, names = super()._renewal(old)
         if self.code.halts is None:
             return text, names
@@ -118,7 +118,7 @@ class EdgeFunctions(ProgramFunctions):
         return f"{text}\nchanged = not bool(halts({before}, {after}{world}))", {**names, "halts": self.code.halts}
 
     def _arc(self) -> tuple[str, dict[str, Any]]:
-        """Text that makes an ``edge`` of an arc's number, and what it refers to."""
+        """Text that builds an ``edge`` from an arc's number, and the names it refers to."""
         code = self.code
         names: dict[str, Any] = {"Edge": code.edge}
         lines = []
@@ -137,13 +137,13 @@ class EdgeFunctions(ProgramFunctions):
             lines += [
                 f"back = int(state[{code.place('reverse')}][weight])",
                 "exists = back >= 0",
-                # What there is none of reads as zero; the arc itself lies at hand to be read in its place.
+                # A missing reverse reads as zero; the arc itself is loaded in its place.
                 "back = back if exists else int(weight)",
             ]
             if code.keeps_stamps:
                 lines += [
                     f"stamp = int(state[{code.place('stamp')}][back])",
-                    # Written in this superstep: the other one is what was there before.
+                    # Written in this superstep: the other one is the value before.
                     "other = (stamp & 1) ^ (1 if stamp >> 1 == turn else 0)",
                 ]
             there = []
@@ -159,16 +159,16 @@ class EdgeFunctions(ProgramFunctions):
         return "\n".join([*lines, edge]), names
 
     def _value(self, i: int, arc: str, side: str) -> str:
-        """Text that reads an edge property as it was before the superstep."""
+        """Text that reads an edge property as of before the superstep."""
         code = self.code
         two = code.keeps_two and not code.constant[i]
         return f"state[{code.place(code.edge_properties[i][0])}][{f'2 * {arc} + {side}' if two else arc}]"
 
 
 def current(values: Any, stamps: Any, supersteps: int, arrays: Any) -> Any:
-    """The last value written of each arc, of a property that keeps two.
+    """The last written value of each arc, of a property that keeps two.
 
-    ``values`` (array of length 2 m); ``stamps`` (array of length m, or None): none where all arcs changed in every
+    ``values`` (array of length 2 m); ``stamps`` (array of length m, or None): None if all arcs changed in every
     superstep. Returns array of length m.
     """
     both = values.reshape(-1, 2)

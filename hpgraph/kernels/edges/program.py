@@ -1,4 +1,4 @@
-"""What a kernel needs to know of an edge-vertex program: a vertex program's code, and what lies beside the arcs."""
+"""Code of an edge-vertex program: a vertex program's code, and the arrays of the arcs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hpgraph.kernels.edges.functions import EdgeFunctions
 from hpgraph.kernels.edges.shaped_functions import ShapedEdgeFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
 
-# A stamp holds a superstep, of which 31 bits are kept, and one bit: which of the two values is the last one written. An
-# arc would have to rest for exactly 2**31 supersteps to be taken for one that was just written.
+# A stamp holds a superstep modulo 2**31, and one bit: which of the two values was written last. An arc would have to
+# stay unchanged for exactly 2**31 supersteps to be mistaken for one just written.
 STAMP = np.dtype(np.uint32)
 PLACES = np.dtype(np.int32)
 _CALLED = {"gather": "edge_compute", "update": "vertex_compute", "reduce": "combiner", "halts": "vote_to_halt"}
@@ -27,7 +27,7 @@ class EdgeProgramCode(ProgramCode):
 
     `gather` is its `edge_compute`, `update` its `vertex_compute`, `reduce` its `combiner`.
 
-    ``edge_properties``: names and types of the edge properties, in order; ``weight``: type of the weights; None where
+    ``edge_properties``: names and types of the edge properties, in order; ``weight``: type of the weights; None if
     there are none, or none are read.
     """
 
@@ -47,20 +47,20 @@ class EdgeProgramCode(ProgramCode):
 
     @property
     def changes(self) -> tuple[int, ...]:
-        """Which edge properties `edge_compute` gives anew."""
+        """Indices of the edge properties that `edge_compute` returns."""
         return tuple(i for i, constant in enumerate(self.constant) if not constant)
 
     @property
     def keeps_two(self) -> bool:
-        """Whether an arc may be looked at, from its reverse, in the superstep that changes it.
+        """Whether an arc may be read, from its reverse, in the superstep that changes it.
 
-        Then it keeps two values of what changes: the one that was there before the superstep is still read.
+        Then it keeps two values of what changes, as the value before the superstep is still read.
         """
         return self.reads_reverse and bool(self.changes)
 
     @property
     def keeps_stamps(self) -> bool:
-        """Whether arcs keep when they changed: not where all change in every superstep, and so take turns."""
+        """Whether arcs keep the time of their last change: not if all change in every superstep, and so alternate."""
         return self.keeps_two and not (self.everyone and self.edge_cond is None)
 
     @cached_property
@@ -77,27 +77,27 @@ class EdgeProgramCode(ProgramCode):
 
     @property
     def notes_arrivals(self) -> bool:
-        """Whether products must note who received: a message may be sent along some arcs and not along others."""
+        """Whether products must note the receivers: a message may be sent along some arcs and not along others."""
         return self.edge_cond is not None or self.reply is not None
 
     @property
     def weightless(self) -> np.dtype:
-        """See `ProgramCode.weightless`: in place of a weight comes the arc's number."""
+        """See `ProgramCode.weightless`: the arc's number replaces the weight."""
         return self.places
 
     @property
     def notes(self) -> tuple[np.dtype, ...]:
-        """See `ProgramCode.notes`: where messages are tuples, who received."""
+        """See `ProgramCode.notes`: the receivers, if messages are tuples."""
         return (np.dtype(np.uint8),) if self.is_shaped and self.notes_arrivals else ()
 
     @property
     def reads_receivers(self) -> bool:
-        """See `ProgramCode.reads_receivers`; arcs have properties, too, which both their ends may see."""
+        """See `ProgramCode.reads_receivers`; arcs have properties, too, which both ends may read."""
         return True
 
     @cached_property
     def choosing(self) -> ProgramCode:
-        """See `ProgramCode.choosing`: vertices alone are asked."""
+        """See `ProgramCode.choosing`: only vertices decide."""
         return replace(self, cond=self.starts, edge_cond=None, reply=None, reply_cond=None)
 
     @cached_property
@@ -110,7 +110,7 @@ class EdgeProgramCode(ProgramCode):
         return found
 
     def place(self, name: str) -> int:
-        """Where in the state an array beside the arcs is."""
+        """Index in the state of an array of the arcs."""
         return len(self.properties) + [known for known, _ in self.beside].index(name)
 
     def called(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""An edge-vertex program's functions where properties of vertices, or messages, are short tuples of numbers."""
+"""An edge-vertex program's functions if vertex properties, or messages, are short tuples of numbers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from hpgraph.semiring.function import Function
 
 
 class ShapedEdgeFunctions(ShapedFunctions, EdgeFunctions):
-    """What `ShapedFunctions` does for vertices and messages, and `EdgeFunctions` for arcs; every message is a tuple."""
+    """Combines `ShapedFunctions` for vertices and messages with `EdgeFunctions` for arcs; every message is a tuple."""
 
-    # Of an arc, whose message `_message` makes a tuple.
+    # The arc's version; `_message` makes its message a tuple.
     gather = EdgeFunctions.gather
 
     @cached_property
     def gather_to(self) -> Function:
-        """``gather_to(state, u, arc, v, place)``: `gather`, to where a pointer says; it notes that v received."""
+        """``gather_to(state, u, arc, v, place)``: `gather` into memory at a pointer; notes that v received."""
         return self._to("gather_to_at", self.gather, "u, weight, v")
 
     @cached_property
     def heard_to(self) -> Function:
-        """The same for an arc's reply to its source, as a product by rows of out-arcs takes it: u is the column."""
+        """The same for an arc's reply to its source, for a product by rows of out-arcs: u is the column."""
         reply, _ = self.replies
         assert reply is not None
         return self._to("heard_to_at", reply, "v, weight, u")
@@ -53,7 +53,7 @@ class ShapedEdgeFunctions(ShapedFunctions, EdgeFunctions):
 
     @cached_property
     def _rounded(self) -> Function:
-        """A tuple's numbers in the type of a message; the compiler refuses one of another length."""
+        """A tuple's numbers in the type of a message; the compiler rejects other lengths."""
         parts = [f"part{j}" for j in range(self.width)]
         body = f"{', '.join(parts)}, = () + sent\nreturn ({', '.join(f'cast({part})' for part in parts)},)"
         return self.code.wrap("rounded_at", "sent", body, cast=self.code.message.type)

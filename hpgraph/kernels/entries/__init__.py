@@ -1,4 +1,4 @@
-"""Entries: what goes entry by entry. Maps, selections, unions, intersections, parts of a matrix, Kronecker products."""
+"""Entries: elementwise operations. Maps, selections, unions, intersections, parts of a matrix, Kronecker products."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 class Entries(Protocol):
-    """What either backend offers. Matrices are in canonical CSR: rows sorted, no entry twice."""
+    """What either backend offers. Matrices are in canonical CSR: rows sorted, no duplicates."""
 
     def map_entries(self, csr: CSR, function: Any, thunk: Any = False) -> Any:
-        """What a function of value, row, column and thunk gives for each entry."""
+        """The result of a function of value, row, column and thunk for each entry."""
 
     def select_entries(self, csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
-        """The entries for which it is true."""
+        """The entries that satisfy a predicate."""
 
     def keep_entries(self, csr: CSR, flags: Any) -> CSR:
         """The entries for which an array of bool is true."""
@@ -34,7 +34,7 @@ class Entries(Protocol):
         fill_x: Any = True,
         fill_y: Any = True,
     ) -> Any:
-        """Two vectors joined: `both` where both have an entry, `left` and `right` where one has."""
+        """Two vectors combined: by `both` at common indices, by `left` and `right` at those of one."""
 
     def merge(
         self,
@@ -49,19 +49,19 @@ class Entries(Protocol):
         fill_b: Any = True,
         nonzero: bool = False,
     ) -> CSR:
-        """Two matrices joined likewise; an operator that is None leaves its entries out."""
+        """Two matrices combined likewise; an operator that is None drops its entries."""
 
     def rows_of(self, csr: CSR, rows: Any, low: int, high: int) -> CSR:
-        """Some rows, in any order, and of these the columns low..high."""
+        """The given rows, in any order, restricted to the columns low..high."""
 
     def columns_of(self, csr: CSR, columns: Any) -> CSR:
-        """Some columns, in any order."""
+        """The given columns, in any order."""
 
     def induced(self, csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
-        """The entries whose row and column are both chosen, numbered anew; and the chosen indices, ascending."""
+        """The submatrix of chosen rows and columns, renumbered; and the chosen indices, ascending."""
 
     def positions_of(self, csr: CSR, rows: Any, columns: Any) -> Any:
-        """Where the entries at these places lie; -1 where there is none."""
+        """Positions of the entries at the given places; -1 if there is none."""
 
     def kron(self, a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
         """The Kronecker product."""

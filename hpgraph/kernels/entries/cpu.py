@@ -1,4 +1,4 @@
-"""Functions of a matrix's entries, one by one: new values for them, and the choice of some of them."""
+"""Functions of a matrix's entries: maps and selections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hpgraph.semiring.jit import call
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _map_values(function, data, one, thunk, begin, end, out, zero):
     for p in range(begin, end):
-        # Unsigned, because Numba tests a signed index for being negative, each time.
+        # Unsigned: Numba checks signed indices for being negative.
         out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
 
 
@@ -93,7 +93,7 @@ def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_in
                     kept_data[np.uint64(k)] = at(data, p)
                 p += 1
                 k += 1
-        # Branch-free: every entry is written, and one that is not kept is overwritten by the next.
+        # Branch-free: every entry is written; one that is not kept is overwritten by the next.
         while k < stop:
             kept_indices[np.uint64(k)] = at(indices, p)
             if data is not None:
@@ -126,9 +126,9 @@ def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indpt
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
-    """The entries of a matrix for which a predicate holds.
+    """The entries of a matrix that satisfy a predicate.
 
-    Returns CSR: in the same order; the matrix itself where all are kept.
+    Returns CSR: in the same order; the matrix itself if all are kept.
     """
     rows = csr.shape[0]
     bounds = task_bounds(csr.indptr)
@@ -171,7 +171,7 @@ def _has(words, i):
     return words.size == 0 or is_set(words, i)
 
 
-# Arrays one by one: in a named tuple LLVM no longer tells them from the output, and the loop takes twice as long.
+# Separate arrays: in a named tuple, LLVM assumes aliasing with the output, and the loop takes twice as long.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, begin, end, out, zero):
     for i in range(begin, end):
@@ -211,10 +211,10 @@ def zip_entries(
     fill_x: Any = True,
     fill_y: Any = True,
 ) -> Any:
-    """Two vectors joined index by index.
+    """Combine two vectors elementwise.
 
-    ``x, y`` (array, shape (n,)); ``x_present, y_present``: which of their entries are present; None for all. Returns
-    array, shape (n,): 0 where no function applies.
+    ``x, y`` (array, shape (n,)); ``x_present, y_present``: bitmaps of their entries; None for all. Returns array, shape
+    (n,): 0 where no function applies.
     """
     dtype = np.dtype(dtype)
     out = np.empty(len(x), dtype)

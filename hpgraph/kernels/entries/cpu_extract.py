@@ -1,7 +1,7 @@
-"""Parts of a matrix on the CPU: some of its rows, a range of its columns or any of them, single places.
+"""Parts of a matrix on the CPU: rows, ranges of columns, any columns, single entries.
 
-Rows are stretches of the arrays, so taking rows is copying; a range of columns shortens the stretches by two binary
-searches a row. Any other columns are looked up in a table that says where in the result each column goes.
+Rows are contiguous, so extracting them is copying; a range of columns narrows them by two binary searches a row. Any
+other columns are looked up in a table of their places in the result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import copy_items, prefetch
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
-# Entries that a task copies, and entries up to which one thread copies all: it nearly saturates the memory's bandwidth.
+# Entries that a task copies, and entries up to which one thread copies all: it nearly saturates memory bandwidth.
 TASK_COPIES = 1 << 15
 PARALLEL_ENTRIES = 1 << 20
 # Prefetch distance, in rows.
@@ -28,9 +28,9 @@ _NONE = np.empty(0, dtype=np.uint8)
 
 
 def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
-    """Some rows, of the columns low..high-1, which become 0..high-low-1.
+    """Extract rows, restricted to the columns low..high-1, which become 0..high-low-1.
 
-    ``csr``: rows sorted; ``rows`` (integer array, shape (m,)): which, in the order of the result; within the matrix.
+    ``csr``: rows sorted; ``rows`` (integer array, shape (m,)): in the order of the result; within the matrix.
     """
     begin, indptr = np.empty(len(rows), dtype=np.int64), np.empty(len(rows) + 1, dtype=np.int64)
     whole = low == 0 and high == csr.shape[1]
@@ -53,9 +53,9 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
 
 
 def columns_of(csr: CSR, columns: Any) -> CSR:
-    """Any columns, in any order, some more than once; rows of the result are sorted where the columns rise.
+    """Extract columns, in any order, with repetitions; rows of the result are sorted if the columns ascend.
 
-    ``csr``: rows sorted; ``columns`` (integer array, shape (k,)): which, in the order of the result; within the matrix.
+    ``csr``: rows sorted; ``columns`` (integer array, shape (k,)): in the order of the result; within the matrix.
     """
     rows, width = csr.shape
     # Column c of the matrix becomes the columns order[first[c]:first[c + 1]] of the result.
@@ -74,10 +74,10 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
 
 
 def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
-    """Where in the arrays of a matrix single places stand.
+    """Positions of single entries in the arrays of a matrix.
 
     ``rows, columns`` (integer arrays, shape (m,)): the places, within the matrix. Returns int64 array, shape (m,): -1
-    for places that hold no entry.
+    for places without an entry.
     """
     found = np.empty(len(rows), dtype=np.int64)
     with team():
@@ -86,12 +86,12 @@ def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
 
 
 def bits_of(data: Any) -> Any:
-    """Values as `bits_type` of their width: they are only moved, and few kernels serve all types."""
+    """Values as `bits_type` of their width: they are only moved, so that few kernels serve all types."""
     return _NONE if data is None else data.view(bits_type(data.dtype))
 
 
 def room(data: Any, nnz: int) -> tuple[Any, Any]:
-    """An array for values like others, as `bits_of` it and as what it is."""
+    """An empty array of the type of other values, as `bits_of` it and as itself."""
     if data is None:
         return _NONE, None
     made = np.empty(nnz, dtype=data.dtype)
@@ -111,7 +111,7 @@ def _first_at_least(indices, begin, end, column):
 
 @njit(cache=True, nogil=True)
 def _stretches(indptr, indices, rows, whole, low, high, begin, offsets):
-    """Where in the matrix each row's part begins, and in the result; how many entries there are."""
+    """Start of each row's part in the matrix, and in the result; returns the number of entries."""
     total = 0
     offsets[0] = 0
     for i in range(rows.size):
@@ -128,7 +128,7 @@ def _stretches(indptr, indices, rows, whole, low, high, begin, offsets):
 
 @njit(cache=True, nogil=True, inline="always")
 def _copy_rows(first, last, begin, indptr, indices, data, low, out, values):
-    # Unsigned indices: Numba tests none for being negative, and the loops are vectorized.
+    # Unsigned indices: Numba does not check them for being negative, and the loops are vectorized.
     for i in range(first, last):
         source, target = np.uintp(begin[i]), np.uintp(indptr[i])
         length = np.uintp(indptr[i + 1]) - target

@@ -1,7 +1,7 @@
-"""The part of a matrix between chosen indices, on the CPU: rows and columns chosen alike, and numbered anew.
+"""Induced submatrix on the CPU: the same rows and columns, renumbered.
 
-Who is chosen lies in a bit vector with ranks: for 64 indices a word of bits, and beside it how many are chosen before.
-So one line of memory tells whether a column stays and what number it gets, and 4 million indices take a megabyte.
+The chosen indices are a bitmap with ranks: for 64 indices a word of bits, and beside it the number of bits set before.
+So one cache line tells whether a column is kept and its new number, and 4 million indices take a megabyte.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 
-# Prefetch distances: in rows, and in entries that stay.
+# Prefetch distances: in rows, and in kept entries.
 PREFETCH_ROWS, PREFETCH_ENTRIES = 16, 24
-# Where fewer than one vertex of so many is chosen, entries that stay are found first and numbered later: at a tenth
-# that takes up to two fifths less time, however long rows are; at a quarter to a third as much; at a half up to a half
-# more.
+# If fewer than one vertex in FEW is chosen, kept entries are found first and numbered later: at a tenth that takes up
+# to two fifths less time, for any row lengths; at a quarter up to a third as much; at a half up to a half more.
 FEW = 4
 
 
 class Entries(NamedTuple):
-    """Columns and values of entries: those of the matrix, those of the result."""
+    """Columns and values of entries, of the matrix or of the result."""
 
     indices: Any
     data: Any
 
 
 class Kept(NamedTuple):
-    """The same of those kept, and where they stand in the matrix."""
+    """Columns and values of kept entries, and their positions in the matrix."""
 
     indices: Any
     data: Any
@@ -45,10 +44,10 @@ class Kept(NamedTuple):
 
 
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
-    """The entries whose row and column are both chosen.
+    """The entries of which both the row and the column are chosen.
 
-    Each task writes what it keeps to where it would stand if all were kept, so that entries are looked at once; of that
-    memory only what is written to is ever touched.
+    Each task writes what it keeps to the place it would have if all were kept, so that entries are read once; memory
+    that is not written is never touched.
 
     ``csr``: square, rows sorted. Returns CSR: with a row and a column for each chosen index, in ascending order.
     """
@@ -85,7 +84,7 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
 
 @njit(cache=True, nogil=True)
 def _list(words, indptr, ranks, rows, offsets):
-    """The chosen rows, the entries before each of them, and the bits with their ranks; how many entries there are."""
+    """List the chosen rows, the entries before each, and the bitmap with ranks; returns the number of entries."""
     k, looked = 0, 0
     for w in range(words.size):
         word = words[w]
@@ -102,7 +101,7 @@ def _list(words, indptr, ranks, rows, offsets):
 
 @njit(cache=True, nogil=True)
 def _keep(rows, indptr, stored, words, ranks, offsets, ends, kept, begin, end):
-    """Entries of the rows begin..end-1 that stay, from kept[offsets[begin]] on; ends[i + 1]: how many up to row i."""
+    """Write the kept entries of rows begin..end-1 from kept[offsets[begin]] on; ends[i + 1] counts them up to row i."""
     if kept.place.size:
         _find(rows, indptr, stored.indices, words, offsets[begin], ends, kept.place, begin, end)
         _number(stored, ranks, kept, offsets[begin], offsets[begin] + ends[end])
@@ -127,7 +126,7 @@ def _number_all(rows, indptr, stored, ranks, first, ends, kept, begin, end):
             place = (column >> 6) * 2
             word, bit = peek(ranks, place), np.uint64(column & 63)
             rank = popcount(word & ((np.uint64(1) << bit) - np.uint64(1)))
-            # Every entry is written, and one that does not stay is overwritten by the next.
+            # Branch-free: every entry is written; one that is not kept is overwritten by the next.
             kept.indices[np.uint64(k)] = np.int64(peek(ranks, place + 1)) + rank
             if stored.data.size:
                 kept.data[np.uint64(k)] = peek(stored.data, p)
@@ -137,7 +136,7 @@ def _number_all(rows, indptr, stored, ranks, first, ends, kept, begin, end):
 
 @njit(cache=True, nogil=True)
 def _find(rows, indptr, indices, words, first, ends, place, begin, end):
-    """Where entries that stay stand in the matrix."""
+    """Positions of kept entries in the matrix."""
     k = first
     for i in range(begin, end):
         if i + PREFETCH_ROWS < end:
@@ -174,7 +173,7 @@ def _keep_tasks(rows, indptr, stored, words, ranks, offsets, ends, kept, bounds)
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _gather(bounds, offsets, starts, indptr, kept, out):
-    """What the tasks kept, side by side, and where the rows end."""
+    """Concatenate what the tasks kept, and complete the row ends."""
     for task in prange(bounds.size - 1):
         first, last = bounds[task], bounds[task + 1]
         target, source = np.uintp(starts[task]), np.uintp(offsets[first])

@@ -1,4 +1,4 @@
-"""The Kronecker product of two sparse matrices on the CPU: every row of the result is a row of each factor."""
+"""The Kronecker product of two sparse matrices on the CPU: every row of the result is a pair of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Union, intersection and difference of two matrices, entry by entry, with the operator in the same pass.
+"""Union, intersection and difference of two matrices, with the operator in the same pass.
 
 Rows are sorted, so a row of the result is a two-way merge. Tasks of about equal numbers of entries merge their rows and
 hand them over in order by a single-pass prefix sum (`hpgraph.kernels.runtime.cpu.handover`): no pass counts them first.
@@ -27,7 +27,7 @@ from hpgraph.semiring.jit import call
 
 
 class Entries(NamedTuple):
-    """A CSR matrix; where it is an operand, the value of its entries if it is a pattern, and of absent ones."""
+    """A CSR matrix; for an operand, also the value of a pattern's entries, and of absent ones."""
 
     indptr: Any
     indices: Any
@@ -37,7 +37,7 @@ class Entries(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """How rows are shared out: a run from each bound to the next, the entries of the widest, and where each ends."""
+    """Distribution of rows: the bounds of runs, the entries of the widest, and where each ends."""
 
     bounds: Any
     room: Any
@@ -47,7 +47,7 @@ class Runs(NamedTuple):
 @part(error_model="numpy", forceinline=True)
 def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     """Write one entry; returns the place of the next one."""
-    # Unsigned, because Numba tests a signed index for being negative, each time.
+    # Unsigned: Numba checks signed indices for being negative.
     indices[np.uint64(k)] = j
     if data is None:
         return k + 1
@@ -55,13 +55,13 @@ def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     data[np.uint64(k)] = value
     if nonzero is None:
         return k + 1
-    # The next entry overwrites a zero: branch-free.
+    # Branch-free: the next entry overwrites a zero.
     return k + (value != zero)
 
 
 @njit(error_model="numpy", counts_references=False)
 def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
-    """Merge the rows begin..end, one behind the other, the first at 0; returns how many entries they have."""
+    """Merge the rows begin..end consecutively, the first at 0; returns the number of their entries."""
     k = 0
     for i in range(begin, end):
         p, p_end, q, q_end = at(a.indptr, i), at(a.indptr, i + 1), at(b.indptr, i), at(b.indptr, i + 1)
@@ -110,7 +110,7 @@ def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
             hand_over(runs.ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
 
 
-# The same for one thread: quicker to compile.
+# The same for one thread: faster to compile.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _merge_alone(both, left, right, nonzero, a, b, out, zero):
     _merge_rows(both, left, right, nonzero, a, b, 0, a.indptr.size - 1, out, zero)
@@ -132,10 +132,10 @@ def merge(
     fill_b: Any = True,
     nonzero: bool = False,
 ) -> CSR:
-    """The entries that two matrices have, joined place by place.
+    """Merge the entries of two matrices.
 
-    ``a, b``: of the same shape, rows sorted and free of duplicates. Where one is a pattern its values are True. Returns
-    CSR: rows sorted.
+    ``a, b``: of the same shape, rows sorted and free of duplicates. The values of a pattern are True. Returns CSR: rows
+    sorted.
     """
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     dtype = None if dtype is None else np.dtype(dtype)
@@ -162,7 +162,7 @@ def merge(
 
 
 def _room(a: CSR, b: CSR, left: bool, right: bool) -> Any:
-    """Prefix sum of each row's bound on its entries."""
+    """Prefix sum of each row's bound."""
     if left and right:
         return a.indptr + b.indptr
     if left or right:

@@ -1,4 +1,4 @@
-"""Functions of entries on the GPU: what `entries.cuh` is compiled for, and its launches."""
+"""Functions of entries on the GPU: code generation for `entries.cuh`, and launches."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
-    """`hpgraph.kernels.entries.cpu.select_entries` on the GPU; waits for it, to learn how many entries are kept."""
+    """`hpgraph.kernels.entries.cpu.select_entries` on the GPU; waits for it, for the number of entries kept."""
     if not csr.nnz:
         return csr
     marks = Marks.empty(csr.nnz)

@@ -1,4 +1,4 @@
-"""Parts of a matrix on the GPU; `hpgraph.kernels.entries.cpu_extract` has the same functions and describes them."""
+"""Parts of a matrix on the GPU: the functions of `hpgraph.kernels.entries.cpu_extract`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def kernel_names(index: str, word: str) -> tuple[str, ...]:
 
 
 def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
-    """`hpgraph.kernels.entries.cpu_extract.rows_of` on the GPU; waits for it, to learn how many entries there are."""
+    """`hpgraph.kernels.entries.cpu_extract.rows_of` on the GPU; waits for it, for the number of entries."""
     import cupy
 
     rows = cupy.ascontiguousarray(rows)
@@ -52,7 +52,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
 
 
 def columns_of(csr: CSR, columns: Any) -> CSR:
-    """`columns_of` of `cpu_extract` on the GPU; waits for it, to learn how many entries there are."""
+    """`columns_of` of `cpu_extract` on the GPU; waits for it, for the number of entries."""
     import cupy
 
     rows, width = csr.shape
@@ -107,7 +107,7 @@ def _module(gpu: int, index: str, word: str) -> Module:
 
 
 def _launch(csr: CSR, kernel: str, items: int, *arguments: Any) -> None:
-    """Run a kernel with a thread for each item, on ids and values of the matrix's types."""
+    """Launch a kernel with a thread for each item, on ids and values of the matrix's types."""
     if not items:
         return
     index, word = _ID[csr.indices.itemsize], _WORD[1 if csr.data is None else csr.data.itemsize]

@@ -1,4 +1,4 @@
-"""The part of a matrix between chosen indices, on the GPU; `hpgraph.kernels.entries.cpu_induced` describes it."""
+"""Induced submatrix on the GPU: the algorithm of `hpgraph.kernels.entries.cpu_induced`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _module(gpu: int, index: str, word: str) -> Module:
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     """`hpgraph.kernels.entries.cpu_induced.induced` on the GPU.
 
-    Waits for the device three times: for the number of chosen indices, of their rows' entries, and of those that stay.
+    Waits for the device three times: for the numbers of chosen indices, of their rows' entries, and of those kept.
     """
     import cupy
 

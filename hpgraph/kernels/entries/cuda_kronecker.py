@@ -1,4 +1,4 @@
-"""The Kronecker product on the GPU: what `kronecker.cuh` is compiled for, and its launch."""
+"""The Kronecker product on the GPU: code generation for `kronecker.cuh`, and its launch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THREADS, TILE = 256, 2048
 def kron_code(
     op: Any, types: tuple[Any, Any], patterns: tuple[bool, bool], ids: tuple[Any, Any, Any]
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before `kronecker.cuh` that says what is computed, and the code to link with it."""
+    """The C++ text before `kronecker.cuh`, and the code to link with it."""
     code = binary_functor(op, *types, "Apply")
     flag = {True: "true", False: "false"}
     a_index, b_index, index = ("int" if np.dtype(dtype).itemsize == 4 else "long long" for dtype in ids)

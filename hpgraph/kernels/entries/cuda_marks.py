@@ -1,4 +1,4 @@
-"""Some entries of a matrix on the GPU, marked by bits, and the matrix of those alone: see marks.cuh and keep.cuh."""
+"""Entries of a matrix marked in a bitmap on the GPU, and the matrix of those: see marks.cuh and keep.cuh."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Marks:
     words : uint32 CuPy array
         A bit for each entry.
     before : int64 CuPy array
-        How many are marked before each word; the last counts all.
+        Marks before each word; the last element counts all.
     entries : int
-        How many there are, marked or not.
+        Number of entries, marked or not.
     """
 
     words: Any
@@ -44,7 +44,7 @@ class Marks:
 
     @classmethod
     def empty(cls, entries: int) -> Self:
-        """Room for marks; a kernel with `blocks` blocks must call ``mark_tile`` on them, and then `add_up`."""
+        """Empty marks; a kernel with `blocks` blocks must call ``mark_tile`` on them, and then `add_up`."""
         import cupy
 
         words = entries // 32 + 1
@@ -52,7 +52,7 @@ class Marks:
 
     @property
     def blocks(self) -> int:
-        """Blocks of a kernel that marks."""
+        """Blocks of a marking kernel."""
         return self.entries // TILE + 1
 
     @property
@@ -61,13 +61,13 @@ class Marks:
         return struct(self.words, self.before)
 
     def add_up(self) -> Self:
-        """Turn the counts of single words into those of all words before."""
+        """Turn the counts of words into prefix sums."""
         import cupy
 
         return type(self)(self.words, cupy.cumsum(self.before), self.entries)
 
     def count(self) -> int:
-        """How many entries are marked; waits for the device."""
+        """Number of marked entries; waits for the device."""
         return int(self.before[-1])
 
 
@@ -77,7 +77,7 @@ def _kernel(gpu: int, name: str) -> Any:
 
 
 def mark_true(wanted: Any) -> Marks:
-    """The entries for which an array of bool is true.
+    """Marks of the entries for which an array of bool is true.
 
     ``wanted`` (array of bool, shape (nnz,)).
     """
@@ -92,8 +92,7 @@ def mark_true(wanted: Any) -> Marks:
 def keep_marked(csr: CSR, marks: Marks) -> CSR:
     """The entries of a matrix that are marked.
 
-    Returns CSR: in the same order; the matrix itself where all are kept. Waits for the device, to learn how many they
-    are.
+    Returns CSR: in the same order; the matrix itself if all are kept. Waits for the device, for the number of entries.
     """
     import cupy
 
@@ -113,7 +112,7 @@ def keep_marked(csr: CSR, marks: Marks) -> CSR:
 
 
 def keep_entries(csr: CSR, flags: Any) -> CSR:
-    """`hpgraph.kernels.entries.cpu.keep_entries` on the GPU; waits for the device, to learn how many are kept."""
+    """`hpgraph.kernels.entries.cpu.keep_entries` on the GPU; waits for the device, for the number of entries kept."""
     import cupy
 
     return keep_marked(csr, mark_true(cupy.ascontiguousarray(flags)))

@@ -1,4 +1,4 @@
-"""Union, intersection and difference of two matrices on the GPU: what `merge.cuh` is compiled for, and its launches."""
+"""Union, intersection and difference of two matrices on the GPU: code for `merge.cuh`, and launches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def merge_code(
     dtype: np.dtype[Any] | None,
     nonzero: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before `merge.cuh` that says what is merged, and the code to link with it.
+    """The C++ text before `merge.cuh`, and the code to link with it.
 
     ``x_dtype, y_dtype``: of the operands' values; None for a pattern; ``dtype``: of the result; None for a pattern.
     """
@@ -81,8 +81,8 @@ def merge(
 ) -> CSR:
     """`hpgraph.kernels.entries.cpu_merge.merge` on the GPU.
 
-    Waits for the device, to learn how many entries there are. Besides the result it takes some 5 bytes an entry of `a`,
-    and of `b` where `right` is given; 9 where ids have 64 bits.
+    Waits for the device, for the number of entries. Besides the result it takes some 5 bytes an entry of `a`, and of
+    `b` if `right` is given; 9 with 64-bit ids.
     """
     import cupy
 

@@ -1,6 +1,6 @@
 // Functions of a matrix's entries, one to a thread, and of two vectors, an index to a thread.
 //
-// The host writes before this text a struct that says what is computed:
+// The host writes before this text a struct that describes the function:
 //
 //     struct Map {                                     struct Zip {
 //         types Index, X, Y (of the thunk), R              types X, Y, R
@@ -18,7 +18,7 @@ __device__ typename M::X value_at(const typename M::X* data, i64 p) {
     else return data[p];
 }
 
-// Mark the entries for which the function, a predicate, holds.
+// Marks the entries that satisfy a predicate.
 template <class M>
 __global__ void __launch_bounds__(TILE_THREADS)
 mark_entries(const i64* __restrict__ indptr, i64 rows, const typename M::Index* __restrict__ indices,

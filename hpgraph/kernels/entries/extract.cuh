@@ -1,7 +1,7 @@
-// Parts of a matrix on the GPU: some of its rows, a range of its columns or any of them, single places.
+// Parts of a matrix on the GPU: rows, ranges of columns, any columns, single entries.
 //
-// I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved, and where
-// there are none their pointer is null.
+// I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved, and if there
+// are none their pointer is null.
 #pragma once
 #include "search.cuh"
 
@@ -13,8 +13,7 @@ constexpr int EXTRACT_THREADS = 256;
 // Entries of the result that a block copies.
 constexpr int EXTRACT_TILE = EXTRACT_THREADS * 4;
 
-// Where the entries of rows[i] in the columns low..high-1 begin, and how many they are; length[0], before those of the
-// first row, is 0.
+// Start and number of the entries of rows[i] in the columns low..high-1; length[0], before the first row, is 0.
 template <class I, class R>
 __global__ void __launch_bounds__(EXTRACT_THREADS)
 find_stretches(const i64* __restrict__ indptr, const I* __restrict__ indices, const R* __restrict__ rows, i64 count,
@@ -31,8 +30,8 @@ find_stretches(const i64* __restrict__ indptr, const I* __restrict__ indices, co
     length[i + 1] = end - first;
 }
 
-// Copies the stretches that start at begin[i] to indptr[i]..indptr[i + 1]-1. A block takes a tile of the result and
-// finds its rows by search, so that a long row costs no more than many short ones.
+// Copies the ranges that start at begin[i] to indptr[i]..indptr[i + 1]-1. A block takes a tile of the result and finds
+// its rows by search, so that the cost does not depend on row lengths.
 template <class I, class V>
 __global__ void __launch_bounds__(EXTRACT_THREADS)
 copy_rows(const i64* __restrict__ indptr, i64 rows, i64 entries, const i64* __restrict__ begin,
@@ -51,7 +50,7 @@ copy_rows(const i64* __restrict__ indptr, i64 rows, i64 entries, const i64* __re
     }
 }
 
-// How many columns of the result each entry goes to: those at order[first[c]..first[c + 1]-1] for column c.
+// Number of columns of the result that each entry goes to: those at order[first[c]..first[c + 1]-1] for column c.
 template <class I>
 __global__ void __launch_bounds__(EXTRACT_THREADS)
 column_counts(const I* __restrict__ indices, i64 entries, const i64* __restrict__ first, i64* count) {
@@ -59,7 +58,7 @@ column_counts(const I* __restrict__ indices, i64 entries, const i64* __restrict_
     if (p < entries) count[p] = first[indices[p] + 1] - first[indices[p]];
 }
 
-// Entry p goes to the places that end before end[p].
+// Writes entry p to the places that end before end[p].
 template <class I, class O, class V>
 __global__ void __launch_bounds__(EXTRACT_THREADS)
 fill_columns(const I* __restrict__ indices, const V* __restrict__ data, i64 entries, const i64* __restrict__ first,

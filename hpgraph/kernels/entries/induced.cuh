@@ -1,22 +1,21 @@
-// The part of a matrix between chosen indices: rows and columns chosen alike, and numbered anew. Who is chosen is a bit of
-// `Marks`, whose rank is the new number: 5 bits an index in all, which the cache holds where a table of numbers would not
-// fit.
+// Induced submatrix: the same rows and columns, renumbered. The chosen indices are a bitmap, `Marks`, in which the rank
+// of a bit is its new number: 5 bits an index in all, which fits the cache where a table of numbers would not.
 //
-// I: int or long long, the type of ids. V: an unsigned integer as wide as a value; where there are no values their pointers
-// are null.
+// I: int or long long, the type of ids. V: an unsigned integer as wide as a value; if there are no values their
+// pointers are null.
 #pragma once
 #include "marks.cuh"
 
 namespace hpgraph {
 
-// before[w + 1] = bits in words[w], for the caller to add up.
+// before[w + 1] = bits set in words[w]; the caller computes the prefix sum.
 __global__ void __launch_bounds__(TILE_THREADS) count_words(i64 words, Marks marks) {
     const i64 w = i64(blockIdx.x) * TILE_THREADS + threadIdx.x;
     if (w < words) marks.before[w + 1] = __popc(marks.words[w]);
     if (w == 0) marks.before[0] = 0;
 }
 
-// The chosen indices in ascending order, and how many entries the row of each has: length[k + 1]; length[0] is 0.
+// The chosen indices, ascending, and their row lengths: length[k + 1]; length[0] is 0.
 template <class I>
 __global__ void __launch_bounds__(TILE_THREADS)
 list_chosen(const i64* __restrict__ indptr, i64 rows, Marks chosen, I* __restrict__ ids, i64* __restrict__ length) {
@@ -28,7 +27,7 @@ list_chosen(const i64* __restrict__ indptr, i64 rows, Marks chosen, I* __restric
     length[k + 1] = indptr[row + 1] - indptr[row];
 }
 
-// Marks the entries whose column is chosen, of the chosen rows one after the other: those of row ids[k] are
+// Marks the entries with a chosen column, in the concatenation of the chosen rows: those of row ids[k] are
 // offsets[k]..offsets[k + 1] - 1.
 template <class I>
 __global__ void __launch_bounds__(TILE_THREADS)
@@ -41,8 +40,8 @@ mark_induced(const i64* __restrict__ indptr, const I* __restrict__ indices, cons
     });
 }
 
-// The entries that stay, in their order, and where each row of them begins. All threads of a block search the rows of its
-// tile, and then those of marked entries alone.
+// Writes the kept entries, in order, and their row pointers. A block searches the row range of its tile once, then the
+// rows of marked entries.
 template <class I, class V>
 __global__ void __launch_bounds__(TILE_THREADS)
 keep_induced(const i64* __restrict__ indptr, const I* __restrict__ indices, const V* __restrict__ data,

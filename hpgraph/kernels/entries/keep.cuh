@@ -1,4 +1,4 @@
-// The marked entries of a matrix, as a matrix.
+// The matrix of marked entries.
 #pragma once
 #include "marks.cuh"
 
@@ -8,8 +8,8 @@ __global__ void __launch_bounds__(TILE_THREADS) mark_true(const bool* wanted, i6
     mark_tile(entries, marks, [&](i64 p) { return wanted[p]; });
 }
 
-// The marked entries, in their order, and where each row of them begins. I: int or long long, the type of ids. V: an
-// unsigned integer as wide as a value; where there are none their pointer is null.
+// Writes the marked entries, in order, and their row pointers. I: int or long long, the type of ids. V: an unsigned
+// integer as wide as a value; if there are none their pointer is null.
 template <class I, class V>
 __global__ void __launch_bounds__(TILE_THREADS)
 keep_marked(const i64* __restrict__ indptr, i64 rows, const I* __restrict__ indices, const V* __restrict__ data,

@@ -1,12 +1,12 @@
 // Union, intersection and difference of two matrices' entries, an entry to a thread.
 //
-// Each row is merged by ranking: an entry's rank in the other matrix's row, found by binary search, tells its place in the
-// result: behind all entries that stand before it in either matrix, less those that stand in both. One thread an entry is
-// balanced without the diagonal searches of merge path (O. Green, R. McColl, D. Bader, "GPU merge path", ICS'12): rows
-// bound every search. Marked are the entries of a that b has too; or, where zeros are left out, the entries of either
-// matrix that yield an entry of the result.
+// Each row is merged by ranking: an entry's rank in the other matrix's row, found by binary search, gives its place in
+// the result: the number of entries before it in either matrix, less those in both. One thread an entry is balanced
+// without the diagonal searches of merge path (O. Green, R. McColl, D. Bader, "GPU merge path", ICS'12): rows bound
+// every search. The entries of a that are also in b are marked; or, if zeros are dropped, the entries of either matrix
+// that yield an entry of the result.
 //
-// The host writes before this text a struct that says what is computed:
+// The host writes before this text a struct that describes the operation:
 //
 //     struct Merge {
 //         types Index, X, Y (values of a and b), R (of the result)
@@ -18,7 +18,7 @@
 
 namespace hpgraph {
 
-// Where in a row of the other matrix a column stands, or would stand.
+// Position of a column in a row of the other matrix, or its insertion point.
 template <class I>
 struct Place {
     i64 position;
@@ -57,8 +57,8 @@ __device__ typename M::X x_of(const Operand<M>& a, i64 p) { return value_of<type
 template <class M>
 __device__ typename M::Y y_of(const Operand<M>& b, i64 q) { return value_of<typename M::Y, M::y_pattern>(b.data, q); }
 
-// Note each entry's rank in the other matrix, and mark those for which keep(p, place, row, column) is true. A rank is a place
-// in the other's row, counted from where that begins; it is complemented for an entry that the other lacks.
+// Computes each entry's rank in the other matrix, and marks those for which keep(p, place, row, column) is true. A rank
+// is a position relative to the start of the other's row; it is complemented if the entry is absent there.
 template <class M, class Keep>
 __device__ __forceinline__ void rank_tile(const Operand<M>& own, const Operand<M>& other, i64 rows,
                                           typename M::Index* rank, const Marks& marks, Keep keep) {
@@ -103,11 +103,11 @@ rank_right(Operand<M> a, Operand<M> b, i64 rows, typename M::X fill, typename M:
     });
 }
 
-// What is marked of either matrix; of b only where zeros are left out.
+// The marks of both matrices; of b only if zeros are dropped.
 struct Marked {
     Marks a, b;
 
-    // Entries of the result before the first entry of a that is not before p, and of b that is not before q.
+    // Entries of the result before entry p of a and entry q of b.
     template <class M>
     __device__ i64 slot(i64 p, i64 q) const {
         const i64 of_a = a.count_before(p);

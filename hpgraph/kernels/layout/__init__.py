@@ -1,10 +1,9 @@
-"""Layout: how points push each other away, all of them, in time that grows as n log n.
+"""Layout: repulsive forces between all points, in O(n log n).
 
-J. Barnes, P. Hut, "A hierarchical O(N log N) force-calculation algorithm", Nature 324 (1986): a point sees those far
-away as one, in the middle of their mass. The tree is that of T. Karras, "Maximizing parallelism in the construction of
-BVHs, octrees, and k-d trees", HPG'12: points in the order of a curve that goes through all cells of a quadtree
-(Morton's), each inner node found by itself from the codes of its neighbours. A node is a stretch of that order, so that
-its mass and middle are differences of running sums.
+J. Barnes, P. Hut, "A hierarchical O(N log N) force-calculation algorithm", Nature 324 (1986): distant points act as
+one, at their centre of mass. The tree is that of T. Karras, "Maximizing parallelism in the construction of BVHs,
+octrees, and k-d trees", HPG'12: points in Morton order, and each inner node found independently from the codes of its
+neighbours. A node is a range of that order, so that its mass and centre are differences of running sums.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ import numpy as np
 
 from hpgraph.core.device import array_module
 
-# Bits of a cell's number along each side: two of them fit 64 bits, with a sign.
+# Bits of a cell's number along each side: two of them fit a signed 64-bit integer.
 SIDE_BITS = 31
-# A path to a leaf has at most as many nodes as a code has bits, and then as an index, to tell equal codes apart.
+# Most nodes of a path to a leaf: the bits of a code, and of an index, which distinguishes equal codes.
 DEPTH = 128
 
 
@@ -25,16 +24,16 @@ class Layout(Protocol):
     """What either backend offers."""
 
     def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
-        """What pushes each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
+        """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
 
 
 def in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, float]:
-    """Points in the order of Morton's curve.
+    """Points in Morton order.
 
     ``points`` (float64 array of shape (n, 2)); ``mass`` (float64 array of shape (n,)). Returns ``order`` (int64 array
-    of shape (n,)): the points, as they come; ``codes`` (int64 array of shape (n,)): where each lies on the curve,
-    ascending; ``sorted_points`` (float64 array of shape (n, 2)): the points in this order; ``sums`` (float64 array of
-    shape (n + 1, 3)): running sums of mass, and of mass times place, of those before each.
+    of shape (n,)): the points, in Morton order; ``codes`` (int64 array of shape (n,)): their Morton codes, ascending;
+    ``sorted_points`` (float64 array of shape (n, 2)): the points in this order; ``sums`` (float64 array of shape (n +
+    1, 3)): exclusive sums of mass, and of mass times position.
     """
     xp = array_module(points)
     corner = points.min(axis=0)
@@ -52,7 +51,7 @@ def in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, float]:
 
 
 def _apart(number: Any) -> Any:
-    """The bits of numbers below 2³¹ with a zero between each two."""
+    """The bits of numbers below 2³¹, interleaved with zeros."""
     for shift, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
                         (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
         number = (number | number << shift) & mask

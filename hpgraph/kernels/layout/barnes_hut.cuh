@@ -1,4 +1,4 @@
-// Barnes and Hut's forces; hpgraph.kernels.layout.cpu has the same tree and the same sums.
+// Barnes and Hut's forces: the tree and the sums of hpgraph.kernels.layout.cpu.
 #pragma once
 #include "warp.cuh"
 
@@ -6,7 +6,7 @@ namespace hpgraph {
 
 constexpr int POINT_THREADS = 128;
 
-// How many leading bits two codes share; of equal ones, the bits of their places go on.
+// Length of the common prefix of two codes; equal codes are extended by their indices.
 __device__ __forceinline__ int shared_bits(const i64* __restrict__ codes, i64 n, i64 i, i64 j) {
     if (j < 0 || j >= n) return -1;
     const i64 x = codes[i] ^ codes[j];
@@ -37,12 +37,12 @@ build_tree(const i64* __restrict__ codes, i64 n, double side, i64* __restrict__ 
     left[i] = low == at ? ~at : at;
     right[i] = high == at + 1 ? ~(at + 1) : at + 1;
     first[i] = low, last[i] = high;
-    // The two bits above those of the cells are zeros; points of one cell may lie as far apart as it is wide.
+    // The two bits above those of the cells are zeros; points of one cell may be as far apart as it is wide.
     const int level = (shared - 64 + 2 * SIDE_BITS) / 2;
     sides[i] = ldexp(side, -(level < SIDE_BITS ? level : SIDE_BITS));
 }
 
-// A point to a thread; those of a warp are near each other, and go nearly the same way through the tree.
+// One point a thread; those of a warp are close together, and traverse the tree similarly.
 __global__ void __launch_bounds__(POINT_THREADS)
 push_apart(const i64* __restrict__ left, const i64* __restrict__ right, const i64* __restrict__ first,
            const i64* __restrict__ last, const double* __restrict__ sides, const i64* __restrict__ order,

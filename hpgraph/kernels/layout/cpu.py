@@ -21,7 +21,7 @@ CHUNK = 64
 
 
 class Tree(NamedTuple):
-    """A binary tree over points in order; inner node i has two children, each an inner node, or ~leaf.
+    """A binary tree over ordered points; inner node i has two children, each an inner node, or ~leaf.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Tree(NamedTuple):
     first, last : int64 arrays of shape (n - 1,)
         The points of each node.
     side : float64 array of shape (n - 1,)
-        Of the cell that holds them.
+        Side of the cell that holds them.
     """
 
     left: Any
@@ -40,10 +40,10 @@ class Tree(NamedTuple):
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
-    """What pushes each point away from all others.
+    """Repulsive force on each point.
 
     ``points`` (float64 array of shape (n, 2)); ``mass`` (float64 array of shape (n,)). Returns float64 array of shape
-    (n, 2): the sum over others of m · m' · (x - x') / |x - x'|²; nothing from those at the very same place.
+    (n, 2): the sum over others of m · m' · (x - x') / |x - x'|²; coincident points do not act on each other.
     """
     n = len(points)
     force = np.zeros((n, 2))
@@ -60,7 +60,7 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
 
 @part
 def _shared(codes, i, j):
-    """How many leading bits two codes share; of equal ones, the bits of their places go on."""
+    """Length of the common prefix of two codes; equal codes are extended by their indices."""
     if j < 0 or j >= codes.size:
         return np.int64(-1)
     x = peek(codes, i) ^ peek(codes, j)
@@ -70,7 +70,7 @@ def _shared(codes, i, j):
 @njit(cache=True, nogil=True, parallel=LOOPS)
 def _build(codes, side, left, right, first, last, sides):
     for node in prange(codes.size - 1):
-        # Numba counts parallel loops without a sign.
+        # Numba's parallel loop indices are unsigned.
         i = np.int64(node)
         step = 1 if _shared(codes, i, i + 1) > _shared(codes, i, i - 1) else -1
         least = _shared(codes, i, i - step)
@@ -94,7 +94,7 @@ def _build(codes, side, left, right, first, last, sides):
         left[i] = ~at if low == at else at
         right[i] = ~(at + 1) if high == at + 1 else at + 1
         first[i], last[i] = low, high
-        # The two bits above those of the cells are zeros; points of one cell may lie as far apart as it is wide.
+        # The two bits above those of the cells are zeros; points of one cell may be as far apart as it is wide.
         sides[i] = side * 2.0 ** -min((shared - 64 + 2 * SIDE_BITS) // 2, SIDE_BITS)
 
 

@@ -1,4 +1,4 @@
-"""Barnes and Hut's forces on the GPU; `hpgraph.kernels.layout.cpu` describes them."""
+"""Barnes and Hut's forces on the GPU: the algorithm of `hpgraph.kernels.layout.cpu`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NAMES = "hpgraph::build_tree", "hpgraph::push_apart"
 
 
 def prologue() -> str:
-    """The constants that both sides share, as C++."""
+    """The constants shared with the CPU, as C++."""
     return f"namespace hpgraph {{ constexpr int DEPTH = {DEPTH}, SIDE_BITS = {SIDE_BITS}; }}"
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
-    """`hpgraph.kernels.layout.cpu.repulsion` on the GPU; waits for it, to learn how far points lie apart."""
+    """`hpgraph.kernels.layout.cpu.repulsion` on the GPU; waits for it, for the extent of the points."""
     import cupy
 
     n = len(points)

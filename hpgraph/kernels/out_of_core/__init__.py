@@ -1,10 +1,10 @@
-"""Products over windows: stretches of a graph's arcs that are resident while the rest lies in host memory or in a file.
+"""Products over windows: ranges of a graph's arcs that are resident while the rest lies in host memory or in a file.
 
-A superstep goes through the windows that it needs one after another, in the order of the arcs, and joins what each
-brings to the messages that are there already; then it updates, as ever (GTS: M.-S. Kim et al., SIGMOD'16). A row may
-begin in one window and go on in the next.
+A superstep processes the windows that it needs one by one, in the order of the arcs, and reduces their messages into
+those already received; then vertices are updated as usual (GTS: M.-S. Kim et al., SIGMOD'16). A row may extend over
+several windows.
 
-A `Store` brings pages into memory and hands them out as windows: it reads ahead, and keeps what its budget allows.
+A `Store` loads pages and yields them as windows: it reads ahead, and caches pages within its budget.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Window(NamedTuple):
     Attributes
     ----------
     indptr : int64 array of shape (n + 1,)
-        Where each row of the whole matrix begins.
+        Start of each row of the whole matrix.
     indices : array of vertex ids
         Those of the arcs in the window.
     data : array or None
@@ -44,7 +44,7 @@ class Window(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Chosen rows, on the GPU, whose arcs are read where their pages lie: there, or still in host memory.
+    """Chosen rows, on the GPU, whose arcs are read in place: from device memory, or from host memory.
 
     Attributes
     ----------
@@ -52,19 +52,19 @@ class Spread(NamedTuple):
     indptr, first_arc, offset : int64 CuPy arrays
         Offsets of rows, and tables of pages.
     where : uint64 CuPy array
-        The address of each page's stored bytes.
-    data : CuPy array, or what lies in host memory under its interface, or None
+        Address of each page's stored bytes.
+    data : CuPy array, or host memory under its interface, or None
         The weights of all arcs.
     chosen : uint8 CuPy array
-        1 for the pages that are meant.
+        1 for the pages to visit.
     bits, more : CuPy arrays of words, or None
-        Which rows, by bits; None for all. Rows without a bit in `more` are left out.
+        Bitmap of the rows; None for all. Rows without a bit in `more` are excluded.
     rows : (int, int)
-        Between which rows they are.
+        Bounds of the rows.
     groups : int
-        No more groups of arcs there are of them.
+        Upper bound of the number of groups of arcs.
     damaged : int32 CuPy array
-        Where a page that is none is noted.
+        Set to 1 if a page is damaged.
     source : str
         The ``.cuh`` file.
     """
@@ -85,7 +85,7 @@ class Spread(NamedTuple):
 
 
 class Tiles(NamedTuple):
-    """Pages on the GPU, as they are stored, to be gathered in tiles of some thousand arcs.
+    """Encoded pages on the GPU, to be gathered in tiles of some thousand arcs.
 
     Attributes
     ----------
@@ -93,17 +93,17 @@ class Tiles(NamedTuple):
     tables : tuple of int64 CuPy arrays
         Offsets of rows; first arcs, first rows, last rows, offsets of stored bytes and first tiles of pages.
     data : CuPy array, or something with its address and type, or None
-        The weights, as if those of all arcs were there.
+        The weights, addressed as if those of all arcs were there.
     run : (int, int)
         The first page, and the one past the last.
     places : uint64 array
-        Where each of them lies.
+        Address of each page.
     tiles : int
-        How many tiles.
+        Number of tiles.
     row_before : int
         The first row, if it began before these pages; else -1.
     damaged : int32 CuPy array
-        Where a page that is none is noted.
+        Set to 1 if a page is damaged.
     """
 
     pages: Pages
@@ -117,17 +117,17 @@ class Tiles(NamedTuple):
 
 
 class Head(NamedTuple):
-    """One neighbour of each vertex that is kept at hand: of all its neighbours the one with the most arcs.
+    """One neighbour of each vertex that is kept resident: its neighbour of highest degree.
 
-    Where the first message is enough, nearly all vertices of a graph with hubs hear it from there, and no arc has to be
-    brought for them.
+    If the first message suffices, nearly all vertices of a graph with hubs receive it from there, and no arc has to be
+    loaded for them.
 
     Attributes
     ----------
     neighbour : array of vertex ids
-        -1 where there is none.
+        -1 if there is none.
     more : Bitmask
-        Who has other neighbours.
+        Vertices with other neighbours.
     """
 
     neighbour: Any
@@ -135,26 +135,26 @@ class Head(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What some rows want of a store.
+    """What a set of rows needs from a store.
 
     Attributes
     ----------
     pages : integer array
-        The pages that hold arcs of them, ascending.
+        The pages that hold their arcs, ascending.
     arcs : int
-        How many arcs.
+        Number of arcs.
     nbytes : int
-        Bytes to bring: what is kept costs nothing.
+        Bytes to load; cached pages cost nothing.
     seconds : float
-        That this should take.
+        Predicted seconds.
     counts : int64 array of shape (pages, 2), or None
-        On the GPU, of each page, how many of the rows and of their arcs.
+        On the GPU, for each page, the number of these rows and of their arcs.
     copied : array of bool, or None
-        On the GPU, of each page, whether it is brought as a whole; on the CPU, whether only its wanted rows are.
+        On the GPU, for each page, whether it is copied as a whole; on the CPU, whether only its needed rows are read.
     rows : Frontier, Bitmask, array of ids or None
-        Which rows; None for all.
+        The rows; None for all.
     more : Bitmask or None
-        Rows to leave out are not in it.
+        Rows without a bit here are excluded.
     """
 
     pages: np.ndarray
@@ -168,18 +168,18 @@ class Survey(NamedTuple):
 
 
 class Traffic(NamedTuple):
-    """What the windows of one superstep took.
+    """Transfers of the windows of one superstep.
 
     Attributes
     ----------
     pages : int
-        Pages that were looked at.
+        Pages processed.
     wanted : int
-        Bytes that had to be brought, as predicted: what was looked at less what was kept.
+        Predicted bytes to load: those of the pages, less those cached.
     moved : int
-        Bytes that were brought.
+        Bytes loaded.
     predicted : float
-        Seconds that bringing them should take.
+        Predicted seconds of loading.
     """
 
     pages: int
@@ -189,15 +189,15 @@ class Traffic(NamedTuple):
 
 
 class Resident(NamedTuple):
-    """What is in the device's memory of a matrix whose arcs are not, and what is known of those.
+    """The resident part of a matrix whose arcs are not in device memory.
 
     Attributes
     ----------
     shape : (int, int)
     indptr : int64 array of shape (n + 1,)
-        Where each row begins.
+        Start of each row.
     nnz : int
-        How many arcs there are.
+        Number of arcs.
     dtype : numpy.dtype or None
         Type of their weights.
     """
@@ -209,7 +209,7 @@ class Resident(NamedTuple):
 
 
 class Store(Protocol):
-    """Pages of one matrix, and the memory in which some of them are kept; one class a device."""
+    """Pages of one matrix, and a cache of some of them; one class a device."""
 
     pages: Pages
     head: Head | None
@@ -218,68 +218,68 @@ class Store(Protocol):
 
     @property
     def resident(self) -> Resident:
-        """Offsets, and what is known of the arcs."""
+        """Row offsets, and the number and type of the arcs."""
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
-        """What some rows want; `spread` where they will be visited one by one."""
+        """What some rows need; `spread` if they will be visited one by one."""
 
     def windows(self, wanted: Survey) -> Iterator[Window]:
-        """Windows over the pages, ascending; each is there until the next one is asked for."""
+        """Windows over the pages, ascending; each is valid until the next one is requested."""
 
     def visits(self, wanted: Survey) -> Iterator[Any]:
-        """The surveyed rows, wherever they lie, or windows with them."""
+        """The surveyed rows, in place, or windows that contain them."""
 
     def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
-        """Windows with the arcs of these rows, or of all, as plain ids on the device; other rows hold anything.
+        """Windows with the arcs of these rows, or of all, as plain ids on the device; other rows are undefined.
 
-        Of the pages that hold some, `pages` chooses.
+        `pages` selects among the pages that hold some.
         """
 
     @property
     def moved(self) -> int:
-        """Bytes brought so far."""
+        """Bytes loaded so far."""
 
     def end_pass(self) -> None:
-        """End a pass that was left half way; nothing is under way any more."""
+        """End an unfinished pass, and wait for its transfers."""
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Free all memory and files."""
 
 
 class WindowWorkSpace(Protocol):
-    """As `hpgraph.kernels.superstep.Supersteps`, over windows: messages join those that came before."""
+    """As `hpgraph.kernels.superstep.Supersteps`, over windows: messages are reduced into those received before."""
 
     pushes_repeat: bool
     state: tuple[Any, ...]
 
     @property
     def takes_one(self) -> bool:
-        """Whether the first message of all is enough."""
+        """Whether the first message suffices."""
 
     @property
     def messages(self) -> Any:
-        """What the messages of each vertex have been joined to so far; the identity where there was none."""
+        """The reduced messages of each vertex so far; the identity if there are none."""
 
     def push(self, part: Any, frontier: Frontier) -> None:
-        """Messages along the part's arcs that leave the frontier; its rows are those that send."""
+        """Send messages along the part's arcs that leave the frontier; its rows are the senders."""
 
     def pull(self, part: Any, frontier: Frontier) -> None:
-        """Messages from the frontier to the part's rows, which gather."""
+        """Gather messages from the frontier to the part's rows."""
 
     def waiting(self) -> Bitmask | None:
-        """Who may still receive in this superstep; None for everyone."""
+        """Bitmap of the vertices that may still receive in this superstep; None for all."""
 
     def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
-        """What a range of vertices has received so far, and who of them has."""
+        """The messages of a range of vertices so far, and a bitmap of those with any."""
 
     def join(self, messages: Any, received: Bitmask, first: int) -> None:
-        """Join messages to those of the vertices from `first` on."""
+        """Reduce messages into those of the vertices from `first` on."""
 
     def keep(self, own: Bitmask) -> None:
-        """Forget what others than these have received."""
+        """Discard the messages of other vertices than these."""
 
     def apply(self, part: Any, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
-        """Update who received (or everyone): who changed, and the sums."""
+        """Update the vertices with messages (or all): the changed ones, and the sums."""
 
 
 class Windows(Protocol):
@@ -291,12 +291,12 @@ class Windows(Protocol):
         """The work space of one run."""
 
     def components(self, store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
-        """How many weakly connected components there are, and the number of each vertex's."""
+        """The number of weakly connected components, and that of each vertex's component."""
 
     def least_memory(self, pages: Any) -> int:
-        """Bytes of the device that a store of these pages cannot do without."""
+        """Least bytes of device memory for a store of these pages."""
 
     def PageStore(
         self, pages: Any, memory: int | None = None, host_memory: int | None = None, *, shares: int = 1, **options: Any
     ) -> Store:
-        """Where pages are brought and kept, within budgets in bytes."""
+        """A store of pages within budgets in bytes."""

@@ -1,7 +1,7 @@
 """Products over windows on the CPU.
 
-Each thread owns rows, or a range of targets, so there are no atomic operations, and messages of a vertex are joined in
-the order of the arcs whatever the number of threads: results repeat bit for bit.
+Each thread owns rows, or a range of targets, so there are no atomic operations, and the messages of a vertex are
+reduced in the order of the arcs, on any number of threads: results are bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROWS = 512
 
 
 class Stretch(NamedTuple):
-    """A `Window` as kernels take it; `one` is a pattern's weight."""
+    """A `Window` as kernels take it; `one` is the weight of a pattern's entries."""
 
     indptr: Any
     indices: Any
@@ -65,15 +65,15 @@ class WindowSupersteps(cpu.Supersteps):
     def apply(
         self, part: Any, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
-        """`hpgraph.kernels.superstep.cpu.Supersteps.apply`, after which messages are neutral again."""
+        """`hpgraph.kernels.superstep.cpu.Supersteps.apply`; then messages are reset to the identity."""
         made = super().apply(part, world, step, everyone)
         if everyone:
-            # Who has no arcs is updated as well, with what nothing has been joined to.
+            # Vertices without arcs are updated too, with the identity.
             self._inbox.message.fill(self._inbox.identity)
         return made
 
     def push(self, window: Window, frontier: Frontier) -> None:  # type: ignore[override]
-        """The active rows of a window send along their arcs."""
+        """Push messages along the arcs of the active rows of a window."""
         stretch = self._stretch(window)
         ids = plain(frontier.ids)
         low, high = np.searchsorted(ids, window.rows)
@@ -84,7 +84,7 @@ class WindowSupersteps(cpu.Supersteps):
             push_window(self._functions, self.state, stretch, self._inbox, ids[low:high], bounds)
 
     def pull(self, window: Window | Head, frontier: Frontier) -> None:  # type: ignore[override]
-        """The rows of a window that may receive combine the messages of their active neighbours."""
+        """Reduce the messages of active neighbours in the rows of a window that may receive."""
         if isinstance(window, Head):
             waiting = self.waiting()
             assert waiting is not None
@@ -95,7 +95,7 @@ class WindowSupersteps(cpu.Supersteps):
             return
         code, stretch = self.code, self._stretch(window)
         terminal = operators(code.reduce, None, code.message)[2]
-        # With a byte for each vertex entries need no branch, but whether there was a message only arcs can tell then.
+        # With a byte for each vertex entries need no branch, but only arcs can tell whether there was a message.
         active = None if frontier.everyone else self._active(frontier)
         kernel = pull_window if code.edge_cond is None else pull_window_some
         if code.edge_cond is not None and active is None:
@@ -105,21 +105,21 @@ class WindowSupersteps(cpu.Supersteps):
 
     @property
     def takes_one(self) -> bool:
-        """Whether the first message of all is enough."""
+        """Whether the first message suffices."""
         return self.code.reduce.ends_on_anything
 
     @property
     def messages(self) -> np.ndarray:
-        """What the messages of each vertex have been joined to so far; the identity where there was none."""
+        """The reduced messages of each vertex so far; the identity if there are none."""
         return self._inbox.message
 
     def heard(self, first: int, last: int) -> tuple[np.ndarray, Bitmask]:
-        """What vertices `first`, a multiple of 64, to before `last` have received so far, and who of them has."""
+        """Messages so far of vertices `first`, a multiple of 64, to before `last`; and a bitmap of those with any."""
         words = slice(first // 64, -(-last // 64))
         return self._inbox.message[first:last], Bitmask(last - first, self._inbox.received[words], validate=False)
 
     def join(self, messages: np.ndarray, received: Bitmask, first: int) -> None:
-        """Join messages to those of the vertices from `first` on, as far as these still receive."""
+        """Reduce messages into those of the vertices from `first` on, if these may still receive."""
         inbox, words = self._inbox, received.words
         if inbox.settled is not None:
             words = words & ~inbox.settled[first // 64 : first // 64 + len(words)]
@@ -127,12 +127,12 @@ class WindowSupersteps(cpu.Supersteps):
         join_listed(self._functions.reduce, inbox.message, inbox.received, inbox.identity, first, ids, messages[ids])
 
     def keep(self, own: Bitmask) -> None:
-        """Forget what others than these have received."""
+        """Discard the messages of other vertices than these."""
         received = self._inbox.received
         received &= own.words
 
     def waiting(self) -> Bitmask | None:
-        """Who may still receive in this superstep: None, unless the first message of all is enough."""
+        """Bitmap of the vertices that may still receive in this superstep: None, unless the first message suffices."""
         if not self.code.reduce.ends_on_anything:
             return None
         words = ~self._inbox.received
@@ -155,7 +155,7 @@ class WindowSupersteps(cpu.Supersteps):
 
 
 def _ranges(window: Window, n: int, parts: int) -> np.ndarray:
-    """Ranges of targets with about the same number of arcs each, by whole words of a bitmask."""
+    """Ranges of targets with about equal numbers of arcs, by whole words of a bitmask."""
     sample = np.sort(window.indices[:: max(1, len(window.indices) // 1024)])
     inner = sample[len(sample) * np.arange(1, parts) // parts].astype(np.int64) & ~63
     return np.concatenate(([0], inner, [n]))
@@ -163,7 +163,7 @@ def _ranges(window: Window, n: int, parts: int) -> np.ndarray:
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def push_window(functions, state, window, inbox, frontier, bounds):
-    """Push from the rows `frontier`, each thread to a range of targets between two of the `bounds`."""
+    """Push from the rows `frontier`; each thread owns a range of targets between two of the `bounds`."""
     for p in prange(bounds.size - 1):
         low, high = bounds[p], bounds[p + 1]
         for i in range(frontier.size):
@@ -188,7 +188,7 @@ def push_window(functions, state, window, inbox, frontier, bounds):
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _waits(functions, terminal, state, inbox, v):
-    """Whether a message could still change what `v` has received."""
+    """Whether a message could still change the result of `v`."""
     if _is_settled(inbox.settled, v) or not call(functions.cond, state, v):
         return False
     if terminal is not None and test(inbox.received, v):
@@ -196,7 +196,7 @@ def _waits(functions, terminal, state, inbox, v):
     return True
 
 
-# Functions of their own: in a parallel loop Numba takes a write to an attribute's array for one that nobody reads.
+# Separate functions: in a parallel loop Numba treats a write to an attribute's array as dead.
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_row(functions, terminal, state, window, inbox, active, v):
     """Fold the messages of the active neighbours of `v`."""
@@ -215,7 +215,7 @@ def _pull_row(functions, terminal, state, window, inbox, active, v):
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_some_of_row(functions, terminal, state, window, inbox, active, v):
-    """The same where `edge_cond` keeps some arcs from sending."""
+    """The same if `edge_cond` filters arcs."""
     first = max(window.indptr[v] - window.first, 0)
     last = min(window.indptr[v + 1] - window.first, window.indices.size)
     if first < last and _waits(functions, terminal, state, inbox, v):
@@ -231,7 +231,7 @@ def _pull_some_of_row(functions, terminal, state, window, inbox, active, v):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def pull_window(functions, terminal, state, window, inbox, active, workers):
-    """Every row that may receive folds the messages of its active neighbours; no arc is kept from sending."""
+    """Fold the messages of active neighbours in every row that may receive; without `edge_cond`."""
     counter = np.full(1, window.begin & ~np.int64(ROWS - 1))
     for _ in prange(workers):
         while True:
@@ -244,7 +244,7 @@ def pull_window(functions, terminal, state, window, inbox, active, workers):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def pull_window_some(functions, terminal, state, window, inbox, active, workers):
-    """The same where `edge_cond` keeps some arcs from sending."""
+    """The same if `edge_cond` filters arcs."""
     counter = np.full(1, window.begin & ~np.int64(ROWS - 1))
     for _ in prange(workers):
         while True:
@@ -257,7 +257,7 @@ def pull_window_some(functions, terminal, state, window, inbox, active, workers)
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
-    """64 vertices, as far as they wait."""
+    """64 vertices, if they are waiting."""
     bits = waiting[word]
     while bits:
         v = (word << 6) + np.int64(lowest_bit(bits))
@@ -270,6 +270,6 @@ def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def pull_heads(functions, state, inbox, neighbour, waiting, active, one):
-    """Whoever waits looks at the one neighbour that is kept for it."""
+    """Bottom-up step along the resident neighbour of each waiting vertex."""
     for word in prange(waiting.size):
         _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word)

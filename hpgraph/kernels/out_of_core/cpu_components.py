@@ -1,4 +1,4 @@
-"""Weakly connected components of a graph in pages, on the CPU: one pass over the pages at the most."""
+"""Weakly connected components of a graph in pages, on the CPU: at most one pass over the pages."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from hpgraph.semiring.stop import is_stopped
 
 
 def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
-    """How many components there are, and the number of each vertex's.
+    """The number of components, and that of each vertex's component.
 
-    Where every arc has its reverse, those that start in the largest tree are passed over: the other end sees them.
+    If every arc has its reverse, arcs that start in the largest tree are skipped: they are linked from the other end.
 
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
     IPDPS'18.
@@ -52,7 +52,7 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
 
 @njit(parallel=LOOPS, cache=True)
 def link_heads(neighbour, label):
-    """Join every vertex and the one that is kept for it."""
+    """Link every vertex to its resident neighbour."""
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
@@ -62,7 +62,7 @@ def link_heads(neighbour, label):
 
 @njit(parallel=LOOPS, cache=True)
 def link_window(indptr, indices, begin, end, first, largest, label):
-    """Join the rows of a window and what their arcs lead to, but for those in the largest tree."""
+    """Link the arcs of a window's rows, except those in the largest tree."""
     for chunk in prange((end - begin + CHUNK - 1) // CHUNK):
         low = begin + chunk * CHUNK
         for v in range(low, low if is_stopped() else min(end, low + CHUNK)):

@@ -1,4 +1,4 @@
-"""Pages from a file, or encoded in memory, for the CPU: read and decoded by threads while others are worked on."""
+"""Pages from a file, or encoded in memory, for the CPU: threads read and decode ahead."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from hpgraph.kernels.out_of_core.requests import GAP, Directories, Ranges, reque
 from hpgraph.kernels.out_of_core.runs import Pieces, gaps, rows_of, runs_of
 from hpgraph.kernels.pages import decode
 
-# Arcs of a window: enough that a kernel's start is nothing beside it, few enough for the processor's outer cache.
+# Arcs of a window: enough to amortize a kernel launch, few enough for the last-level cache.
 WINDOW_ARCS = 1 << 21
-# Windows that are being read while one is worked on: requests in flight. A disk gives its best from eight on.
+# Windows being read ahead: requests in flight. A disk reaches full bandwidth from eight on.
 AHEAD = 8
-# Bytes a second where nothing is known yet: what disks of servers give.
+# Assumed bytes a second until measured: those of server disks.
 EXPECTED = 2e9
-# Bytes from which on the rate of reading is known.
+# Bytes read from which the measured rate is used.
 MEASURED = 64 << 20
 
 
 class PageStore(OnePass):
-    """Pages of a matrix on the CPU, read through a ring of buffers and kept within a budget.
+    """Pages of a matrix on the CPU, read through a ring of buffers and cached within a budget.
 
-    ``memory``: bytes for offsets, buffers and pages that are kept; None is no limit; ``gap``: bytes between two wanted
-    rows that are read along.
+    ``memory``: bytes for offsets, buffers and cached pages; None for no limit; ``gap``: largest gap, in bytes, between
+    two needed rows that is read too.
     """
 
     def __init__(
@@ -45,14 +45,14 @@ class PageStore(OnePass):
         self.pages = pages
         self._stored = Region(pages.stored)
         self._values = None if pages.values is None else Region(pages.values)
-        # Plain pages in memory are windows already.
+        # Plain pages in memory can be used as windows.
         self._in_place = not self._stored.in_file and pages.encoding == "none"
-        # Here both are main memory: the smaller one counts.
+        # Both are main memory here: the smaller one counts.
         given = {"memory": memory, "host_memory": host_memory}
         limits = [(limit, name) for name, limit in given.items() if limit is not None]
         self.window_arcs, self._slots, room = self._shares(min(limits, default=None), ahead, shares)
         self.head: Head | None = None
-        # 4 bytes a vertex and a bit, where there is plenty; plain pages in memory need no such thing.
+        # 4 bytes and a bit a vertex, if they fit easily; not needed for plain pages in memory.
         taken = pages.shape[0] * 33 // 8
         self.has_room_for_heads = heads and not self._in_place and pages.id_dtype == np.int32 and taken <= room // 4
         room -= taken if self.has_room_for_heads else 0
@@ -64,7 +64,7 @@ class PageStore(OnePass):
         self._kept = keeping(policy, np.diff(pages.offset), room)
         self._bytes: dict[int, np.ndarray] = {}
         self._ring: list[Slot] = []
-        # Arrays in memory are looked at once, files each time they are read: somebody else may write to them.
+        # Arrays in memory are checked once, files each time they are read: they may be written to meanwhile.
         self._checked = np.zeros(pages.n_pages, np.bool_)
         self._threads: ThreadPoolExecutor | None = None
         self._few: ThreadPoolExecutor | None = None
@@ -72,12 +72,12 @@ class PageStore(OnePass):
         self._sparse = Survey(np.empty(0, np.int64), 0, 0, 0.0)
 
     def _shares(self, limit: tuple[int, str] | None, ahead: int, shares: int) -> tuple[int, int, int]:
-        """Arcs of a window, windows in the ring, and bytes for pages that are kept; of a budget and its name."""
+        """Arcs of a window, windows in the ring, and bytes for cached pages, for a budget and its name."""
         pages = self.pages
         if self._in_place or pages.n_pages == 0:
             return WINDOW_ARCS, 0, 0
         arcs = int(np.diff(pages.first_arc).max())
-        # Plain ids from a file are worked on where they are read.
+        # Plain ids from a file are used in the buffer they are read into.
         self._decodes = pages.encoding != "none"
         largest = of_page(pages)
         if limit is None:
@@ -89,7 +89,7 @@ class PageStore(OnePass):
                 f"{name}={limit[0]:,} bytes is too little for a graph in pages: its offsets take "
                 f"{offsets * shares:,} and two pages in work {2 * largest * shares:,}; give at least {least * shares:,}"
             )
-        # At the most a quarter for what is in work.
+        # At most a quarter for pages being processed.
         left = budget - offsets
         slots = int(np.clip(left // 4 // largest, 2, ahead + 1))
         together = int(np.clip(left // 4 // slots // largest, 1, max(WINDOW_ARCS // arcs, 1)))
@@ -97,7 +97,7 @@ class PageStore(OnePass):
 
     @property
     def resident(self) -> Resident:
-        """Offsets, and what is known of the arcs."""
+        """Row offsets, and the number and type of the arcs."""
         return Resident(self.pages.shape, self.pages.indptr, self.pages.nnz, self.pages.dtype)
 
     @property
@@ -106,9 +106,9 @@ class PageStore(OnePass):
         return self._moved
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
-        """What some rows want, by the rate of reading seen so far.
+        """What some rows need, by the rate of reading measured so far.
 
-        ``rows``: which rows; None for all.
+        ``rows``: None for all.
         """
         if rows is None or (isinstance(rows, Frontier) and rows.everyone):
             chosen = more
@@ -125,8 +125,8 @@ class PageStore(OnePass):
             return Survey(pages, arcs, 0, 0.0)
         by_rows = None
         if spread and chosen is not None and self._stored.in_file and self._rows_are_found:
-            # Only of pages that had their checksum when they were read as wholes, and were not written to since. Rows
-            # that are left out are read all the same: whoever works on the window does not leave them out.
+            # Only of pages with a checksum verified by a whole read, and not written to since. Excluded rows are read
+            # all the same: kernels on the window do not exclude them.
             if more is not None and rows is not None:
                 ids = rows.ids if isinstance(rows, Frontier) else rows.to_indices()
             visited = np.zeros(self.pages.n_pages, np.bool_)
@@ -147,21 +147,21 @@ class PageStore(OnePass):
 
     @property
     def _rows_are_found(self) -> bool:
-        """Whether it is known where in a page a row is."""
+        """Whether the position of a row within a page is known."""
         return self.pages.encoding == "none" or self._directories is not None
 
     def _requests(self, rows: np.ndarray, run: Pieces) -> tuple[Ranges, list[np.ndarray]]:
-        """Requests for some rows of a run, and of its pages of gaps the groups that they bring."""
+        """Requests for some rows of a run, and for pages of gaps the groups that they cover."""
         if self._directories is not None:
             return self._directories.requests(rows, run.begin, run.end, self._gap)
         return requests_for(self.pages, rows, run.begin, run.end, self._gap), []
 
     def visits(self, wanted: Survey) -> Iterator[Window]:
-        """`windows`, but of pages of which few rows are wanted only those are read: a window then holds no others."""
+        """`windows`, but of pages with few needed rows only those are read: such a window holds no others."""
         return self.windows(wanted)
 
     def windows(self, wanted: Survey) -> Iterator[Window]:
-        """The windows over these pages, ascending; each is there until the next one is asked for."""
+        """The windows over these pages, ascending; each is valid until the next one is requested."""
         return self._opened(self._windows(wanted))
 
     def _windows(self, wanted: Survey) -> Generator[Window, None, None]:
@@ -183,7 +183,7 @@ class PageStore(OnePass):
             for k in range(len(runs)):
                 ahead = k + self._slots - 1
                 if ahead < len(runs):
-                    # The slot of the window before this one, which is done with.
+                    # The slot of the previous window, which has been processed.
                     coming.append(self._threads.submit(self._bring, runs[ahead], self._ring[ahead % self._slots]))
                 yield coming.popleft().result()
                 self._keep(runs[k], self._ring[k % self._slots])
@@ -195,12 +195,12 @@ class PageStore(OnePass):
                     future.exception()
 
     def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
-        """Windows with the arcs of some rows; of others, anything."""
+        """Windows with the arcs of some rows; others are undefined."""
         wanted = self.survey(rows, spread=rows is not None)
         return self.visits(wanted._replace(pages=wanted.pages[pages]))
 
     def _runs(self, wanted: Survey) -> list[Pieces]:
-        """Pages that are read as wholes, and those that are not, in windows of their own."""
+        """Runs of pages that are read as wholes, and of those that are not."""
         first, most, by_rows = self.pages.first_arc, self.window_arcs, wanted.copied
         if by_rows is None:
             return runs_of(wanted.pages, first, most)
@@ -223,7 +223,7 @@ class PageStore(OnePass):
             self._checked[page] = True
 
     def _bring(self, run: Pieces, slot: Slot) -> Window:
-        """By a thread: the pages of a run, read where they are not kept, decoded side by side."""
+        """In a thread: load the pages of a run that are not cached, and decode all of them into a window."""
         pages = self.pages
         slot.brought.clear()
         first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
@@ -255,7 +255,7 @@ class PageStore(OnePass):
         return Window(self.pages.indptr, slot.ids[: last - first], values, rows_of(pages, run), first)
 
     def _plain(self, run: Pieces, slot: Slot) -> np.ndarray:
-        """The ids of a run of pages that store them as they are: in the buffer that they are read into."""
+        """The ids of a run of plain pages, in the buffer that they are read into."""
         pages, offset = self.pages, self.pages.offset
         kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
         missing = list(gaps(run, np.array([page in kept for page in range(run.end)])))
@@ -281,7 +281,7 @@ class PageStore(OnePass):
         return ids
 
     def _by_rows(self, run: Pieces, rows: Any, slot: Slot) -> np.ndarray:
-        """Of the pages of a run the ids of the wanted rows, in their places."""
+        """The ids of the needed rows of a run's pages, at their positions."""
         pages = self.pages
         if self._stored.version() != self._version:
             raise pages.damaged(run.begin, "somebody has written to the file since its pages were checked")
@@ -308,7 +308,7 @@ class PageStore(OnePass):
 
     @property
     def _readers(self) -> ThreadPoolExecutor:
-        """Who reads what is small."""
+        """Thread pool for small reads."""
         if self._few is None:
             self._few = ThreadPoolExecutor(REQUESTS, thread_name_prefix="hpgraph-rows")
         return self._few
@@ -323,7 +323,7 @@ class PageStore(OnePass):
             read = region.read(begin, end, buffer)
         except EOFError:
             raise self.pages.damaged(page, "the file ends before the page does, or one soon after it") from None
-        # Threads add to these now and then at the same moment: they are for predictions.
+        # Concurrent additions may be lost: these are only used in predictions.
         self._moved += end - begin
         self._seconds += (time.perf_counter() - began) / max(self._slots - 1, 1)
         return read
@@ -335,7 +335,7 @@ class PageStore(OnePass):
             self._checked[page] = True
 
     def _keep(self, run: Pieces, slot: Slot) -> None:
-        """By the caller, in order: what a window brought is kept where it is to be."""
+        """In the caller, in order: cache the pages of a window that are admitted."""
         for page in range(run.begin, run.end):
             if page not in slot.brought:
                 if page in self._kept:
@@ -349,7 +349,7 @@ class PageStore(OnePass):
                     self._bytes[page] = payload
 
     def close(self) -> None:
-        """End the threads and close the files."""
+        """Stop the threads and close the files."""
         for threads in (self._threads, self._few):
             if threads is not None:
                 threads.shutdown()

@@ -1,4 +1,4 @@
-"""Products over windows on the GPU: whole windows are gathered by rows; few rows are read where their pages lie."""
+"""Products over windows on the GPU: whole windows are gathered by rows; sparse rows are read in place."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class WindowSupersteps(cuda.Supersteps):
         self._ids = ids
         self._message.fill(code.reduce.identity_for(code.message))
         self._carry: tuple[int, tuple[Any, ...]] | None = None
-        # Where everyone is updated nobody asks who received.
+        # If all vertices are updated, received bits are not needed.
         self._all = everyone
 
     def apply(
         self, part: Any, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
-        """`hpgraph.kernels.superstep.cuda.Supersteps.apply`, after which nobody has received."""
+        """`hpgraph.kernels.superstep.cuda.Supersteps.apply`; then received bits and messages are reset."""
         made = super().apply(part, world, step, everyone)
         self._received.words.fill(0)
         if not self.code.reduce.ends_on_anything:
@@ -53,12 +53,12 @@ class WindowSupersteps(cuda.Supersteps):
 
     @property
     def takes_one(self) -> bool:
-        """Whether the first message of all is enough."""
+        """Whether the first message suffices."""
         return self.code.reduce.ends_on_anything
 
     @property
     def messages(self) -> Any:
-        """What the messages of each vertex have been joined to so far; the identity where there was none."""
+        """The reduced messages of each vertex so far; the identity if there are none."""
         return self._message
 
     def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
@@ -67,23 +67,23 @@ class WindowSupersteps(cuda.Supersteps):
         return self._message[first:last], Bitmask(last - first, words, validate=False)
 
     def join(self, messages: Any, received: Bitmask, first: int) -> None:
-        """As `hpgraph.kernels.out_of_core.cpu.WindowSupersteps.join`; who received for good is passed over later."""
+        """As `hpgraph.kernels.out_of_core.cpu.WindowSupersteps.join`; settled vertices are skipped later."""
         join_messages(self, messages, received, first)
 
     def keep(self, own: Bitmask) -> None:
-        """Forget what others than these have received."""
+        """Discard the messages of other vertices than these."""
         words = self._received.words
         words &= own.words
 
     def waiting(self) -> Bitmask | None:
-        """Who may still receive in this superstep: None, unless the first message of all is enough."""
+        """Bitmap of the vertices that may still receive in this superstep: None, unless the first message suffices."""
         if not self.code.reduce.ends_on_anything:
             return None
         closed = self._closed()
         return ~(self._received if closed is None else self._received | closed)
 
     def push(self, part: Spread, frontier: Frontier) -> None:  # type: ignore[override]
-        """The chosen rows send along their arcs."""
+        """Push messages along the arcs of chosen rows."""
         once, numbered = self.code.reduce.ends_on_anything, self.code.has_edges
         program = cuda_program(self.code, cast(Any, self.code).places) if numbered else self._program(part.data)
         settled = None if self._settled is None else self._settled.words
@@ -91,7 +91,7 @@ class WindowSupersteps(cuda.Supersteps):
         visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
 
     def pull(self, part: Tiles | Spread | Head, frontier: Frontier) -> None:  # type: ignore[override]
-        """Messages from the frontier to rows of a window, or to chosen rows of which the first message is enough."""
+        """Gather messages from the frontier to a window's rows, or to chosen rows if the first message suffices."""
         if isinstance(part, Tiles):
             self._gather(part, frontier)
         elif isinstance(part, Head):

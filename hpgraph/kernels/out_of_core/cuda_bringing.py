@@ -1,7 +1,7 @@
-"""Bringing pages to the GPU: through a ring of buffers, over streams of their own, and keeping some of them.
+"""Loading pages to the GPU: through a ring of buffers, on separate streams, with a cache.
 
-Copies go over streams of their own into a ring of buffers while earlier windows are worked on (GTS: M.-S. Kim et al.,
-SIGMOD'16). From a file they come through pinned buffers; of pages of which few rows are wanted those alone.
+Copies run on separate streams into a ring of buffers while earlier windows are processed (GTS: M.-S. Kim et al.,
+SIGMOD'16). Pages of a file pass through pinned buffers; of pages with few needed rows only those are read.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from hpgraph.kernels.out_of_core.one_pass import OnePass
 from hpgraph.kernels.out_of_core.requests import GAP
 from hpgraph.kernels.out_of_core.runs import Pieces, gaps, runs_of
 
-# Bytes of a window: a link to host memory is near its full speed from some MiB on, and to launch what works on a window
-# takes the host some 60 microseconds, in which a link brings 3 MiB. From a disk, what it takes in one request.
+# Bytes of a window: a host link reaches nearly full speed from some MiB on, and launching the work on a window takes
+# the host some 60 microseconds, the time of 3 MiB. From a disk, bytes of one request.
 WINDOW_BYTES, REQUEST_BYTES = 16 << 20, 8 << 20
-# Streams that copy.
+# Copying streams.
 STREAMS = 2
 # As in window.cuh: arcs of a tile.
 TILE = 4096
 
 
 class Bringing(OnePass):
-    """Pages of a matrix, brought to the GPU through a ring of buffers and kept within a budget.
+    """Pages of a matrix, loaded to the GPU through a ring of buffers and cached within a budget.
 
-    ``memory``: bytes of the device for offsets, buffers and pages that are kept; None is half of what is free;
-    ``host_memory``: bytes of pinned memory for pages; None is all that they take. With less they are read, or copied,
-    each time; ``streams, window_bytes``: how many streams copy, and how much at a time; ``gap``: bytes between two
-    wanted rows of a file that are read along.
+    ``memory``: bytes of the device for offsets, buffers and cached pages; None is half of the free memory;
+    ``host_memory``: bytes of pinned memory for pages; None is enough for all. With less they are read, or copied, each
+    time; ``streams, window_bytes``: number of copying streams, and bytes of a window; ``gap``: largest gap, in bytes,
+    between two needed rows of a file that is read too.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Bringing(OnePass):
         memory = free_memory("cuda") // 2 if memory is None else memory
         self.window_arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
         self.head: Head | None = None
-        # 4 bytes a vertex and a bit, where there is plenty.
+        # 4 bytes and a bit a vertex, if they fit easily.
         taken = pages.shape[0] * 33 // 8
         self.has_room_for_heads = heads and pages.id_dtype == np.int32 and taken <= room // 4
         room -= taken if self.has_room_for_heads else 0
@@ -71,12 +71,12 @@ class Bringing(OnePass):
 
     @cached_property
     def _first_tile(self) -> np.ndarray:
-        """Tiles before each page."""
+        """Exclusive sum of the pages' tiles."""
         return np.concatenate(([0], np.cumsum(-(-np.diff(self.pages.first_arc) // TILE))))
 
     @cached_property
     def _tables(self) -> tuple[Any, ...]:
-        """Offsets of rows; and of pages first arcs, first rows, last rows, offsets of stored bytes, first tiles."""
+        """Row offsets; and of pages first arcs, first rows, last rows, offsets of stored bytes, first tiles."""
         import cupy
 
         pages = self.pages
@@ -85,7 +85,7 @@ class Bringing(OnePass):
 
     @cached_property
     def _memory(self) -> Any:
-        """Room for what is kept."""
+        """Memory of the cache."""
         import cupy
 
         return cupy.empty(max(self._kept.room, 1), np.uint8)
@@ -104,15 +104,15 @@ class Bringing(OnePass):
 
     @property
     def moved(self) -> int:
-        """Bytes brought so far: copied, or as predicted read in place."""
+        """Bytes loaded so far: copied, or, as predicted, read in place."""
         return self._moved
 
     def _brought(
         self, wanted: np.ndarray, values: bool, rows: np.ndarray | None = None
     ) -> Iterator[tuple[Pieces, Slot]]:
-        """Runs of pages, each in a buffer on the device, copied while earlier ones are worked on.
+        """Runs of pages, each in a buffer on the device, copied while earlier ones are processed.
 
-        Where rows are given, these alone, in pinned buffers.
+        If rows are given, only these, in pinned buffers.
         """
         return self._opened(self._bring_all(wanted, values, rows))
 
@@ -135,7 +135,8 @@ class Bringing(OnePass):
 
         def start(k: int) -> None:
             slot, stream, run = self._ring[k % count], self._streams[k % len(self._streams)], runs[k]
-            # Where its pages lie is settled now: until it has been worked on, none that is kept may go.
+            # Addresses of its pages are fixed now: until it has been processed, none of its cached pages may be
+            # evicted.
             if rows is not None:
                 slot.brought = []
                 coming.append(self._pool.submit(self._bring_on, device.id, runs[k], slot, stream, rows))
@@ -157,7 +158,7 @@ class Bringing(OnePass):
                 start(k)
             for k, run in enumerate(runs):
                 if k + count - 1 < len(runs):
-                    # Into the buffer of the window before this one.
+                    # Into the buffer of the previous window.
                     start(k + count - 1)
                 slot, future = self._ring[k % count], coming.popleft()
                 if future is not None:
@@ -179,7 +180,7 @@ class Bringing(OnePass):
                     self._leave(now)
 
     def _leave(self, now: Any) -> None:
-        """Have whoever is given the ring's memory next wait for the last window, and for copies that nobody awaits."""
+        """Make the next users of the ring's memory wait for the last window, and for abandoned copies."""
         for stream in self._streams:
             now.wait_event(stream.record())
         for slot in self._ring:
@@ -198,7 +199,7 @@ class Bringing(OnePass):
             (self._bring_rows if isinstance(what[-1], np.ndarray) else self._bring)(*what)
 
     def _bring_rows(self, run: Pieces, slot: Slot, stream: Any, rows: np.ndarray) -> None:
-        """Read some rows of a run into its pinned buffer, once the device has read what was there."""
+        """Read some rows of a run into its pinned buffer, once the device has read its previous contents."""
         assert slot.pinned is not None
         slot.free.synchronize()
         slot.ready.synchronize()
@@ -209,14 +210,14 @@ class Bringing(OnePass):
         slot.ready.record(stream)
 
     def _bring(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
-        """Copy what is not kept of a run, on a stream, once the buffer's last window is done with."""
+        """Copy the uncached pages of a run, on a stream, once the buffer's previous window has been processed."""
         from cupy.cuda import runtime
 
         pages = self.pages
         stream.wait_event(slot.free)
         begin = int(pages.offset[run.begin])
         if slot.pinned is not None:
-            # The pinned buffer is read by the last copy out of it, or where it is.
+            # The pinned buffer is read by the last copy from it, or by kernels in place.
             slot.ready.synchronize()
             slot.free.synchronize()
         source = self.host.place(run, slot.brought, slot.pinned)
@@ -233,7 +234,7 @@ class Bringing(OnePass):
         slot.ready.record(stream)
 
     def _keep(self, run: Pieces, slot: Slot, now: Any) -> None:
-        """Of what was brought, that which is to be kept; on the stream of the work, in its order."""
+        """Copy the admitted pages of a window to the cache; on the stream of the work, in its order."""
         from cupy.cuda import runtime
 
         pages, begin = self.pages, int(self.pages.offset[run.begin])
@@ -263,7 +264,7 @@ class Bringing(OnePass):
             runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
 
     def end_pass(self) -> None:
-        """As `OnePass.end_pass`; waits for the device, as the next run may work on another stream."""
+        """As `OnePass.end_pass`; waits for the device, as the next run may use another stream."""
         import cupy
 
         with cupy.cuda.Device(self._device):
@@ -271,7 +272,7 @@ class Bringing(OnePass):
             cupy.cuda.get_current_stream().synchronize()
 
     def close(self) -> None:
-        """Give back what it holds, which the device may be working on: the pool would hand it out to any stream."""
+        """Free all memory; waits for the device, since the pool could hand the memory to another stream."""
         self.end_pass()
         if self._threads is not None:
             self._threads.shutdown()

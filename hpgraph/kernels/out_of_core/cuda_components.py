@@ -17,10 +17,10 @@ SOURCE, THREADS = "spread_components.cuh", 256
 
 
 def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
-    """How many components there are, and the number of each vertex's.
+    """The number of components, and that of each vertex's component.
 
-    Where every arc has its reverse, those that leave the largest tree need no look: what does not belong to it after
-    the neighbours at hand have been followed is little, in a graph with hubs.
+    If every arc has its reverse, arcs that leave the largest tree are skipped: in a graph with hubs few vertices are
+    outside it once the resident neighbours have been linked.
 
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
     IPDPS'18.

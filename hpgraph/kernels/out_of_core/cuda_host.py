@@ -19,24 +19,24 @@ _NO_MEMORY = 2
 
 
 class Pointer(NamedTuple):
-    """An address, as arrays of CuPy's have it."""
+    """An address, in the form of CuPy's arrays."""
 
     ptr: int
 
 
 class HostArray(NamedTuple):
-    """Host memory that kernels read, as far as they ask: an address and a type."""
+    """Host memory that kernels read in place: an address and a type."""
 
     data: Pointer
     dtype: np.dtype
 
 
 class Pinned:
-    """Pinned memory of its own, given back when nothing refers to it and the device can no longer be reading it.
+    """Pinned memory, freed when it is unreferenced and the device can no longer be reading it.
 
-    Arrays are copied into such memory rather than pinned where they are. What is pinned is whole pages of the system's;
-    those at an array's ends it shares with whatever else the process has there, and CUDA refuses to copy an array of
-    which only a part is pinned. CuPy's pool would keep the memory, and hand it out again while the device still reads.
+    Arrays are copied into such memory instead of being pinned in place. Pinning works by whole memory pages; those at
+    an array's ends are shared with other data, and CUDA refuses to copy an array that is partly pinned. CuPy's pool
+    would keep the memory, and reuse it while the device still reads.
     """
 
     def __init__(self, nbytes: int) -> None:
@@ -64,16 +64,16 @@ def _unpin(address: int, device: Any) -> None:
 
 
 def addressed(nbytes: int) -> np.ndarray:
-    """Pinned memory of so many bytes, from a multiple of a disk's block on."""
+    """Pinned memory, aligned to a disk's block."""
     made = np.asarray(Pinned(nbytes + BLOCK))
     return made[-made.ctypes.data % BLOCK :][:nbytes]
 
 
 class HostPages:
-    """The stored bytes of pages, and their values, where the GPU can get at them.
+    """The stored bytes of pages, and their values, accessible to the GPU.
 
-    ``pages``: copied, or read from their file, into pinned memory when first wanted, if it may be so much;
-    ``host_memory``: bytes; None is no limit.
+    ``pages``: copied, or read from their file, into pinned memory when first needed, if `host_memory` suffices;
+    ``host_memory``: bytes; None for no limit.
     """
 
     def __init__(self, pages: Pages, host_memory: int | None) -> None:
@@ -81,8 +81,8 @@ class HostPages:
         self.resident = host_memory is None or pages.nbytes <= host_memory
         self._regions = Region(pages.stored), None if pages.values is None else Region(pages.values)
         self._arrays: tuple[np.ndarray | None, np.ndarray | None] | None = None
-        # Of a file, and where it is known where a page's rows are, they are read by themselves: of pages that had their
-        # checksum, and were not written to since.
+        # Rows of a file are read individually if their positions in a page are known: from pages with a verified
+        # checksum, not written to since.
         self.by_rows = not self.resident and self._regions[0].in_file and pages.values is None
         self.checked = np.zeros(pages.n_pages, np.bool_)
         self._directories = Directories(pages) if self.by_rows and pages.encoding == "gaps" else None
@@ -95,7 +95,7 @@ class HostPages:
         return self._arrays  # type: ignore[return-value]
 
     def _bring(self, array: Any, values: bool) -> np.ndarray | None:
-        """Copy an array, or read a file; every page is compared with its checksum once."""
+        """Copy an array, or read a file; every page's checksum is verified once."""
         if array is None or len(array) == 0:
             return np.empty(0, np.uint8) if array is not None else None
         pages = self.pages
@@ -118,14 +118,14 @@ class HostPages:
 
     @property
     def addresses(self) -> np.ndarray:
-        """The address of each page's stored bytes: uint64 array of shape (pages,)."""
+        """Address of each page's stored bytes: uint64 array of shape (pages,)."""
         if not self.resident:
             return np.zeros(self.pages.n_pages, np.uint64)
         return (self._here()[0].ctypes.data + self.pages.offset[:-1]).astype(np.uint64)
 
     @property
     def values(self) -> HostArray | None:
-        """The values of all entries, to be read in place."""
+        """The values of all entries, for reading in place."""
         if self.pages.dtype is None:
             return None
         held = self._here()[1]
@@ -133,7 +133,7 @@ class HostPages:
         return HostArray(Pointer(held.ctypes.data), self.pages.dtype)
 
     def place(self, run: Pieces, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> int:
-        """The address of a run's first byte; parts of its pages are brought into a buffer if they are not resident."""
+        """The address of a run's first byte; parts of its pages are read into a buffer unless they are resident."""
         offset = self.pages.offset
         begin, end = int(offset[run.begin]), int(offset[run.end])
         if self.resident:
@@ -154,9 +154,9 @@ class HostPages:
         return read.ctypes.data
 
     def place_rows(self, run: Pieces, rows: np.ndarray, gap: int, buffer: np.ndarray) -> tuple[int, int]:
-        """The address of a run's first byte, in a buffer into which no more is read of it than some rows; and how much.
+        """The address of a run's first byte, in a buffer that receives only some rows; and the bytes read.
 
-        ``rows``: ascending; ``gap``: bytes between two requests that are read along.
+        ``rows``: ascending; ``gap``: largest gap, in bytes, between two requests that is read too.
         """
         pages, offset = self.pages, self.pages.offset
         if self._regions[0].version() != self._version:
@@ -181,7 +181,7 @@ class HostPages:
         return read.ctypes.data, wanted.nbytes
 
     def place_of_values(self, run: Pieces, buffer: np.ndarray | None) -> int:
-        """The address of the values of a run's entries."""
+        """Address of the values of a run's entries."""
         first, size = self.pages.first_arc, self.pages.dtype.itemsize  # type: ignore[union-attr]
         if self.resident:
             held = self._here()[1]
@@ -200,7 +200,7 @@ class HostPages:
         return read.ctypes.data
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Free all memory and files."""
         self._arrays = None
         if self._readers is not None:
             self._readers.shutdown()

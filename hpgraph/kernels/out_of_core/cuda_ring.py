@@ -1,4 +1,4 @@
-"""The buffers on the GPU through which windows come, one after another."""
+"""Ring of window buffers on the GPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core.cuda_host import addressed
 from hpgraph.kernels.out_of_core.runs import most_stored
 
-# Pages of a window at the most, as in window.cuh.
+# Most pages of a window, as in window.cuh.
 MAX_PAGES = 64
 # Windows in the ring, from memory and from a disk.
 SLOTS, REQUESTS = 4, 9
@@ -20,9 +20,9 @@ SLOTS, REQUESTS = 4, 9
 def shares_of(
     pages: Pages, budget: int, window_bytes: int, resident: bool, shares: int
 ) -> tuple[int, int, int]:  # fmt: skip
-    """How a budget is shared out: arcs of a window, windows in the ring, and bytes for pages that are kept.
+    """Division of a budget: arcs of a window, windows in the ring, and bytes for cached pages.
 
-    ``budget``: bytes, of all stores together; ``window_bytes``: bytes of a window, at the most.
+    ``budget``: bytes, of all stores together; ``window_bytes``: most bytes of a window.
     """
     if pages.n_pages == 0:
         return 1, 2, 0
@@ -37,7 +37,7 @@ def shares_of(
             f"{tables * shares:,} and two pages in work {(least - tables) * shares:,}; give at least "
             f"{least * shares:,}"
         )
-    # At the most a quarter for what is in work.
+    # At most a quarter for pages being processed.
     left, slots = budget - tables, SLOTS if resident else REQUESTS
     most = max(left // 4 // (stored + arcs * of_values), 2)
     slots = int(min(slots, most))
@@ -48,7 +48,7 @@ def shares_of(
 
 
 def least_memory(pages: Pages) -> int:
-    """Bytes that a store cannot do without: tables, and two pages in work."""
+    """Least bytes of a store: tables, and two pages being processed."""
     if not pages.n_pages:
         return _tables(pages)
     of_values = 0 if pages.dtype is None else pages.dtype.itemsize
@@ -74,16 +74,16 @@ class Slot:
             addressed(arcs * pages.dtype.itemsize + (1 << 14)) if from_file and pages.dtype is not None else None
         )
         self.ready = cupy.cuda.Event(disable_timing=True)
-        # The pool hands out memory that what was launched before may still be working on: others' streams have to wait.
+        # The pool's memory may still be in use by earlier launches: copying streams have to wait for them.
         self.free = cupy.cuda.Event(disable_timing=True)
         self.free.record()
-        # Stretches of pages that are copied for the window now in it, and where all of its pages lie.
+        # Ranges of pages copied for the current window, and the addresses of all of its pages.
         self.brought: list[tuple[int, int]] = []
         self.places = np.empty(0, np.uint64)
 
 
 def pages_are_damaged(damaged: Any) -> bool:
-    """Whether a kernel met a page that is none; waits for the device, and forgets it."""
+    """Whether a kernel found a damaged page; waits for the device, and resets the flag."""
     if not int(damaged[0]):
         return False
     damaged.fill(0)

@@ -1,7 +1,7 @@
-"""Pages for the GPU: from pinned host memory, or from a file through it, past what is kept on the device.
+"""Pages for the GPU: from pinned host memory, or from a file through it, with a cache on the device.
 
-Where few rows of a page are wanted the page stays where it is, and kernels read those over the link; each page goes the
-way that is predicted to take less time.
+If few rows of a page are needed the page is not copied: kernels read the rows over the link. The cheaper way is
+predicted for each page.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from hpgraph.kernels.out_of_core.runs import Pieces, rows_of
 from hpgraph.kernels.pages.cpu_gaps import GROUP
 from hpgraph.kernels.pages.cuda import decode_places
 
-# Bytes a second from host memory and from a disk, until they are measured.
+# Assumed bytes a second from host memory and from a disk.
 LINK, DISK = 53e9, 2e9
-# A group of arcs in place costs the link what so many bytes do: of plain ids 48 million a second, however few are read,
-# at 53 GB/s; of gaps, whose places are found one after the other, 21 million at the best. A crowd of them in one step
-# takes three times as long, but the many windows that would be copied instead take longer yet: measured by searches.
+# Link cost, in bytes, of a group of arcs read in place: of plain ids 48 million groups a second, regardless of size, at
+# 53 GB/s; of gaps, whose positions depend on each other, 21 million at best. Many of them in one step take three times
+# as long, but the windows that would be copied instead take longer yet: measured by searches.
 GROUP_BYTES = {"none": 1100, "gaps": 2500}
 
 
@@ -35,13 +35,13 @@ class PageStore(Bringing):
 
     @property
     def resident(self) -> Resident:
-        """Offsets, and what is known of the arcs."""
+        """Row offsets, and the number and type of the arcs."""
         return Resident(self.pages.shape, self._tables[0], self.pages.nnz, self.pages.dtype)
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
-        """What some rows want; waits for the device.
+        """What some rows need; waits for the device.
 
-        ``rows``: which rows; None for all.
+        ``rows``: None for all.
         """
         pages = self.pages
         everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
@@ -62,7 +62,7 @@ class PageStore(Bringing):
             if self._in_place:
                 copied = in_place >= costs
             if self.host.by_rows:
-                # By themselves from the file: as many bytes as their groups have, or as requests cost a disk.
+                # Individually from the file: the bytes of their groups, or the cost of requests.
                 in_place = at_once * (sizes / np.maximum(-(-np.diff(pages.first_arc) // GROUP), 1))
                 cheap = 2 * np.maximum(in_place, counts[:, 0] * REQUEST_BYTES) < sizes
                 copied &= ~(cheap & self.host.checked)
@@ -79,11 +79,11 @@ class PageStore(Bringing):
 
     @property
     def _values_are_read(self) -> bool:
-        """Whether weights have to be read from a file each time, with the whole of their page."""
+        """Whether weights have to be read from a file each time, with their whole page."""
         return self._values_by_window and not self.host.resident
 
     def windows(self, wanted: Survey) -> Iterator[Tiles]:
-        """The windows over these pages, ascending; each is there until the next one is asked for."""
+        """The windows over these pages, ascending; each is valid until the next one is requested."""
         pages, tiles = self.pages, self._first_tile
         for run, slot in self._brought(wanted.pages, True):
             first, data = int(pages.first_arc[run.begin]), self._values_of(run, slot)
@@ -94,7 +94,7 @@ class PageStore(Bringing):
         self._raise_damage(wanted.pages)
 
     def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
-        """Windows with the arcs of some rows as plain ids; each is there until the next one is asked for."""
+        """Windows with the arcs of some rows as plain ids; each is valid until the next one is requested."""
         wanted = self.survey(rows)
         wanted = wanted._replace(pages=wanted.pages[pages])
         for run, slot in self._brought(wanted.pages, True):
@@ -105,17 +105,14 @@ class PageStore(Bringing):
             yield Window(self._tables[0], ids, values, rows_of(self.pages, run), first)
 
     def _values_of(self, run: Pieces, slot: Slot) -> HostArray | None:
-        """The weights of a run, as if those of all arcs were there."""
+        """The weights of a run, addressed as if those of all arcs were there."""
         if slot.values is None or self.pages.dtype is None:
             return None
         begins = int(self.pages.first_arc[run.begin]) * self.pages.dtype.itemsize
         return HostArray(Pointer(slot.values.data.ptr - begins), self.pages.dtype)
 
     def visits(self, wanted: Survey) -> Iterator[Spread]:
-        """The rows that were surveyed, to be visited where they lie, and where whole pages were cheaper to copy.
-
-        There.
-        """
+        """The surveyed rows, in place, and from copied pages if copying is cheaper."""
         import cupy
 
         pages, counts = self.pages, wanted.counts
@@ -161,7 +158,7 @@ class PageStore(Bringing):
     def _visits_by_rows(
         self, wanted: Survey, pages: np.ndarray, common: tuple[Any, Any, Any], bits: Any, more: Any
     ) -> Iterator[Spread]:
-        """Of pages in a file no more than the wanted rows, which kernels read in the pinned buffers they came into."""
+        """Read only the needed rows of pages in a file; kernels read them in the pinned buffers."""
         import cupy
 
         if not len(pages):

@@ -1,4 +1,4 @@
-"""Arcs of chosen rows on the GPU, read where they lie: listing them in groups, and going through those."""
+"""Visits of the arcs of chosen rows on the GPU, in place: listed in groups, which warps process."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ITEM = 16
 
 
 def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.ndarray:
-    """Of each page, how many of some rows have arcs in it, and how many arcs; waits for the device.
+    """For each page, the number of chosen rows with arcs in it, and of these arcs; waits for the device.
 
-    ``rows, more``: bits of the rows; rows without a bit in `more` are left out. Returns int64 array of shape (pages,
+    ``rows, more``: bitmaps of the rows; rows without a bit in `more` are excluded. Returns int64 array of shape (pages,
     2).
     """
     import cupy
@@ -41,9 +41,9 @@ def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.nda
 def visit(
     functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProgram | None, *, numbered: bool = False
 ) -> None:
-    """Let a functor of spread.cuh, or of a file that includes it, see the arcs of chosen rows.
+    """Call a functor of spread.cuh, or of a file that includes it, on the arcs of chosen rows.
 
-    ``numbered``: whether it is handed an arc's number in place of its weight.
+    ``numbered``: whether it gets an arc's number instead of its weight.
     """
     import cupy
 
@@ -75,7 +75,7 @@ def visit(
 
 
 def functor_struct(fields: tuple[Any, ...]) -> np.ndarray:
-    """A struct of fields, the first of which may itself be a struct."""
+    """A struct of fields; the first may itself be a struct."""
     head = b""
     if isinstance(fields[0], np.ndarray) and fields[0].dtype.kind == "V":
         head, fields = fields[0].tobytes(), fields[1:]
@@ -86,5 +86,5 @@ def functor_struct(fields: tuple[Any, ...]) -> np.ndarray:
 
 
 def groups_of(counts: np.ndarray) -> int:
-    """No more groups than these many rows and arcs of pages have: each row may begin and end within one."""
+    """Upper bound of the groups of these numbers of rows and arcs: each row may begin and end within one."""
     return int((counts[:, 1] // GROUP + 2 * counts[:, 0]).sum())

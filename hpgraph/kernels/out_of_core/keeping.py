@@ -1,9 +1,8 @@
-"""Which pages are kept in what a budget leaves.
+"""Page replacement: the pages to keep in the memory that a budget leaves.
 
-Programs that read everything in the order of the file again and again would never find anything under the least
-recently used: each page is dropped just before its turn. So pages are kept by how often supersteps have wanted them,
-and among equals stays who is there already. Sweeps then find as many pages as there is room for, and traversals the
-pages of hubs, which every superstep wants.
+Programs that scan the whole file again and again would never hit an LRU cache: each page is evicted just before its
+turn. So pages are kept by frequency of use in supersteps, and among equals cached pages stay. Sweeps then hit as many
+pages as fit, and traversals the pages of hubs, which every superstep needs.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ POLICIES = ("frequency", "lru", "none")
 
 
 class Kept:
-    """The pages kept within a room, by how often they were wanted.
+    """A cache of pages, by frequency of use.
 
-    ``sizes``: bytes of each page; ``room``: bytes there are.
+    ``sizes``: bytes of each page; ``room``: bytes of the cache.
     """
 
     def __init__(self, sizes: np.ndarray, room: int) -> None:
         self.sizes, self.room = np.asarray(sizes, np.int64), max(int(room), 0)
         self.here = np.zeros(len(self.sizes), np.bool_)
-        # Pages that are being worked on where they lie: none of them goes.
+        # Pages in use by kernels: they are not evicted.
         self.busy = np.zeros(len(self.sizes), np.bool_)
         self.used = 0
         self._times = np.zeros(len(self.sizes), np.int64)
@@ -35,9 +34,9 @@ class Kept:
         return bool(self.here[page])
 
     def begin(self, wanted: np.ndarray) -> None:
-        """A superstep wants these pages."""
+        """Count a superstep's use of these pages, and choose the pages to keep."""
         self._times[wanted] += 1
-        # Who is to be here after it: the most often wanted, and among equals those that are here.
+        # Pages to keep after it: the most frequently used, and among equals those that are cached.
         candidates = np.flatnonzero(self.here | (self._times > 0))
         order = np.lexsort((candidates, ~self.here[candidates], -self._times[candidates]))
         candidates = candidates[order]
@@ -46,11 +45,11 @@ class Kept:
         self._chosen[candidates[fits]] = True
 
     def wants(self, page: int) -> bool:
-        """Whether a page that is not here may be kept when it is brought."""
+        """Whether an uncached page may be cached when it is loaded."""
         return bool(self._chosen[page])
 
     def admits(self, page: int) -> list[int] | None:
-        """Whether a page that was brought is kept now: those that make room for it, or None if it is not."""
+        """Cache a loaded page if it is chosen: returns the evicted pages, or None if it is not cached."""
         if self.here[page] or not self._chosen[page]:
             return None
         dropped = []
@@ -66,57 +65,57 @@ class Kept:
         return dropped
 
     def add(self, page: int) -> None:
-        """A page is here from now on."""
+        """Mark a page as cached."""
         self.here[page] = True
         self.used += int(self.sizes[page])
 
     def drop(self, page: int) -> None:
-        """A page is here no more."""
+        """Mark a page as evicted."""
         self.here[page] = False
         self.used -= int(self.sizes[page])
 
     def found(self, page: int) -> None:
-        """A page that is here was used."""
+        """Note a hit."""
 
     def found_all(self, pages: np.ndarray) -> None:
-        """Pages that are here were used."""
+        """Note hits."""
 
     def wanted(self, low: int, high: int) -> list[int]:
-        """Of the pages low..high, those that are not here and may be kept."""
+        """The pages of low..high that are not cached and may be."""
         return (low + np.flatnonzero(self._chosen[low:high] & ~self.here[low:high])).tolist()
 
 
 class KeptLately(Kept):
-    """The least recently used go first: for comparison."""
+    """LRU replacement, for comparison."""
 
     def __init__(self, sizes: np.ndarray, room: int) -> None:
         super().__init__(sizes, room)
         self._order: OrderedDict[int, None] = OrderedDict()
 
     def begin(self, wanted: np.ndarray) -> None:
-        """A superstep wants these pages."""
+        """Nothing to count."""
 
     def wants(self, page: int) -> bool:
-        """Whether a page that is not here may be kept when it is brought."""
+        """Whether an uncached page may be cached when it is loaded."""
         return True
 
     def found(self, page: int) -> None:
-        """A page that is here was used."""
+        """Note a hit."""
         self._order.move_to_end(page)
 
     def drop(self, page: int) -> None:
-        """A page is here no more."""
+        """Mark a page as evicted."""
         super().drop(page)
         self._order.pop(page, None)
 
     def found_all(self, pages: np.ndarray) -> None:
-        """Pages that are here were used."""
+        """Note hits."""
         for page in pages.tolist():
             if page in self._order:
                 self._order.move_to_end(page)
 
     def wanted(self, low: int, high: int) -> list[int]:
-        """Of the pages low..high, those that are not here."""
+        """The pages of low..high that are not cached."""
         return (low + np.flatnonzero(~self.here[low:high])).tolist()
 
     def admits(self, page: int) -> list[int] | None:
@@ -137,7 +136,7 @@ class KeptLately(Kept):
 
 
 class Slab:
-    """Room handed out in stretches: the first that is long enough.
+    """A first-fit allocator.
 
     ``room``: bytes.
     """
@@ -146,7 +145,7 @@ class Slab:
         self._free = [(0, room)]
 
     def take(self, size: int) -> int | None:
-        """Where a stretch of this size begins; None if there is none."""
+        """Allocate a range of this size; returns its start, or None if there is none."""
         for i, (begin, length) in enumerate(self._free):
             if length >= size:
                 self._free[i : i + 1] = [(begin + size, length - size)] if length > size else []
@@ -154,7 +153,7 @@ class Slab:
         return None
 
     def give(self, begin: int, size: int) -> None:
-        """Take a stretch back."""
+        """Free a range."""
         i = bisect(self._free, (begin, size))
         self._free.insert(i, (begin, size))
         if i + 1 < len(self._free) and begin + size == self._free[i + 1][0]:
@@ -164,7 +163,7 @@ class Slab:
 
 
 def keeping(policy: str, sizes: np.ndarray, room: int) -> Kept:
-    """What keeps pages by a policy."""
+    """The cache for a policy."""
     if policy not in POLICIES:
         raise ValueError(f"policy must be one of {', '.join(POLICIES)}, not {policy!r}")
     return KeptLately(sizes, room) if policy == "lru" else Kept(sizes, 0 if policy == "none" else room)

@@ -1,9 +1,8 @@
-"""Bytes of pages from where they lie: an array, or a file, past the system's own cache where it lets us.
+"""Reading of pages from an array, or from a file with O_DIRECT if possible.
 
-Files are read by threads that each wait for one request: the system has no asynchronous reading that works on every
-file system, and a request of some hundred kilobytes costs a thread next to nothing (H. Liu, H. H. Huang, "Graphene",
-FAST'17, has its own threads for the same reason). O_DIRECT spares a copy, and leaves the system's cache to others;
-where a file system does not have it, reading is buffered.
+Threads read with one blocking request each: no asynchronous interface works on every file system, and a request of some
+hundred kilobytes costs a thread next to nothing (H. Liu, H. H. Huang, "Graphene", FAST'17, has dedicated threads for
+the same reason). O_DIRECT saves a copy, and leaves the page cache to others; without it, reading is buffered.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ import numpy as np
 
 from hpgraph.formats.file_stretch import FileStretch
 
-# Where Linux shows the files that a process has open.
+# Linux's directory of a process's open files.
 _OPEN = "/proc/self/fd"
-# What O_DIRECT aligns to: no block of a disk in use is larger.
+# Alignment for O_DIRECT: no disk in use has larger blocks.
 BLOCK = 4096
-# Small requests in flight: more threads than these slow each other down before the disk has enough to do.
+# Small requests in flight: more threads contend before the disk is saturated.
 REQUESTS = 16
 
 
 class Region:
-    """A stretch of bytes, in memory or in a file."""
+    """A range of bytes, in memory or in a file."""
 
     def __init__(self, array: np.ndarray[Any, Any] | FileStretch, direct: bool = True) -> None:
         self.in_file = isinstance(array, FileStretch)
@@ -38,12 +37,12 @@ class Region:
 
     @staticmethod
     def buffer(nbytes: int) -> np.ndarray:
-        """Room for a request of so many bytes wherever it begins, aligned as O_DIRECT wants it."""
+        """A buffer for a request of this size at any offset, aligned for O_DIRECT."""
         size = -(-(nbytes + 2 * BLOCK) // BLOCK) * BLOCK
         return np.frombuffer(mmap.mmap(-1, size), np.uint8)
 
     def read(self, begin: int, end: int, buffer: np.ndarray | None) -> np.ndarray:
-        """The bytes begin..end: a view, of `buffer` where they come from a file."""
+        """The bytes begin..end: a view, of `buffer` if they come from a file."""
         stretch = self._array
         if not isinstance(stretch, FileStretch) or buffer is None:
             return stretch[begin:end] if stretch.dtype == np.uint8 else stretch.view(np.uint8)[begin:end]  # type: ignore[union-attr]
@@ -57,7 +56,7 @@ class Region:
             if count == 0:
                 raise EOFError(stretch.path)
             done += count
-            # After a part that ends within a block O_DIRECT takes no more.
+            # After a part that ends within a block O_DIRECT refuses the next.
             if count % BLOCK and done < length:
                 self._direct = False
         return buffer[at - start : length]
@@ -66,7 +65,7 @@ class Region:
         self, begin: int, end: int, parts: Sequence[tuple[int, int]], buffer: np.ndarray,
         threads: Executor | None = None,
     ) -> np.ndarray:  # fmt: skip
-        """The bytes begin..end, of which only some parts are read or copied; what lies between holds anything."""
+        """The bytes begin..end, of which only some parts are read or copied; the rest is undefined."""
         if not isinstance(self._array, FileStretch):
             for low, high in parts:
                 buffer[low - begin : high - begin] = self.read(low, high, None)
@@ -76,7 +75,7 @@ class Region:
 
         def some(chosen: Sequence[tuple[int, int]]) -> None:
             for low, high in chosen:
-                # Every part at its own place: where a file's block begins there begins one of the buffer's.
+                # Every part at its own place, so that blocks of the file and of the buffer coincide.
                 self.read(low, high, buffer[(at + low) // BLOCK * BLOCK - start :])
 
         if threads is None or len(parts) < 2:
@@ -90,7 +89,7 @@ class Region:
         try:
             return os.preadv(self._file(stretch), [into.data], at)
         except OSError as error:
-            # Some file systems take the flag and refuse the request.
+            # Some file systems accept the flag and refuse the request.
             if not self._direct or error.errno != errno.EINVAL:
                 raise
             self._direct = False
@@ -100,7 +99,7 @@ class Region:
         if not self._direct:
             return stretch.file.fileno()
         if self._own is None:
-            # Once more the file that is open, whatever has its name by now.
+            # Reopen the same open file, even if its name now refers to another.
             try:
                 self._own = os.open(f"{_OPEN}/{stretch.file.fileno()}", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
             except OSError:
@@ -109,7 +108,7 @@ class Region:
         return self._own
 
     def version(self) -> tuple[int, int]:
-        """Time of the last change, and length, of the file; the same for as long as nobody writes to it."""
+        """Time of the last change, and length, of the file; constant while it is not written to."""
         if not isinstance(self._array, FileStretch):
             return 0, 0
         now = os.fstat(self._array.file.fileno())

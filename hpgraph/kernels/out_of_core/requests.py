@@ -1,7 +1,7 @@
-"""Where few rows of a page are wanted from a file: the blocks that hold them, put together where they are neighbours.
+"""Requests for single rows of pages in a file: the blocks that hold them, merged if adjacent.
 
-After H. Liu, H. H. Huang, "Graphene: fine-grained IO management for graph computing", FAST'17: what is wanted is known
-in blocks of 512 bytes; gaps of up to 16 blocks are read along, which costs a disk less than another request.
+After H. Liu, H. H. Huang, "Graphene: fine-grained IO management for graph computing", FAST'17: needed data is known in
+blocks of 512 bytes; gaps of up to 16 blocks are read too, which costs a disk less than another request.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from hpgraph.formats import Pages
 
 BLOCK = 512
-# Bytes between two requests that are read along.
+# Largest gap, in bytes, between two requests that is read too.
 GAP = 16 * BLOCK
 # Requests a second of 4 KiB, and bytes a second, of a server's disk: a request costs as much as 21 KiB.
 REQUEST_BYTES = int(2e9 / 93e3)
 
 
 class Ranges(NamedTuple):
-    """Stretches of bytes, ascending, none of which touches another.
+    """Disjoint ranges of bytes, ascending.
 
     Attributes
     ----------
@@ -35,14 +35,14 @@ class Ranges(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all of them."""
+        """Total bytes."""
         return int((self.end - self.begin).sum())
 
 
 def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """The pages of which it takes less to read the wanted rows one by one than to read all.
+    """The pages of which it is cheaper to read the needed rows than all.
 
-    ``rows``: wanted, ascending.
+    ``rows``: ascending.
     """
     begin, end = pages.indptr[rows], pages.indptr[rows + 1]
     begin, end = begin[end > begin], end[end > begin]
@@ -65,9 +65,9 @@ def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndar
 
 
 def requests_for(pages: Pages, rows: np.ndarray, begin: int, end: int, gap: int = GAP) -> Ranges:
-    """The requests for the wanted rows of the pages begin..end, in bytes of what is stored.
+    """The requests for the needed rows of the pages begin..end, in stored bytes.
 
-    ``rows``: ascending; ``gap``: bytes between two of them that are read along.
+    ``rows``: ascending; ``gap``: largest gap, in bytes, between two of them that is read too.
     """
     size, first = pages.id_dtype.itemsize, pages.first_arc
     low, high = pages.indptr[rows], pages.indptr[rows + 1]
@@ -78,7 +78,7 @@ def requests_for(pages: Pages, rows: np.ndarray, begin: int, end: int, gap: int 
 
 
 def _merged(low: np.ndarray, high: np.ndarray, gap: int) -> Ranges:
-    """Ascending stretches, put together where no more than a gap lies between them."""
+    """Merge ascending ranges with at most a gap between them."""
     if not len(low):
         return Ranges(low, high)
     apart = np.flatnonzero(low[1:] > high[:-1] + gap) + 1
@@ -86,30 +86,30 @@ def _merged(low: np.ndarray, high: np.ndarray, gap: int) -> Ranges:
 
 
 class Directories:
-    """Of pages of gaps what says where each group of arcs begins: with it groups are read by themselves.
+    """Start of each group of arcs in pages of gaps: with it groups are read individually.
 
     Attributes
     ----------
     known : array of bool
-        Of each page, whether its directory is here.
+        Flags of the pages with a known directory.
     """
 
     def __init__(self, pages: Pages) -> None:
         self._pages, self._held = pages, {}  # type: ignore[var-annotated]
         self.known = np.zeros(pages.n_pages, np.bool_)
         groups = -(-np.diff(pages.first_arc) // GROUP)
-        # Of each page its groups and one more place, where it ends.
+        # For each page its groups and one more element, its end.
         self._base = np.concatenate(([0], np.cumsum(groups + 1)))
         self._places = np.zeros(int(self._base[-1]), np.int64)
 
     @staticmethod
     def nbytes(pages: Pages) -> int:
-        """Bytes of all of them: 3 for each 32 arcs."""
+        """Bytes of all directories: 3 for each 32 arcs."""
         counts = np.diff(pages.first_arc)
         return sum(directory_bytes(count) + 8 * (-(-count // GROUP) + 1) for count in counts.tolist())
 
     def learn(self, page: int, stored: np.ndarray) -> None:
-        """Keep that of a page whose bytes are here and whole."""
+        """Keep the directory of a page whose bytes are complete."""
         if not self.known[page]:
             pages, count = self._pages, int(self._pages.first_arc[page + 1] - self._pages.first_arc[page])
             held = self._held[page] = stored[: directory_bytes(count)].copy()
@@ -118,14 +118,14 @@ class Directories:
             self.known[page] = True
 
     def put(self, page: int, stored: np.ndarray) -> None:
-        """Write the directory to where the page's bytes begin."""
+        """Write the directory to the start of the page's bytes."""
         held = self._held[page]
         stored[: len(held)] = held
 
     def requests(self, rows: np.ndarray, begin: int, end: int, gap: int) -> tuple[Ranges, list[np.ndarray]]:
-        """The requests for the wanted rows of the pages begin..end, and of each page which groups they bring.
+        """The requests for the needed rows of the pages begin..end, and the groups of each page that they cover.
 
-        ``rows``: ascending; ``gap``: bytes between two requests that are read along.
+        ``rows``: ascending; ``gap``: largest gap, in bytes, between two requests that is read too.
         """
         pages, base = self._pages, self._base[begin : end + 1]
         some = rows[slice(*np.searchsorted(rows, (pages.first_row[begin], pages.last_row[end - 1] + 1)))]
@@ -136,17 +136,17 @@ class Directories:
         np.add.at(edges, self._slot(low) - base[0], 1)
         np.add.at(edges, self._slot(high - 1) + 1 - base[0], -1)
         flags = np.cumsum(edges[:-1]) > 0
-        flags[base[1:] - base[0] - 1] = False  # a page's end is no group
+        flags[base[1:] - base[0] - 1] = False  # a page's end is not a group
         turns = base[0] + np.flatnonzero(np.diff(np.concatenate(([False], flags, [False]))))
         begins, ends = self._places[turns[::2]], self._places[turns[1::2]]
         page = np.searchsorted(pages.offset, begins, side="right") - 1
-        # A page's end lies at no block's: what follows is another page, which is read for itself.
+        # A page does not end at a block boundary: what follows is another page, which is read separately.
         ends = np.minimum(-(-ends // BLOCK) * BLOCK, pages.offset[page + 1])
         begins = np.maximum(begins // BLOCK * BLOCK, pages.offset[page])
         chosen = [flags[a : b - 1] for a, b in zip(base[:-1] - base[0], base[1:] - base[0], strict=True)]
         return _merged(begins, ends, gap), chosen
 
     def _slot(self, arcs: np.ndarray) -> np.ndarray:
-        """Where the groups of some arcs stand among all."""
+        """Index among all groups of those that contain the given arcs."""
         page = np.searchsorted(self._pages.first_arc, arcs, side="right") - 1
         return self._base[page] + (arcs - self._pages.first_arc[page]) // GROUP

@@ -1,4 +1,4 @@
-"""Pages put together: adjacent ones are brought by one request, and worked on as one window."""
+"""Runs of adjacent pages, loaded by one request and processed as one window."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Pieces(NamedTuple):
-    """Pages ``begin`` to ``end`` of a matrix, which become one window."""
+    """Pages ``begin`` to ``end`` of a matrix, one window."""
 
     begin: int
     end: int
 
 
 def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int | None = None) -> list[Pieces]:
-    """Cut ascending page numbers into stretches of adjacent ones with at most so many arcs, or a page alone.
+    """Divide ascending page numbers into runs of adjacent ones with at most `most` arcs, or single pages.
 
     ``pages``: ascending.
     """
@@ -38,7 +38,7 @@ def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int |
 
 
 def gaps(run: Pieces, kept: np.ndarray) -> Iterator[tuple[int, int]]:
-    """The stretches of a run that are not kept."""
+    """The ranges of a run that are not cached."""
     begin = run.begin
     for page in range(run.begin, run.end + 1):
         if page == run.end or kept[page]:
@@ -48,7 +48,7 @@ def gaps(run: Pieces, kept: np.ndarray) -> Iterator[tuple[int, int]]:
 
 
 def most_stored(pages: Pages, arcs: int) -> int:
-    """The most bytes that adjacent pages of so many arcs store, or a page alone."""
+    """Most stored bytes of adjacent pages with this number of arcs, or of a single page."""
     first, offset = pages.first_arc, pages.offset
     if len(first) < 2:
         return 0
@@ -57,5 +57,5 @@ def most_stored(pages: Pages, arcs: int) -> int:
 
 
 def rows_of(pages: Pages, run: Pieces) -> tuple[int, int]:
-    """The rows that have arcs in a run: the first, and the one past the last."""
+    """The rows with arcs in a run: the first, and the one past the last."""
     return int(pages.first_row[run.begin]), int(pages.last_row[run.end - 1]) + 1

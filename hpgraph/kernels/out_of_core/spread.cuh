@@ -1,14 +1,14 @@
-// Rows here and there, each read where its page lies: kept on the device, brought there, or still in host memory, which
-// the GPU reads over the link as its own (S. Min et al., "EMOGI", VLDB'20).
+// Scattered rows, each read in place: from pages cached on the device, copied there, or in host memory, which the GPU
+// reads over the link (S. Min et al., "EMOGI", VLDB'20).
 //
-// What is wanted of the rows is listed in groups of up to GROUP arcs, so that a hub is shared by as many warps as it
-// fills; then a warp takes a group at a time. Messages meet by atomic operations.
+// The needed parts of rows are listed in groups of up to GROUP arcs, so that a hub is shared by as many warps as it
+// fills; then each warp takes one group at a time. Messages are combined by atomic operations.
 #pragma once
 #include "window.cuh"
 
 namespace hpgraph {
 
-// The pages of a matrix, and where each lies.
+// The pages of a matrix, and their addresses.
 template <class Index, class Weight>
 struct Spread {
     const i64* indptr;
@@ -35,8 +35,8 @@ __device__ inline i64 page_of(const i64* first_arc, i64 pages, i64 arc) {
     return low;
 }
 
-// Of each page, how many of the rows have arcs in it, and how many arcs those are: a block a page. `rows` may be null for
-// all; `more` leaves out the others.
+// For each page, the number of chosen rows with arcs in it, and of these arcs: one block a page. `rows` is null for
+// all; rows without a bit in `more` are excluded.
 __global__ void __launch_bounds__(THREADS)
 survey_pages(const i64* indptr, const i64* first_arc, const i64* first_row, const i64* last_row, const u32* rows,
              const u32* more, i64* found) {
@@ -60,7 +60,7 @@ survey_pages(const i64* indptr, const i64* first_arc, const i64* first_row, cons
     if (threadIdx.x < 2) found[2 * page + threadIdx.x] = sums[threadIdx.x];
 }
 
-// The groups of the rows begin..end that are wanted and lie in chosen pages.
+// Lists the groups of the chosen rows in begin..end that lie in chosen pages.
 __global__ void __launch_bounds__(THREADS)
 list_groups(const i64* indptr, const i64* first_arc, i64 pages, const unsigned char* chosen, const u32* rows,
             const u32* more, i64 begin, i64 end, Item* items, u64* tail, u64 room) {
@@ -79,7 +79,7 @@ list_groups(const i64* indptr, const i64* first_arc, i64 pages, const unsigned c
     }
 }
 
-// `visit(row, id, weight)` of every arc of the groups; `visit.wants(row)` is asked before a group.
+// Calls `visit(row, id, weight)` on every arc of the groups; `visit.wants(row)` is called before a group.
 template <class Index, class Weight, bool GAPS, class Visit>
 __global__ void __launch_bounds__(THREADS)
 visit_groups(const Visit visit, const Spread<Index, Weight> spread, const Item* items, const u64* tail, u64 room,
@@ -103,7 +103,7 @@ visit_groups(const Visit visit, const Spread<Index, Weight> spread, const Item* 
         } else {
             const i64 from = max(begin, (i64)item.group * GROUP), to = min(end, (i64)(item.group + 1) * GROUP);
             const Index* ids = (const Index*)stored;
-            // From where a line of memory begins: less is asked for over the link.
+            // Aligned to cache lines: fewer transactions over the link.
             for (i64 position = (from & ~31ll) + lane; position < to; position += 32)
                 if (position >= from) use(position, (u64)ids[position]);
         }
@@ -116,7 +116,7 @@ struct Meet {
     __device__ static Message apply(Message a, Message b) { return Program::join(a, b); }
 };
 
-// A row sends to the vertices that its arcs lead to.
+// Pushes a row's messages along its arcs.
 template <class Program, bool ONCE>
 struct Send {
     Program program;
@@ -141,7 +141,7 @@ struct Send {
     }
 };
 
-// A row receives from the first active vertex among its neighbours.
+// A row receives from its first active neighbour found.
 template <class Program>
 struct Receive {
     Program program;
@@ -161,7 +161,7 @@ struct Receive {
     }
 };
 
-// Every vertex that still waits looks at one neighbour of many arcs, which is kept for it.
+// Bottom-up step along the resident neighbour of each waiting vertex.
 template <class Program, class Index>
 __global__ void __launch_bounds__(THREADS)
 receive_from_head(Program program, i64 n, const Index* head, const u32* active, const u32* waiting, u32* received,

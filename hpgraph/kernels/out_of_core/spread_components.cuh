@@ -1,5 +1,5 @@
-// Weakly connected components of a graph whose arcs are not in memory: the union-find of components.cuh, first along the
-// one neighbour that is kept for every vertex, then along the arcs of those that are not yet in the largest tree.
+// Weakly connected components of a graph whose arcs are not in memory: the union-find of components.cuh, first along
+// the resident neighbour of every vertex, then along the arcs of vertices outside the largest tree.
 #pragma once
 #include "components.cuh"
 #include "spread.cuh"
@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(THREADS) link_heads(i64 n, const Id* head, Id*
     if (v < n && head[v] >= 0) hook<Id>(label, (Id)v, head[v]);
 }
 
-// Bits of the vertices outside the tree of `largest`.
+// Bitmap of the vertices outside the tree of `largest`.
 template <class Id>
 __global__ void __launch_bounds__(THREADS) mark_outside(i64 n, const Id* largest, Id* label, u32* outside) {
     const i64 v = (i64)blockIdx.x * THREADS + threadIdx.x;
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(THREADS) mark_outside(i64 n, const Id* largest
     if (lane_of_warp() == 0) outside[v >> 5] = bits;
 }
 
-// A row and the vertex that an arc of it leads to belong together.
+// Links a row and the vertex at the end of its arc.
 template <class Id>
 struct Hook {
     Id* label;

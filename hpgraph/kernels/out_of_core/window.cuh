@@ -1,10 +1,10 @@
-// Products over windows: some pages of a matrix's arcs that are resident, whose rows may go on in the next.
+// Products over windows: resident pages of a matrix's arcs; rows may extend into the next window.
 //
-// A block takes a tile, some thousand adjacent arcs of a page, whatever rows they belong to: it decodes them, makes their
-// messages in shared memory, many loads in flight, and folds those by rows. Rows that go on from tile to tile leave a
-// part in each, which a second kernel joins in their order. No atomic operation touches a message, so sums repeat bit for
-// bit. (Stretches of equally many entries as in D. Merrill, M. Garland, "Merge-based parallel sparse matrix-vector
-// multiplication", SC'16, here as long as what is decoded at once.)
+// A block takes a tile, some thousand adjacent arcs of a page, regardless of rows: it decodes them, computes their
+// messages in shared memory, with many loads in flight, and folds those by rows. Rows that extend over several tiles
+// leave a part in each, which a second kernel joins in order. No atomics touch messages, so sums are bitwise
+// reproducible. (Stretches of equally many entries as in D. Merrill, M. Garland, "Merge-based parallel sparse
+// matrix-vector multiplication", SC'16, here of the length that is decoded at once.)
 #pragma once
 #include "atomics.cuh"
 #include "gaps.cuh"
@@ -15,11 +15,11 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int GROUP = GAPS_GROUP;
 constexpr int TILE = WARPS * GROUP;   // arcs of a block: a group a warp
-constexpr int EACH = 8;               // arcs that a thread has under way
+constexpr int EACH = 8;              // arcs that a thread has in flight
 constexpr int SERIAL = 48;            // arcs of a row that a thread folds alone
 constexpr int MAX_PAGES = 64;        // pages of a window
 
-// The weight of an arc of a pattern is 1, and takes no memory.
+// A pattern: all weights are 1, and take no memory.
 struct NoWeights {
     int unused;
 };
@@ -35,7 +35,7 @@ struct Weights<NoWeights> {
     __device__ int operator[](i64) const { return 1; }
 };
 
-// Its number in place of its weight.
+// The arc's number instead of its weight.
 struct ArcNumbers {
     int unused;
 };
@@ -45,7 +45,7 @@ struct Weights<ArcNumbers> {
     __device__ i64 operator[](i64 j) const { return j; }
 };
 
-// The tables of a matrix in pages; `weights` as if all of them were there.
+// The tables of a matrix in pages; `weights` is addressed as if all of them were there.
 template <class Weight>
 struct Tables {
     const i64* indptr;
@@ -59,7 +59,7 @@ struct Tables {
     u32 mask;
 };
 
-// Where the pages of a window lie.
+// Addresses of the pages of a window.
 struct Places {
     const unsigned char* at[MAX_PAGES];
 };
@@ -72,11 +72,11 @@ struct Sum {
     bool found;
 };
 
-// What a tile leaves of rows that it shares: of the one that began before, and of the last, if that goes on.
+// A tile's parts of shared rows: of the one that began before, and of the last, if it continues.
 template <class Message>
 struct Carry {
     i64* start;     // first arc of the tile
-    i64* last_row;  // -1: none goes on
+    i64* last_row;  // -1: no row continues
     Message* first;
     Message* last;
     unsigned char* found;  // bit 0 of the first, 1 of the last
@@ -87,7 +87,7 @@ struct Gathering {
     typedef typename Program::Message Message;
     Program program;
     const u32* active;
-    u32* received;  // null where nobody asks
+    u32* received;  // null if not needed
     Message* message;
     Message identity;
 
@@ -95,7 +95,7 @@ struct Gathering {
         sum.value = Program::join(sum.value, value), sum.found = true;
     }
 
-    // The warp's sums as one, in every lane; the same tree whatever the lanes found.
+    // The warp's sum, in lane 0; always the same tree.
     __device__ void combine(Sum<Message>& sum) const {
         for (int d = 16; d; d >>= 1) {
             Message other;
@@ -113,7 +113,7 @@ struct Gathering {
     }
 };
 
-// The last of the rows low..high that begins at an arc or before; by a warp, 32 probes at a time.
+// The last of the rows low..high that starts at or before an arc; warp-collective, 32 probes at a time.
 __device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 arc) {
     while (true) {
         const i64 step = (high - low + 31) / 32, probe = low + lane_of_warp() * step;
@@ -130,7 +130,7 @@ gather_tiles(const Gathering<Program> how, const Tables<Weight> tables, const Pl
              const Carry<typename Program::Message> carry, int* damaged) {
     typedef typename Program::Message Message;
     constexpr bool SOME = FILTER || Program::CHOOSES_ARCS;
-    // Messages take the place of ids, from the last on, where they are as wide or wider.
+    // Messages overwrite ids, from the last on, if they are at least as wide.
     constexpr int BESIDE = GAPS && sizeof(Message) < sizeof(Index) ? TILE * sizeof(Index) : 0;
     __shared__ __align__(16) unsigned char memory[BESIDE + TILE * sizeof(Message)];
     __shared__ u32 live[TILE / 32];
@@ -141,7 +141,7 @@ gather_tiles(const Gathering<Program> how, const Tables<Weight> tables, const Pl
     Message* const sent = (Message*)(memory + BESIDE);
     const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
     const i64 before = tables.first_tile[page], tile = before + blockIdx.x;
-    // Which of the window's pages.
+    // Page of the tile within the window.
     i64 low = 0, high = pages;
     while (high - low > 1) {
         const i64 middle = (low + high) / 2;
@@ -224,7 +224,7 @@ gather_tiles(const Gathering<Program> how, const Tables<Weight> tables, const Pl
         if (!begins) carry.first[blockIdx.x] = sum.value;
         else carry.last[blockIdx.x] = sum.value, carry.last_row[blockIdx.x] = v;
         if (sum.found) {
-            // One of two threads at the most for each bit; both share a byte.
+            // At most one of two threads for each bit; both share a byte.
             atomicOr((u32*)(carry.found + (blockIdx.x & ~3)), (begins ? 2u : 1u) << (blockIdx.x & 3) * 8);
         }
     };
@@ -255,7 +255,8 @@ gather_tiles(const Gathering<Program> how, const Tables<Weight> tables, const Pl
     }
 }
 
-// Rows that several tiles share: a warp for the last one of each tile, and for one that began before the window.
+// Joins rows shared by several tiles: one warp for the last row of each tile, and one for a row that began before the
+// window.
 template <class Program>
 __global__ void __launch_bounds__(THREADS)
 join_tiles(const Gathering<Program> how, const i64* indptr, i64 row_before, i64 tiles,
@@ -263,7 +264,7 @@ join_tiles(const Gathering<Program> how, const i64* indptr, i64 row_before, i64 
     typedef typename Program::Message Message;
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5);
     if (warp > tiles) return;
-    // The warp past the last tile's is for the row that began before.
+    // The warp after the last tile's handles the row that began before.
     const bool continues = warp == tiles;
     const i64 row = continues ? row_before : carry.last_row[warp];
     if (row < 0 || !how.program.cond(row)) return;

@@ -1,7 +1,7 @@
-"""Arcs into pages and out of them: cut, encode, decode.
+"""Conversion of arcs to pages and back: cutting, encoding, decoding.
 
-What a page is, `hpgraph.formats.Pages` says. Whatever bytes a page holds, decoding it writes nowhere but into the
-arrays that are given, and what it writes are ids of columns that there are.
+`hpgraph.formats.Pages` describes pages. For any bytes of a page, decoding writes nothing outside the given arrays, and
+only ids of existing columns.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hpgraph.formats import CSR, Pages
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 
 ARCS_PER_PAGE = 1 << 18
-"""Entries of a page unless its maker says otherwise: a mebibyte of plain ids, at which links and disks are near their
-full speed, and of which a cache still holds many."""
+"""Default entries of a page: a mebibyte of plain ids, at which links and disks reach nearly full speed, while a cache
+still holds many pages."""
 
 
 def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none") -> Pages:
-    """The entries of a matrix in pages, in memory.
+    """Divide the entries of a matrix into pages, in memory.
 
     ``csr``: on the CPU, its rows sorted and free of duplicates. Returns Pages: plain ids, offsets and values are shared
     with the matrix.
@@ -54,7 +54,7 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
 
 
 def encode(ids: Any, columns: int, encoding: str) -> Any:
-    """The bytes of a page.
+    """Encode a page.
 
     ``encoding``: gaps are those of 32-bit ids.
     """
@@ -70,10 +70,9 @@ def encode(ids: Any, columns: int, encoding: str) -> Any:
 def decode(
     pages: Pages, page: int, out_indices: Any, out_values: Any = None, payload: Any = None, groups: Any = None
 ) -> int:
-    """The ids and values of one page on the CPU, from bytes whose checksum was compared before (`Pages.check`).
+    """Decode one page on the CPU, from bytes with a verified checksum (`Pages.check`).
 
-    ``payload``: the page's stored bytes, where they have been read already; they begin at a multiple of 8. Returns int:
-    how many entries were written.
+    ``payload``: the page's stored bytes, if already read; aligned to 8 bytes. Returns int: number of entries written.
     """
     count = int(pages.first_arc[page + 1] - pages.first_arc[page])
     stored = pages.payload(page) if payload is None else payload

@@ -1,19 +1,19 @@
-"""The code "gaps" on the CPU: ids of a page as the bits of their gaps, 32 at a time; `gaps.cuh` decodes the same.
+"""The encoding "gaps" on the CPU: the differences of a page's ids, bit-packed in blocks of 32; GPU: `gaps.cuh`.
 
-A page's ids, row after row, are one sequence. Each is written as its distance from the one before, less one: small
-within a row, which ascends, and of either sign where a row begins. Distances are taken modulo a power of two that is
-no less than the number of columns, so that sums of them give the ids back, and a decoder need not know of rows.
+A page's ids, row after row, are one sequence. Each is stored as its difference from the one before, less one: small
+within a row, which ascends, and of either sign where a row begins. Differences are taken modulo a power of two that is
+at least the number of columns, so that their sums give the ids, and decoding does not depend on rows.
 
-Blocks of 32 distances are packed at a width of their own (frame of reference with exceptions: M. Zukowski et al.,
+Blocks of 32 differences are packed at a width of their own (frame of reference with exceptions: M. Zukowski et al.,
 "Super-scalar RAM-CPU cache compression", ICDE'06; D. Lemire, L. Boytsov, "Decoding billions of integers per second
-through vectorization", Software: Practice and Experience 45(1), 2015). Distances that do not fit have their upper bits
-behind, and a word with a bit for each says which they are. A header of 16 bits tells the width (bits 0 to 4), whether
-signs are folded into the lowest bit (bit 5), how many exceptions there are (6 to 10) and how wide their upper bits are
-(11 to 15): so a block's length is known from its header, and the place of each block of a group from one prefix sum.
+through vectorization", Software: Practice and Experience 45(1), 2015). The upper bits of differences that do not fit
+follow, after a word with a bit for each of these. A 16-bit header holds the width (bits 0 to 4), whether signs are
+folded into the lowest bit (bit 5), the number of exceptions (6 to 10) and the width of their upper bits (11 to 15): so
+a block's length follows from its header, and the offset of each block of a group from one prefix sum.
 
-A page is: for each group of 512 ids, two words, where in the page's words its first block begins and the id before its
-first; the headers, two bytes each, up to a multiple of 8 bytes; the words of the blocks; zeros, at least eight bytes,
-up to a multiple of 64. All is little-endian.
+A page consists of: for each group of 512 ids, two words, the offset of its first block in the page's words and the id
+before its first; the headers, two bytes each, padded to a multiple of 8 bytes; the words of the blocks; zeros, at least
+eight bytes, up to a multiple of 64. All is little-endian.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from hpgraph.semiring.intrinsic import intrinsic
 Array = np.ndarray[Any, Any]
 
 BLOCK = 32
-"""Ids packed at one width: the lanes of a warp."""
+"""Ids packed at one width: one a lane of a warp."""
 GROUP = 512
-"""Ids from one place in a page at which decoding may begin to the next. Stored they take about a kilobyte, which a link
-to host memory delivers in little more time than its smallest request."""
+"""Ids of a group; decoding may start at each. Stored they take about a kilobyte, which a link to host memory
+transfers in little more time than its smallest request."""
 _WIDEST = 31
 _PADDING = 64
 
 
 def word_bits(columns: int) -> int:
-    """Bits of an id of so many columns, of which distances are taken modulo two to that power."""
+    """Bits of an id of `columns` columns; differences are taken modulo two to this power."""
     return max(columns - 1, 1).bit_length()
 
 
 def encode(ids: Array, columns: int) -> Array:
-    """A page of ids, encoded."""
+    """Encode a page of ids."""
     blocks, groups = -(-len(ids) // BLOCK), -(-len(ids) // GROUP)
     begin = 8 * groups + -(-2 * blocks // 8) * 8
-    # The widest block there is, and what is put behind.
+    # The largest block, and the padding.
     out = np.zeros(begin + 4 * _WIDEST * blocks + 8 + _PADDING, dtype=np.uint8)
     directory, headers = out[: 8 * groups].view(np.uint32), out[8 * groups :][: 2 * blocks].view(np.uint16)
     words = _encode(ids, (1 << word_bits(columns)) - 1, directory, headers, out[begin:].view(np.uint32))
@@ -59,13 +59,13 @@ def encode(ids: Array, columns: int) -> Array:
 
 @njit
 def _folded(distance):
-    """0, -1, 1, -2, ... as 0, 1, 2, 3, ..."""
+    """Zigzag: 0, -1, 1, -2, ... as 0, 1, 2, 3, ..."""
     return (distance << 1) ^ (distance >> 63)
 
 
 @njit
 def _put_bits(words, place, value):
-    """Set bits of a value at a place counted in bits, where there are zeros."""
+    """Write a value at a bit offset; the bits there are zero."""
     at, shifted = place >> 5, value << (place & 31)
     words[at] |= np.uint32(shifted & 0xFFFFFFFF)
     if shifted >> 32:
@@ -74,9 +74,9 @@ def _put_bits(words, place, value):
 
 @njit
 def _narrowest(lengths):
-    """Words, width, number of exceptions and width of their upper bits that take the fewest words.
+    """Words, width, number of exceptions and width of their upper bits that minimize the words.
 
-    `lengths[l]` is how many distances take l bits.
+    `lengths[l]`: number of differences of l bits.
     """
     top = 32
     while top > 0 and lengths[top] == 0:
@@ -140,7 +140,7 @@ def _bits_in_python(array: Array, begin: int, place: int) -> np.int64:
 
 @intrinsic(_bits_in_python)
 def _bits(typingctx: Any, array: Any, begin: Any, place: Any) -> Any:
-    """The 32 bits from a place, counted in bits from a byte of an array; eight bytes of the array are read."""
+    """The 32 bits at a bit offset from a byte of an array; eight bytes of the array are read."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         wide = ir.IntType(64)
@@ -154,16 +154,16 @@ def _bits(typingctx: Any, array: Any, begin: Any, place: Any) -> Any:
 
 
 ALL = np.empty(0, np.bool_)
-"""In place of flags of groups: every one of them."""
+"""Instead of flags of groups: all of them."""
 
 
 def directory_bytes(count: int) -> int:
-    """Bytes before the words of the blocks of a page of so many ids: where groups begin, and headers."""
+    """Bytes before the words of the blocks of a page of `count` ids: group table and headers."""
     return 8 * -(-count // GROUP) + -(-2 * -(-count // BLOCK) // 8) * 8
 
 
 def group_ends(directory: Array, count: int, nbytes: int) -> Array:
-    """Where the words of each group of a page begin, in bytes from the page's first, and where the last one's end.
+    """Start of the words of each group of a page, in bytes from the page's start, and the end of the last one.
 
     ``count, nbytes``: ids of the page, and bytes.
     """
@@ -174,11 +174,10 @@ def group_ends(directory: Array, count: int, nbytes: int) -> Array:
 
 @njit(cache=True, nogil=True)
 def decode_gaps(stored, count, columns, mask, out, chosen):
-    """Write the ids of a page, int32; True where its bytes are no page of so many ids, or an id is none of the columns.
+    """Decode the ids of a page, int32; True if the bytes are not such a page, or an id is out of range.
 
-    Of groups for which `chosen` is false nothing is read or written but what the directory says; without elements it
-    stands for all. Nothing is read beyond `stored`, which begins at a multiple of 8 bytes, and nothing written beyond
-    ``out[:count]``.
+    Of groups for which `chosen` is false only the group table is read, and nothing written; an empty `chosen` selects
+    all. Nothing is read beyond `stored`, which is aligned to 8 bytes, and nothing written beyond ``out[:count]``.
     """
     blocks, groups = (count + BLOCK - 1) // BLOCK, (count + GROUP - 1) // GROUP
     begin = 8 * groups + ((2 * blocks + 7) >> 3 << 3)
@@ -219,7 +218,7 @@ def decode_gaps(stored, count, columns, mask, out, chosen):
         if first + BLOCK <= count:
             id = sums(values, folded, id, mask, out, first)
         else:
-            # What the last block holds beyond the page's ids is nobody's.
+            # The last block's values beyond the page's ids are discarded.
             sums(values, folded, id, mask, last, 0)
             out[first:count] = last[: count - first]
         end += length

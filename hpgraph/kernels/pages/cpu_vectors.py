@@ -1,8 +1,8 @@
-"""Steps of decoding a block of 32 ids on the CPU, sixteen at a time.
+"""Decoding of a block of 32 ids on the CPU, sixteen at a time.
 
-Where the bits of each value lie in a block follows from its width alone. So there is a piece of code for each width,
-whose shuffles and shifts are constants (D. Lemire, L. Boytsov, "Decoding billions of integers per second through
-vectorization", Software: Practice and Experience 45(1), 2015); LLVM makes them of its vectors for any processor.
+The bit positions of a block's values follow from its width alone. So there is code for each width, with constant
+shuffles and shifts (D. Lemire, L. Boytsov, "Decoding billions of integers per second through vectorization", Software:
+Practice and Experience 45(1), 2015); LLVM lowers its vectors to any processor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hpgraph.semiring.intrinsic import intrinsic
 
 LANES = 16
 REACH = 128
-"""Bytes from the beginning of a block on that `unpack` may read, whatever the block's width."""
+"""Bytes from the start of a block that `unpack` may read, for any width."""
 
 _WORD, _WIDE = ir.IntType(32), ir.IntType(64)
 _VECTOR = ir.VectorType(_WORD, LANES)
@@ -28,13 +28,13 @@ def _constants(values: list[int]) -> ir.Constant:
 
 
 def _all(builder: Any, value: Any) -> Any:
-    """A vector of one value."""
+    """A vector with all elements equal."""
     one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, _WORD(0))
     return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), _constants([0] * LANES))
 
 
 def _at(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
-    """A place in an array, as that of a vector."""
+    """A pointer into an array, as a vector's."""
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [position]), _VECTOR.as_pointer())
 
@@ -46,7 +46,7 @@ def _unpack_in_python(stored: Any, begin: int, width: int, values: Any) -> None:
 
 @intrinsic(_unpack_in_python)
 def unpack(typingctx: Any, stored: Any, begin: Any, width: Any, values: Any) -> Any:
-    """The 32 values of a width below 32 that are packed from a byte on, into an array of uint32."""
+    """Unpack 32 values of a width below 32 from a byte offset into an array of uint32."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
@@ -68,7 +68,7 @@ def unpack(typingctx: Any, stored: Any, begin: Any, width: Any, values: Any) -> 
 
 
 def _half(builder: Any, data: Any, begin: Any, width: int, half: int) -> Any:
-    """Sixteen values: each from a word and, where it reaches into the next, from that."""
+    """Sixteen values: each from a word and, if it extends into the next, from that."""
     first = half * LANES * width // 32
     place = builder.gep(data, [builder.add(begin, _WIDE(4 * first))])
     words = builder.load(builder.bitcast(place, _VECTOR.as_pointer()), align=1)
@@ -78,7 +78,7 @@ def _half(builder: Any, data: Any, begin: Any, width: int, half: int) -> Any:
     low = builder.shuffle_vector(words, zeros, _constants([bit // 32 for bit in bits]))
     low = builder.lshr(low, _constants([bit % 32 for bit in bits]))
     if any(beyond):
-        # Lanes that need no second word take a zero, of the other vector.
+        # Lanes that need no second word take a zero of the other vector.
         places = [bit // 32 + 1 if more else LANES for bit, more in zip(bits, beyond, strict=True)]
         high = builder.shuffle_vector(words, zeros, _constants(places))
         shifts = [32 - bit % 32 if more else 0 for bit, more in zip(bits, beyond, strict=True)]
@@ -95,7 +95,7 @@ def _sums_in_python(values: Any, folded: bool, id: int, mask: int, out: Any, beg
 
 @intrinsic(_sums_in_python)
 def sums(typingctx: Any, values: Any, folded: Any, id: Any, mask: Any, out: Any, begin: Any) -> Any:
-    """Ids from 32 distances and the id before them, into an array of int32; the last one."""
+    """Prefix sums: ids from 32 differences and the id before them, into an array of int32; returns the last."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         last = builder.trunc(args[2], _WORD)
@@ -108,7 +108,7 @@ def sums(typingctx: Any, values: Any, folded: Any, id: Any, mask: Any, out: Any,
             unfolded = builder.xor(builder.lshr(plain, one), signs)
             value = builder.select(context.is_true(builder, sig.args[1], args[1]), unfolded, plain)
             for step in (1, 2, 4, 8):
-                # Lanes before the first are zeros, of the other vector.
+                # Lanes before the first are zeros of the other vector.
                 places = [lane - step if lane >= step else LANES for lane in range(LANES)]
                 value = builder.add(value, builder.shuffle_vector(value, zeros, _constants(places)))
             value = builder.add(value, _constants(list(range(1, LANES + 1))))

@@ -1,4 +1,4 @@
-"""Pages on the GPU: what was copied there as it is stored becomes plain ids."""
+"""Decoding of pages on the GPU."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def kernel_name(dtype: Any) -> str:
 
 
 def decode_run(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, damaged: Any) -> None:
-    """The ids of consecutive pages that are stored as gaps, on CuPy's current stream; nothing waits for it.
+    """Decode consecutive pages of gaps, on CuPy's current stream; does not wait.
 
-    ``stored``: the pages' bytes, one page after the other, at a multiple of 8; ``offset, first_arc`` (cupy.ndarray of
-    int64, shape (pages + 1,)): of these pages, as in `hpgraph.formats.Pages`; ``damaged`` (cupy.ndarray of int32, shape
-    (1,)): becomes 1 where bytes are no such page, or an id is none of the columns; else it stays as it is.
+    ``stored``: the pages' bytes, end to end, aligned to 8 bytes; ``offset, first_arc`` (cupy.ndarray of int64, shape
+    (pages + 1,)): of these pages, as in `hpgraph.formats.Pages`; ``damaged`` (cupy.ndarray of int32, shape (1,)): set
+    to 1 if bytes are not such a page, or an id is out of range; else unchanged.
     """
     if len(offset) > 1:
         _decode(stored, offset, first_arc, columns, out, damaged)
@@ -34,7 +34,7 @@ def decode_run(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any,
 def _decode(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, damaged: Any) -> None:
     pages, name = len(offset) - 1, kernel_name(out.dtype)
     kernel = load(SOURCE, names=(name,), title="pages").function(name)
-    # A group a warp where pages are equally full; where not, warps go on to the next.
+    # One group a warp if pages are equally full; otherwise warps loop.
     warps = -(-len(out) // (pages * GROUP))
     grid = min(pages, 1 << 20), min(-(-warps // (THREADS // 32)), 1 << 15)
     mask = np.uint32((1 << word_bits(columns)) - 1)
@@ -44,7 +44,7 @@ def _decode(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, da
 def decode_places(
     pages: Pages, offset: Any, first_arc: Any, run: tuple[int, int], places: np.ndarray, damaged: Any
 ) -> Any:
-    """The ids of consecutive pages, wherever each of them lies on the device; nothing waits for it.
+    """Decode consecutive pages from separate addresses on the device; does not wait.
 
     ``damaged`` (cupy.ndarray of int32, shape (1,)): as for `decode_run`.
     """

@@ -1,4 +1,4 @@
-// The code "gaps" of pages on the GPU; cpu_gaps.py describes it.
+// The encoding "gaps" of pages on the GPU; cpu_gaps.py describes it.
 #pragma once
 #include "warp.cuh"
 
@@ -12,7 +12,7 @@ __device__ inline i64 gaps_words_begin(i64 arcs) {
     return 8 * groups + ((2 * blocks + 7) >> 3 << 3);
 }
 
-// Bits from a place in the words that the lanes hold, one each; every lane asks for a place of its own.
+// Bits at an offset in the words that the lanes hold, one each; each lane has its own offset.
 __device__ inline u32 gaps_bits(u32 word, int place) {
     u32 low = __shfl_sync(ALL, word, place >> 5), high = __shfl_sync(ALL, word, (place >> 5) + 1 & 31);
     return __funnelshift_r(low, high, place & 31);
@@ -20,9 +20,9 @@ __device__ inline u32 gaps_bits(u32 word, int place) {
 
 __device__ inline u32 gaps_low(int width) { return (1u << width) - 1; }
 
-// One warp decodes the ids of one group, and hands each to ``use(position in the page, id)``, 32 in a row at a time.
-// `stored` are the page's bytes, at a multiple of 8; `bytes` their number; `mask` is two to the power of the bits of an
-// id, less one. Whatever the bytes are, nothing is read beyond them. False if they are no page of so many ids.
+// One warp decodes the ids of one group, and calls ``use(position in the page, id)``, for 32 consecutive ones at a
+// time. `stored`: the page's bytes, aligned to 8; `bytes`: their number; `mask`: 2^(bits of an id) - 1. Nothing is read
+// beyond the bytes, whatever their contents. False if they are not a page of this number of ids.
 template <class Use>
 __device__ bool decode_group(const unsigned char* stored, i64 bytes, i64 arcs, i64 group, u32 mask, Use use) {
     int lane = lane_of_warp();
@@ -38,7 +38,7 @@ __device__ bool decode_group(const unsigned char* stored, i64 bytes, i64 arcs, i
         header = reinterpret_cast<const unsigned short*>(stored + 8 * groups)[first / GAPS_BLOCK + lane];
     int beyond = header >> 6 & 31, upper = header >> 11;
     int length = (header & 31) + (beyond ? 1 + (beyond * upper + 31 >> 5) : 0);
-    // No block as it was written has more words than a warp has lanes.
+    // No valid block has more words than a warp has lanes.
     int start = length, longest = length;
     for (int d = 1; d < 32; d *= 2) {
         int other = __shfl_up_sync(ALL, start, d);
@@ -76,7 +76,7 @@ __device__ bool decode_group(const unsigned char* stored, i64 bytes, i64 arcs, i
     return true;
 }
 
-// Writes ids from a position on; ids that are none of the columns are noted, and written as 0.
+// Writes ids from a position on; ids out of range set `damaged`, and are written as 0.
 template <class Index>
 struct WriteIds {
     Index* out;
@@ -91,8 +91,8 @@ struct WriteIds {
     }
 };
 
-// One warp decodes the ids `from` to `to` of a page into ``out[0]``, ``out[1]``, ...: all that lies before their groups
-// is left unread. `damaged` becomes 1 where the bytes are no such page.
+// One warp decodes the ids `from` to `to` of a page into ``out[0]``, ``out[1]``, ...; earlier groups are not read.
+// `damaged` is set to 1 if the bytes are not such a page.
 template <class Index>
 __device__ void decode_range(
     const unsigned char* stored, i64 bytes, i64 arcs, i64 from, i64 to, i64 columns, u32 mask, Index* out, int* damaged
@@ -102,7 +102,7 @@ __device__ void decode_range(
         if (!decode_group(stored, bytes, arcs, group, mask, write)) *damaged = 1;
 }
 
-// A block of threads, whole warps, decodes a page.
+// A thread block decodes a page.
 template <class Index>
 __device__ void decode_page(
     const unsigned char* stored, i64 bytes, i64 arcs, i64 columns, u32 mask, Index* out, int* damaged
@@ -112,8 +112,8 @@ __device__ void decode_page(
         if (!decode_group(stored, bytes, arcs, group, mask, write)) *damaged = 1;
 }
 
-// Consecutive pages, a group a warp: page p has the ids ``first_arc[p]`` to ``first_arc[p + 1]`` and the bytes
-// ``offset[p]`` to ``offset[p + 1]``, both counted from those of the first.
+// Decodes consecutive pages, a group a warp: page p has the ids ``first_arc[p]`` to ``first_arc[p + 1]`` and the bytes
+// ``offset[p]`` to ``offset[p + 1]``, both relative to the first page's.
 template <class Index>
 __global__ void decode_pages(
     const unsigned char* stored, const i64* offset, const i64* first_arc, i64 pages, i64 columns, u32 mask, Index* out,

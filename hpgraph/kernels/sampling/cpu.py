@@ -1,4 +1,4 @@
-"""Neighbours drawn on the CPU, and the table of weighted draws."""
+"""Neighbour sampling on the CPU, and the tables of weighted draws."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from hpgraph.kernels.sampling.cpu_walks import walks
 
 __all__ = ["running_sums", "sample", "walks"]
 
-# Vertices that a thread takes at a time, and how far ahead their rows are fetched.
+# Vertices that a thread takes at a time, and prefetch distance of their rows.
 CHUNK, AHEAD = 64, 8
 
 
 @attached
 def running_sums(arcs: CSR) -> Sums:
-    """The table of weighted draws, worked out once.
+    """Tables of weighted draws, computed once.
 
     ``arcs``: with weights, none of them negative or NaN.
     """
@@ -53,10 +53,10 @@ def _add_up(indptr, weights, running, positive):
 
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
-    """Neighbours of some vertices drawn at random, of those drawn again neighbours, and so on.
+    """Sample neighbours of some vertices, then of those, and so on.
 
-    ``seeds`` (int64 array of shape (k,)): where to begin; ``fanouts``: how many to draw at each hop for each vertex
-    that was first met at the one before, as far as there are so many; -1 for all that there are.
+    ``seeds`` (int64 array of shape (k,)): vertices of the first hop; ``fanouts``: draws at each hop for each vertex
+    discovered at the one before, as far as there are neighbours; -1 for all.
     """
     numbering = Numbering()
     numbers = numbering.number(seeds)
@@ -78,18 +78,18 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
 def draw(
     arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int
 ) -> tuple[Any, Any]:
-    """Entries drawn from the rows of vertices.
+    """Draw entries from the rows of vertices.
 
-    ``vertices`` (int64 array of shape (k,)): none of them twice; ``fanout``: how many for each, as far as there are so
-    many; -1 for all that there are. Returns ``owner, place`` (int64 arrays): whose each draw is, as a place in
-    `vertices`, ascending; and which entry of the matrix.
+    ``vertices`` (int64 array of shape (k,)): without duplicates; ``fanout``: draws for each, as far as there are
+    neighbours; -1 for all. Returns ``owner, place`` (int64 arrays): the index in `vertices` of each draw, ascending;
+    and the drawn entry of the matrix.
     """
     there = arcs.indptr[vertices + 1] - arcs.indptr[vertices] if sums is None else sums.positive[vertices]
     counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)
     offsets = np.zeros(len(vertices) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     owner, place = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
-    # Room for who of a row was drawn.
+    # Length of the bitmap of drawn entries of a row.
     longest = int((arcs.indptr[vertices + 1] - arcs.indptr[vertices]).max(initial=0))
     how = np.int64(seed), np.int64(hop << HOP_SHIFT), replace and fanout >= 0, longest
     tables = (None, None) if sums is None else (sums.running, arcs.data)
@@ -135,7 +135,7 @@ def _with_replacement(rows, running, v, seed, counter, place, begin, end):
 
 @part
 def _is_new(seen, entry):
-    """Mark an entry of a row; whether it was not marked."""
+    """Mark an entry of a row; returns whether it was unmarked."""
     flag = np.uint64(1) << np.uint64(entry & 63)
     before = seen[entry >> 6]
     seen[entry >> 6] = before | flag
@@ -150,7 +150,7 @@ def _forget(seen, row, place, begin, end):
 
 @part
 def _uniformly(rows, v, seed, counter, seen, place, begin, end):
-    """Floyd's: entry t, or one before it, for each t of the last ones; who is there already gives way to t."""
+    """Floyd's algorithm: for each t of the last entries draw one up to t; if it is already drawn take t."""
     row, count = peek(rows.indptr, v), end - begin
     length = peek(rows.indptr, v + 1) - row
     if count == length:
@@ -188,7 +188,7 @@ def _weighted(rows, running, weights, v, seed, counter, seen, place, begin, end)
 
 @part
 def _least_key(weights, row, row_end, v, seed, counter, seen):
-    """Of the entries that are not drawn yet, that of the least exponential key."""
+    """The undrawn entry of least exponential key."""
     best, found = np.inf, np.int64(-1)
     for at in range(row, row_end):
         entry = at - row

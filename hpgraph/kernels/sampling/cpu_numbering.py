@@ -1,4 +1,4 @@
-"""Vertices numbered as they are first met, on the CPU: a hash table as large as those met ask for."""
+"""Vertex numbering in order of discovery, on the CPU: a hash table that grows with their number."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hpgraph.semiring.stop import is_stopped
 
 # 2⁶⁴ over the golden ratio (D. Knuth, "The Art of Computer Programming" 3, section 6.4).
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-# Vertices between two looks whether to stop.
+# Vertices between two checks for interruption.
 _CHUNK = 4096
 
 
 class Numbering:
-    """A numbering that knows nobody yet.
+    """A numbering, empty at first.
 
     Attributes
     ----------
-    vertices : int64 array
+    The vertices, by number.
         By number.
     """
 
@@ -31,7 +31,7 @@ class Numbering:
         self._slots = np.full(2, -1, np.int64)
 
     def number(self, found: Any) -> Any:
-        """The numbers of vertices, of new ones in the order given.
+        """The numbers of vertices; new ones are numbered in the order given.
 
         ``found`` (integer array of shape (m,)). Returns int64 array of shape (m,).
         """
@@ -50,7 +50,7 @@ class Numbering:
 
 @part
 def _slot(slots, vertices, v):
-    """Where the number of a vertex stands, or is to stand: linear probing."""
+    """The slot of a vertex's number, or the free one it belongs in: linear probing."""
     mask = np.uint64(slots.size - 1)
     at = (np.uint64(v) * _GOLDEN >> np.uint64(20)) & mask
     while slots[at] >= 0 and vertices[slots[at]] != v:
@@ -60,7 +60,7 @@ def _slot(slots, vertices, v):
 
 @njit(cache=True, nogil=True)
 def _enter(slots, vertices, known, found, numbers):
-    """Number vertices; how many are known then."""
+    """Number vertices; returns the number of known vertices."""
     for i in range(found.size):
         if i % _CHUNK == 0 and is_stopped():
             break

@@ -1,4 +1,4 @@
-"""Random numbers and draws by weight in kernels of the CPU."""
+"""Random numbers and weighted draws in CPU kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 @part
 def below(word, count):
-    """A number of 0, ..., count - 1 from 64 random bits: the upper half of their product, count being below 2³²."""
+    """A number in 0, ..., count - 1 from 64 random bits: the high half of their product; count < 2³²."""
     many = np.uint64(count)
     return np.int64(((word >> _HALF) * many + (((word & _LOW) * many) >> _HALF)) >> _HALF)
 
@@ -27,9 +27,9 @@ def unit(word):
 
 @part
 def by_weight(running, begin, end, word):
-    """The place of begin..end whose stretch of the running sums random bits fall into; one of a weight above zero.
+    """The position in begin..end whose interval of the running sums contains random bits; its weight is positive.
 
-    It is sought from where it would be if all weights were equal, in steps that double.
+    Galloping search from the position it would have if all weights were equal.
     """
     total, share = peek(running, end - 1), unit(word)
     x = share * total
@@ -55,7 +55,7 @@ def by_weight(running, begin, end, word):
             low = middle + 1
     if low < end:
         return low
-    # The product was rounded up to the total: the last that adds to it.
+    # The product was rounded up to the total: take the last entry that adds to it.
     low, high = begin, end - 1
     while low < high:
         middle = (low + high) >> 1

@@ -1,4 +1,4 @@
-"""Random walks on the CPU: several at a time step by step, so that what one waits for another can use the time of."""
+"""Random walks on the CPU: several at a time step by step, to overlap memory latency."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.sampling import STEP_SHIFT, TRIES, Bias, Sums
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 
-# Walks that a thread takes together.
+# Walks that a thread interleaves.
 GROUP = 64
 
 
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
     """Walks along random arcs.
 
-    ``starts`` (int64 array of shape (k,)); ``seed``: of 64 bits with a sign. The walk's place in `starts` and the step
-    decide the rest; ``bias``: for second-order walks. Returns array of shape (k, length + 1), of the type of ids: -1
-    behind the end of a walk that cannot go on.
+    ``starts`` (int64 array of shape (k,)); ``seed``: signed 64 bits. Random numbers depend on it, the walk's index in
+    `starts` and the step; ``bias``: for second-order walks. Returns array of shape (k, length + 1), of the type of ids:
+    -1 after the end of a walk that cannot continue.
     """
     found = np.empty((len(starts), length + 1), arcs.indices.dtype)
     rows, flat, running = Rows(arcs.indptr, arcs.indices), found.reshape(-1), None if sums is None else sums.running
@@ -41,7 +41,7 @@ def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bia
 
 @part
 def _pick(rows, running, v, word):
-    """The place of a random arc of a vertex; -1 where it has none, or none of a weight above zero."""
+    """Position of a random arc of a vertex; -1 if it has none of positive weight."""
     begin, end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     if begin == end:
         return np.int64(-1)
@@ -100,7 +100,7 @@ def _factor(rows, bias, before, x):
 
 @part
 def _biased_pick(rows, running, bias, before, v, seed, walk, step):
-    """The place of an arc by its chance and where the walk was before: proposed and accepted, or by the whole row."""
+    """Position of a random arc of a second-order walk: by rejection sampling, then by a scan of the whole row."""
     most = max(bias.back, bias.near, bias.away)
     counter = (step << STEP_SHIFT) + 1
     for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""Sampling on the GPU; `hpgraph.kernels.sampling.cpu` and `cpu_walks` describe it, and draw the same."""
+"""Sampling on the GPU: the algorithms of `hpgraph.kernels.sampling.cpu` and `cpu_walks`, with the same draws."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ THREADS = 256
 
 
 def walk_name(index: str, weighted: bool, biased: bool) -> str:
-    """Name expression of the kernel that walks."""
+    """Name expression of the walking kernel."""
     flags = (str(flag).lower() for flag in (weighted, biased))
     return f"hpgraph::walk<{index}, {', '.join(flags)}>"
 
 
 def summing_name(weight: str) -> str:
-    """Name expression of the kernel that adds weights up."""
+    """Name expression of the kernel that sums weights."""
     return f"hpgraph::add_up<{weight}>"
 
 

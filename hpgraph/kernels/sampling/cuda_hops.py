@@ -1,4 +1,4 @@
-"""Samples of neighbours on the GPU: room for the kernel of ``hops.cuh``, and its launch."""
+"""Neighbour sampling on the GPU: work space for the kernel of ``hops.cuh``, and its launch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, STEP_SHIFT, TRIES, Drawn, 
 from hpgraph.semiring.c_types import c_type
 
 SOURCE, DRAWS = "hops.cuh", "draws.cuh"
-# As in the source; a block a multiprocessor.
+# As in the source; one block a multiprocessor.
 THREADS = 1024
-# Hops of a launch; more take further ones.
+# Hops of a launch; further ones take more launches.
 HOPS = 16
-# The list of who was met begins no longer than the table of vertices, or than this.
+# Initial bound of the list of discovered vertices: the number of vertices, or this.
 ROOM = 1 << 20
 MET = Layout("Met<{Index}>", table="*", found="*", owner="*", place="*", vertex="*", offset="*", room="i64")
 HOPS_OF_LAUNCH = Layout(
@@ -36,7 +36,7 @@ PROGRESS = Layout(
 
 
 def prologue() -> str:
-    """The constants that both sides share, as C++."""
+    """The constants shared with the CPU, as C++."""
     return (
         f"namespace hpgraph {{ constexpr int TRIES = {TRIES}, STEP_SHIFT = {STEP_SHIFT}, HOP_SHIFT = {HOP_SHIFT}, "
         f"HOPS = {HOPS}; constexpr long long KEYS = {KEYS}ll; }}"
@@ -44,17 +44,17 @@ def prologue() -> str:
 
 
 def word(number: int) -> np.uint64:
-    """A seed as the kernels take it."""
+    """A seed as the kernels expect it."""
     return np.uint64(number % 2**64)
 
 
 def kernel_names(index: str, weight: str) -> tuple[str, str]:
-    """Name expressions of the kernels that sample, and that write what was drawn."""
+    """Name expressions of the kernels that sample, and that write the result."""
     return f"hpgraph::sample<{index}, {weight}>", f"hpgraph::write_sample<{index}>"
 
 
 def text_around(ids: np.dtype) -> dict[str, Any]:
-    """What stands before the source and after it, where `load` and a test compile it."""
+    """What precedes and follows the source, where `load` and a test compile it."""
     checks = (HOPS_OF_LAUNCH.checks, PROGRESS.checks, MET.of(Index=ids).checks)
     return {"prologue": prologue(), "checks": "\n".join(checks)}
 
@@ -68,7 +68,7 @@ def _kernels(ids: np.dtype, weight: str, device: int) -> tuple[Any, Any]:
 
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
-    """`hpgraph.kernels.sampling.cpu.sample` on the GPU; waits for it, to learn how many there are."""
+    """`hpgraph.kernels.sampling.cpu.sample` on the GPU; waits for it, for the number of draws."""
     import cupy
 
     n, ids, blocks = arcs.shape[0], arcs.indices.dtype, multiprocessors()
@@ -110,7 +110,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
 
 
 def _most_met(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> int:
-    """How long the list of who is met may become."""
+    """Upper bound of the length of the list."""
     frontier, most = min(seeds, arcs.shape[0]), seeds
     for fanout in fanouts:
         drawn = arcs.nnz if fanout < 0 else frontier * fanout
@@ -120,7 +120,7 @@ def _most_met(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> i
 
 
 class _List:
-    """Room for who is met, and the table of all vertices, in which nobody has been yet."""
+    """Memory of the list of drawn vertices, and the table of all vertices, none of them known."""
 
     def __init__(self, ids: np.dtype, n: int, room: int) -> None:
         import cupy
@@ -132,7 +132,7 @@ class _List:
         self._make(room)
 
     def _bytes(self, room: int) -> int:
-        """What so much room takes, and the sample if all of it is needed."""
+        """Bytes of the list, and of the sample if all of it is used."""
         return room * (16 + self._ids.itemsize + 24) + min(room, self._n) * (16 + 8)
 
     def _make(self, room: int) -> None:
@@ -147,7 +147,7 @@ class _List:
         self.room, self.struct = room, self._layout(*arrays, room)
 
     def lengthen(self, room: int, length: int, known: int) -> None:
-        """More room; what is there stays."""
+        """Enlarge the list, keeping its contents."""
         check_memory(self._bytes(room), f"a sample of up to {room:,} draws", "cuda")
         met, by_number = (self._found, self._owner, self._place), (self._vertex, self._offset)
         self._make(room)

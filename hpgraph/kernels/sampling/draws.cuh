@@ -1,6 +1,6 @@
-// Entries of a row drawn at random, by some lanes or by a warp; hpgraph.kernels.sampling.cpu has the same draws.
+// Random entries of a row, by some lanes or by a warp; the draws of hpgraph.kernels.sampling.cpu.
 //
-// W: the type of weights, or char where there are none.
+// W: the type of weights, or char if there are none.
 #pragma once
 #include "philox.cuh"
 #include "warp.cuh"
@@ -9,7 +9,7 @@ namespace hpgraph {
 
 constexpr int DRAW_THREADS = 256, DRAW_WARPS = DRAW_THREADS / 32;
 
-// Running sums of the weights of each row, and how many are positive; a warp to a row.
+// Running sums of the weights of each row, and the number of positive ones; one warp a row.
 template <class W>
 __global__ void __launch_bounds__(DRAW_THREADS)
 add_up(const i64* __restrict__ indptr, const W* __restrict__ weights, i64 rows, double* __restrict__ running,
@@ -27,12 +27,12 @@ add_up(const i64* __restrict__ indptr, const W* __restrict__ weights, i64 rows, 
             const double other = __shfl_up_sync(ALL, sum, d);
             if (lane >= d) sum += other;
         }
-        // Added in another order a sum may be less than that before it, which a search would not stand.
+        // Sums in another order may decrease, which would break the search: take the running maximum.
         for (int d = 1; d < 32; d <<= 1) {
             const double other = __shfl_up_sync(ALL, sum, d);
             if (lane >= d) sum = fmax(sum, other);
         }
-        // Entries of weight zero have the sum of those before, to the bit.
+        // Entries of weight zero get exactly the sum of those before.
         const u32 some = __ballot_sync(ALL, weight > 0) & (lanes_below() | 1u << lane);
         sum = __shfl_sync(ALL, sum, some ? 31 - __clz(some) : 0);
         sum = some ? total + sum : total;
@@ -49,8 +49,8 @@ __device__ __forceinline__ bool among(const i64* place, i64 begin, i64 end, i64 
     return false;
 }
 
-// Floyd's: entry t, or one before it, for each t of the last ones; who is there already gives way to t. The warp draws for as
-// many rows as it has groups of `width` lanes, at the most `fanout` <= width for each: a lane's `row` to be of its group.
+// Floyd's algorithm: for each t of the last entries draw one up to t; if it is already drawn take t. The warp draws for
+// one row in each group of `width` lanes, `fanout` <= width draws each; a lane's `row` is its group's.
 __device__ __forceinline__ void draw_few(i64 row, i64 length, i64 v, i64 fanout, u64 seed, u64 counter, i64* place, i64 count,
                                          int lane, int width) {
     const u32 group = (width == 32 ? ALL : (1u << width) - 1) << (lane_of_warp() - lane);
@@ -64,7 +64,7 @@ __device__ __forceinline__ void draw_few(i64 row, i64 length, i64 v, i64 fanout,
     if (lane < count) place[lane] = row + (count == length ? lane : mine);
 }
 
-// The same by a warp for one row, of which some more are drawn, or all.
+// The same by a warp for one row, for more draws, or all entries.
 __device__ __forceinline__ void draw_many(i64 row, i64 length, i64 v, u64 seed, u64 counter, i64* place, i64 count, int lane) {
     if (count == length) {
         for (i64 k = lane; k < count; k += 32) place[k] = row + k;
@@ -80,8 +80,8 @@ __device__ __forceinline__ void draw_many(i64 row, i64 length, i64 v, u64 seed, 
     }
 }
 
-// One after the other by weight from those that are left: what was drawn before is drawn again, 32 proposals at a time; where
-// all were in vain, the entry of the least exponential key.
+// Weighted draws without replacement: repeated draws are rejected, with 32 proposals at a time; if all are, the entry
+// of least exponential key.
 template <class W>
 __device__ void draw_weighted(const double* __restrict__ running, const W* __restrict__ weights, i64 row, i64 row_end, i64 v,
                               u64 seed, u64 counter, i64* place, i64 begin, i64 end, int lane) {

@@ -1,10 +1,10 @@
-// A sample of neighbours, hop by hop, in one kernel: what waits for each other are blocks, not the host.
+// Neighbour sampling, hop by hop, in one kernel: with barriers of the grid instead of the host.
 //
-// Who is met, seeds first, stands in one list. A table of all vertices holds the number of who is known, and of others the
-// first place of the list where they were met, from NEW on: so numbers follow the list, whoever is quicker. The host gives
-// room for so long a list as it thinks; before a hop that asks for more the kernel ends, and says so.
+// Drawn vertices, seeds first, are kept in one list. A table of all vertices holds the numbers of known ones, and for
+// others their first position in the list, from NEW on: so numbers follow the list, independent of the schedule. The
+// host allocates the list by an estimate; before a hop that needs more the kernel ends and reports it.
 //
-// I: int or long long, the type of ids. W: the type of weights, or char where there are none.
+// I: int or long long, the type of ids. W: the type of weights, or char if there are none.
 #pragma once
 #include "draws.cuh"
 #include "grid_scan.cuh"
@@ -17,7 +17,7 @@ constexpr u64 NEW = 1ull << 62;
 template <class W> constexpr bool BY_WEIGHT = true;
 template <> constexpr bool BY_WEIGHT<char> = false;
 
-// Where is drawn from; `running`, `weights` and `positive` are null where all arcs are drawn alike.
+// The graph to draw from; `running`, `weights` and `positive` are null for uniform draws.
 template <class I, class W>
 struct Urn {
     const i64* indptr;
@@ -27,7 +27,8 @@ struct Urn {
     const i64* positive;
 };
 
-// The list of who was met: whom, for whom, by which entry. Of those known, by number: who, and where its draws begin.
+// The list of draws: vertex, number it was drawn for, entry. Of known vertices, by number: vertex, and start of its
+// draws.
 template <class I>
 struct Met {
     u64* table;
@@ -36,7 +37,7 @@ struct Met {
     i64 room;
 };
 
-// The hops of one launch, the first of them hop number `begin`; and how far the launch before came.
+// The hops of one launch, the first of them hop number `begin`; and the state after the launch before.
 struct Hops {
     i64 begin, count, fanout[HOPS], known, frontier, length;
     u64 seed;
@@ -47,14 +48,14 @@ struct Progress {
     i64 hops, wanted, known, frontier, length, vertices[HOPS], edges[HOPS];
 };
 
-// How many a vertex draws.
+// Number of draws for a vertex.
 template <class I, class W>
 __device__ __forceinline__ i64 draws_of(const Urn<I, W>& urn, i64 v, i64 fanout, bool replace) {
     const i64 there = BY_WEIGHT<W> ? urn.positive[v] : urn.indptr[v + 1] - urn.indptr[v];
     return fanout < 0 ? there : replace ? (there > 0 ? fanout : 0) : there < fanout ? there : fanout;
 }
 
-// As many lanes to a vertex as it draws, in powers of two; what goes one after the other by weight is a warp's.
+// As many lanes to a vertex as it draws, in powers of two; weighted draws without replacement take a warp.
 template <class I, class W>
 __device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const Met<I>& met, i64 frontier, i64 known, i64 fanout,
                                          bool replace, u64 seed, u64 counter) {
@@ -87,8 +88,8 @@ __device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const Met<I>& met
     }
 }
 
-// `arrived` and `of_blocks` are the barrier's counter, 0, and a place for each block. `seeds` is 0 where the launch goes on
-// with what another began.
+// `arrived` and `of_blocks` are the barrier's counter, 0, and an element for each block. `seeds` is 0 if the launch
+// continues another.
 template <class I, class W>
 __global__ void __launch_bounds__(SAMPLE_THREADS, 1)
 sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops, const i64* __restrict__ seed, i64 seeds,
@@ -100,7 +101,7 @@ sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops,
         met.found[at] = (I)v;
         atomicMin(met.table + v, NEW + (u64)at);
     };
-    // Numbers those first met in the next `many` places of the list; how many they are.
+    // Numbers the vertices discovered in the next `many` elements of the list; returns how many they are.
     const auto number = [&](i64 many) {
         barrier.wait();
         const i64 first = length;
@@ -148,7 +149,7 @@ sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops,
         progress->length = length;
 }
 
-// The sample as its user gets it, without the room that was not needed.
+// Writes the result in its final size.
 template <class I>
 __global__ void __launch_bounds__(SAMPLE_THREADS)
 write_sample(const Met<I> met, i64 seeds, i64 length, i64 known, i64* __restrict__ vertex, i64* __restrict__ seed,

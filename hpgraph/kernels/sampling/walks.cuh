@@ -1,7 +1,7 @@
-// Random walks, one to a thread; hpgraph.kernels.sampling.cpu_walks has the same draws. What bounds them are two reads from
-// anywhere a step; vertices of a warp's walks are gathered in shared memory, and written row by row.
+// Random walks, one to a thread, with the draws of hpgraph.kernels.sampling.cpu_walks. They are bound by two random
+// reads a step; the vertices of a warp's walks are staged in shared memory, and written row by row.
 //
-// I: int or long long, the type of ids. WEIGHTED: whether there are running sums. BIASED: whether walks remember a step.
+// I: int or long long, the type of ids. WEIGHTED: whether there are running sums. BIASED: second-order walks.
 #pragma once
 #include "philox.cuh"
 #include "search.cuh"
@@ -10,14 +10,14 @@
 namespace hpgraph {
 
 constexpr int WALK_THREADS = 256;
-// Columns of the result that are gathered before they are written: half a warp writes those of a walk.
+// Columns of the result that are staged before they are written: half a warp writes those of a walk.
 constexpr int WALK_COLUMNS = 16;
 
 struct Bias {
     double back, near, away;
 };
 
-// The place of a random arc of a vertex; -1 where it has none, or none of a weight above zero.
+// Position of a random arc of a vertex; -1 if it has none of positive weight.
 template <bool WEIGHTED>
 __device__ __forceinline__ i64 pick_arc(const i64* __restrict__ indptr, const double* __restrict__ running, i64 v, u64 word) {
     const i64 begin = indptr[v], end = indptr[v + 1];
@@ -40,7 +40,7 @@ __device__ __forceinline__ double weight_at(const double* __restrict__ running, 
     return running[at] - (at > begin ? running[at - 1] : 0);
 }
 
-// The place of an arc by its chance and where the walk was before: proposed and accepted, or by the whole row.
+// Position of a random arc of a second-order walk: by rejection sampling, then by a scan of the whole row.
 template <class I, bool WEIGHTED>
 __device__ i64 pick_biased(const i64* __restrict__ indptr, const I* __restrict__ indices, const double* __restrict__ running,
                            Bias bias, i64 before, i64 v, u64 seed, i64 walk, i64 step) {

@@ -1,7 +1,7 @@
-"""Similarity: what the neighbours of two vertices have in common, for many pairs, and the best of each row.
+"""Similarity: the common neighbours of two vertices, for many pairs, and the best entries of each row.
 
-A pair costs its shorter row: each of its entries is looked up in the longer one, or the two are merged where they are
-about as long. A measure joins what is common with the sizes of the two rows (E. A. Leicht, P. Holme, M. E. J. Newman,
+A pair costs its shorter row: each of its entries is looked up in the longer one, or the two are merged if their lengths
+are similar. A measure combines the common part with the sizes of the two rows (E. A. Leicht, P. Holme, M. E. J. Newman,
 "Vertex similarity in networks", Physical Review E 73, 2006, section I, lists them).
 """
 
@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from hpgraph.formats import CSR
 
-# What becomes of the common part c and of the sizes a and b: c itself, c / (a + b - c), c / min(a, b), 2c / (a + b),
-# c / √(ab). 0 where that would divide by zero.
+# Measures of the common part c and the sizes a and b: c itself, c / (a + b - c), c / min(a, b), 2c / (a + b), c /
+# √(ab). 0 if the denominator is zero.
 COMMON, JACCARD, OVERLAP, SORENSEN, COSINE = range(5)
 
 
 class Common(NamedTuple):
-    """What is summed over common neighbours.
+    """The sum over common neighbours.
 
     Attributes
     ----------
     values : float64 array of shape (n,), or None
-        What each neighbour counts; without it 1, or what follows from the two weights, if rows have any.
+        Value of each neighbour; if None, 1 or a function of the two weights, if rows have any.
     product : bool
-        Whether two weights count their product, rather than the lesser of them.
+        Whether to multiply two weights; otherwise the lesser of them counts.
     """
 
     values: Any = None
@@ -39,4 +39,4 @@ class Similarity(Protocol):
         """A measure of each pair of rows: float64 array."""
 
     def best_of_rows(self, rows: CSR, k: int) -> CSR:
-        """The k largest entries of each row, the largest first, and of equals that of the lowest column."""
+        """The k largest entries of each row, in descending order; ties in ascending order of columns."""

@@ -1,8 +1,8 @@
 """Similarity on the CPU: a long row is marked once for all of its pairs, or two rows are merged.
 
-Where rows are long, pairs are put together by the longer row of each; its columns are marked, and those of the shorter
-rows looked up one by one, without a branch that is not to be foreseen. A row with too few pairs for that, and all where
-rows are short, are merged, or the shorter one is looked up in the longer by galloping.
+If rows are long, pairs are grouped by their longer row; its columns are marked in a bitmap, and those of the shorter
+rows looked up, branch-free. Rows with too few pairs for that, and all if rows are short, are merged, or the shorter one
+is searched in the longer by galloping.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from hpgraph.kernels.similarity import COSINE, JACCARD, OVERLAP, SORENSEN, Commo
 CHUNK = 64
 # Prefetch distance, in pairs.
 AHEAD = 6
-# How many times as long a row must be for galloping, some 2 log₂ of the ratio steps an entry, to beat merging.
+# Ratio of lengths from which galloping, some 2 log₂ of the ratio steps an entry, beats merging.
 RATIO = 16
-# Entries of shorter rows, a pair, from which putting pairs together, a counting sort, costs less than it can save.
+# Mean entries of the shorter rows from which grouping pairs, a counting sort, costs less than it can save.
 GROUP_FROM = 8
 
 
 class Pairs(NamedTuple):
-    """Pairs of rows, in the order in which they are worked on.
+    """Pairs of rows, in the order of processing.
 
     Attributes
     ----------
     long, short : arrays of ids, shape (k,)
         The longer and the shorter row of each.
     order : int64 array of shape (k,)
-        Where each stands among those given.
+        Index of each among those given.
     """
 
     long: Any
@@ -80,7 +80,7 @@ def _sides(indptr, source, target, long, short):
 
 @njit(cache=True, nogil=True)
 def _add_lengths(indptr, short, ends):
-    """The running sum of the shorter rows' lengths; their total."""
+    """Running sum of the shorter rows' lengths; returns the total."""
     total = 0
     for k in range(short.size):
         v = vertex(short, k)
@@ -107,7 +107,7 @@ def _put_together(indptr, long, short):
 
 @part
 def _term(data, values, product, at, other, w):
-    """What a common neighbour counts that stands at two places."""
+    """The contribution of a common neighbour with entries at two places."""
     if values is not None:
         return peek(values, w)
     if data is not None:
@@ -118,7 +118,7 @@ def _term(data, values, product, at, other, w):
 
 @part
 def _in_common(rows, data, values, product, u, v):
-    """The sum over common columns of two rows, the first of which is the longer."""
+    """The sum over common columns of two rows; the first row is the longer."""
     a, a_end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     b, b_end = peek(rows.indptr, u), peek(rows.indptr, u + 1)
     total = 0.0
@@ -140,7 +140,7 @@ def _in_common(rows, data, values, product, u, v):
             a += 1
         return total
     if values is None and data is None:
-        # Without a branch on what is not to be foreseen.
+        # Branch-free: the branch is unpredictable.
         count = 0
         while a < a_end and b < b_end:
             x, y = vertex(rows.indices, a), vertex(rows.indices, b)
@@ -191,7 +191,7 @@ def _is_marked(bits, w):
 
 @part
 def _among_marked(rows, data, values, product, v, bits, weights):
-    """The sum over columns of a row that are marked."""
+    """The sum over the marked columns of a row."""
     begin, end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     if values is not None:
         return _values_marked(rows.indices, values, begin, end, bits)
@@ -217,7 +217,7 @@ def _values_marked(indices, values, begin, end, bits):
 def _weights_marked(indices, data, product, begin, end, weights):
     total = 0.0
     for at in range(begin, end):
-        # Where there is no weight stands a zero.
+        # Unmarked columns have weight zero.
         x, y = np.float64(peek(data, at)), peek(weights, vertex(indices, at))
         total += x * y if product else min(x, y)
     return total
@@ -246,7 +246,7 @@ def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
                     prefetch(rows.indices, peek(rows.indptr, vertex(pairs.long, near)))
                     prefetch(rows.indices, peek(rows.indptr, vertex(pairs.short, near)))
                     k += 1
-                # Marking and clearing a column takes about as long as looking up two.
+                # Marking and clearing a column takes about as long as two look-ups.
                 marked = work > 2 * (peek(rows.indptr, u + 1) - peek(rows.indptr, u)) and k - first > 1
                 if marked:
                     _mark(rows, data, u, bits, weights, True)
@@ -256,7 +256,7 @@ def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
                         common = _among_marked(rows, data, values, product, v, bits, weights)
                     else:
                         common = _in_common(rows, data, values, product, u, v)
-                    # The measures are symmetric, but for rounding.
+                    # The measures are symmetric, except for rounding.
                     low, high = min(u, v), max(u, v)
                     found[pairs.order[i]] = _measured(measure, common, peek(sizes, low), peek(sizes, high))
                 if marked:
@@ -264,7 +264,7 @@ def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
 
 
 def best_of_rows(rows: CSR, k: int) -> CSR:
-    """The k largest entries of each row, the largest first, and of equals that of the lowest column.
+    """The k largest entries of each row, in descending order; ties in ascending order of columns.
 
     Returns CSR: its rows are not sorted by column.
     """
@@ -278,14 +278,14 @@ def best_of_rows(rows: CSR, k: int) -> CSR:
 
 @part
 def _worse(data, indices, i, j):
-    """Whether the entry at place i comes behind that at place j."""
+    """Whether the entry at place i ranks behind that at place j."""
     x, y = peek(data, i), peek(data, j)
     return x < y or (x == y and peek(indices, i) > peek(indices, j))
 
 
 @part
 def _sift(indices, data, begin, count, at):
-    """Let the entry at a place of a heap, whose worst is at the top, sink to where it belongs."""
+    """Sift down an entry of a heap with the worst at the top."""
     while True:
         child = 2 * at + 1
         if child >= count:
@@ -320,7 +320,7 @@ def _select(rows, indptr, indices, data, threads):
                 for at in range(count // 2 - 1, -1, -1):
                     _sift(indices, data, begin, count, at)
                 for at in range(first + count, rows.indptr[row + 1]):
-                    # Columns rise, so that of equals the one that is there stays.
+                    # Columns ascend, so that among equals the present entry stays.
                     if count and rows.data[at] > data[begin]:
                         indices[begin], data[begin] = rows.indices[at], rows.data[at]
                         _sift(indices, data, begin, count, 0)

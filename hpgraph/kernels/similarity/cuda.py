@@ -1,4 +1,4 @@
-"""Similarity on the GPU; `hpgraph.kernels.similarity.cpu` describes the functions."""
+"""Similarity on the GPU: the functions of `hpgraph.kernels.similarity.cpu`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hpgraph.kernels.similarity import COMMON, Common
 
 SOURCE = "similarity.cuh"
 THREADS = 256
-# Entries that a warp takes at the least, and stretches that there are at the most: each takes 16 bytes.
+# Least entries of a warp, and most stretches: each takes 16 bytes.
 MIN_SPAN, MAX_STRETCHES = 256, 1 << 20
 # As in the source.
 ONE, VALUE, LESSER, PRODUCT = range(4)
@@ -30,7 +30,7 @@ def prologue() -> str:
 
 
 def kernel_names(index: str, data: str, term: int) -> tuple[str, ...]:
-    """Name expressions of the kernels that serve one call."""
+    """Name expressions of the kernels of one call."""
     adding = f"add_common<{index}, {data}, {term}>"
     return tuple(f"hpgraph::{name}" for name in (f"order_pairs<{index}>", adding, f"measure_pairs<{index}>"))
 
@@ -41,7 +41,7 @@ def _module(gpu: int, names: tuple[str, ...]) -> Module:
 
 
 def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
-    """`hpgraph.kernels.similarity.cpu.pair_scores` on the GPU; waits for it, to learn how much there is to do."""
+    """`hpgraph.kernels.similarity.cpu.pair_scores` on the GPU; waits for it, for the amount of work."""
     import cupy
 
     pairs, index = len(source), _ID[rows.indices.itemsize]
@@ -78,12 +78,12 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
 
 
 def best_of_rows(rows: CSR, k: int) -> CSR:
-    """`hpgraph.kernels.similarity.cpu.best_of_rows` on the GPU: entries sorted, and the first of each row kept."""
+    """`hpgraph.kernels.similarity.cpu.best_of_rows` on the GPU: entries are sorted, and the first of each row kept."""
     import cupy
 
     check_memory(48 * rows.nnz, "the order of entries", "cuda")
     row = rows.expand_rows()
-    # Rows are sorted by column, and equal keys stay in their order.
+    # Rows are sorted by column, and the sort is stable.
     order = cupy.lexsort(cupy.stack((rows.indices.astype(np.float64), -rows.data, row.astype(np.float64))))
     kept = order[cupy.arange(rows.nnz) - rows.indptr[:-1][row] < k]
     lengths = cupy.minimum(cupy.diff(rows.indptr), k)

@@ -1,10 +1,10 @@
-// What rows have in common, for pairs of them. The entries of all shorter rows lie one behind the other, as if they were the
-// rows of one matrix, and warps take stretches of equally many (S. Baxter, Modern GPU: load-balancing search), so that a pair
-// of hubs costs no more than many pairs of leaves. Each entry is looked up in the longer row; where all 32 of a batch are of
-// one pair, only where those of the batch can be. A pair's sum is added up in an order that the pairs alone decide.
+// Common entries of pairs of rows. The entries of all shorter rows are laid end to end, as if they were the rows of one
+// matrix, and warps process stretches of equal length (S. Baxter, Modern GPU: load-balancing search), so that a pair of
+// hubs costs no more than many pairs of leaves. Each entry is looked up in the longer row; if all 32 of a batch belong
+// to one pair, only in the range that the batch spans. The order of a pair's sum depends on the pairs alone.
 //
-// I: int or long long, the type of ids. D: float or double, the type of weights, or char where there are none. TERM: what a
-// common neighbour counts.
+// I: int or long long, the type of ids. D: float or double, the type of weights, or char if there are none. TERM: the
+// contribution of a common neighbour.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -29,7 +29,7 @@ order_pairs(const i64* __restrict__ indptr, const i64* __restrict__ source, cons
     length[k + 1] = a < b ? a : b;
 }
 
-// row_of by all lanes together: 33 parts a step.
+// row_of, warp-collective: 33 parts a step.
 __device__ __forceinline__ i64 warp_row_of(const i64* __restrict__ indptr, i64 low, i64 high, i64 p) {
     while (low < high) {
         const i64 part = (high - low) / 33 + 1, probe = low + (lane_of_warp() + 1) * part;
@@ -40,7 +40,7 @@ __device__ __forceinline__ i64 warp_row_of(const i64* __restrict__ indptr, i64 l
     return low;
 }
 
-// Where the sum of a pair goes: to the pair, where its entries all lie in this stretch; else to the stretch.
+// Destination of a pair's sum: the pair, if all its entries lie in this stretch; else the stretch.
 struct Sums {
     const i64* offsets;
     i64 begin, end, stretch;
@@ -74,14 +74,14 @@ add_common(const i64* __restrict__ indptr, const I* __restrict__ indices, const 
     const Sums sums{offsets, begin, end, stretch, found, head, tail};
     i64 pair = warp_row_of(offsets, 0, pairs - 1, begin);
     const i64 last_pair = warp_row_of(offsets, pair, pairs - 1, end - 1);
-    double sum = 0;  // of `pair`, each lane's part
+    double sum = 0;  // of `pair`, the lane's part
     i64 pair_end = -1, shift = 0, low = 0, long_end = 0, reach = 0;
     for (i64 first = begin; first < end; first += 32) {
         const i64 p = first + lane;
         const bool live = p < end;
         const i64 stop = first + 32 < end ? first + 32 : end;
         if (pair_end < first + 1) {
-            // On to the pair of this batch's first entry.
+            // Advance to the pair of this batch's first entry.
             const i64 next = pair_end < 0 ? pair : warp_row_of(offsets, pair, last_pair, first);
             if (next != pair) {
                 sum = warp_sum(sum);
@@ -92,7 +92,7 @@ add_common(const i64* __restrict__ indptr, const I* __restrict__ indices, const 
             const i64 u = longer[pair], v = shorter[pair];
             shift = indptr[v] - offsets[pair];
             low = indptr[u], long_end = indptr[u + 1];
-            // As many entries of the longer row as 32 of the shorter one span where both are spread alike.
+            // Entries of the longer row that 32 of the shorter one span if both are equally distributed.
             reach = 32 * ((long_end - low) / (pair_end - offsets[pair]) + 1);
             if (pair_end >= stop) low = lower_bound(indices, low, long_end, indices[first + shift]);
         }
@@ -110,7 +110,7 @@ add_common(const i64* __restrict__ indptr, const I* __restrict__ indices, const 
             low = __shfl_sync(ALL, at, (int)(stop - first) - 1);
             continue;
         }
-        // Several pairs: each lane finds its own, and sums run up to where the next begins.
+        // Several pairs: each lane finds its own, and a segmented scan sums them.
         const i64 mine = live ? row_of(offsets, pair, last_pair, p) : -1;
         double part = 0;
         if (live) {
@@ -119,18 +119,18 @@ add_common(const i64* __restrict__ indptr, const I* __restrict__ indices, const 
             const i64 at = lower_bound(indices, indptr[u], row_end, w);
             if (at < row_end && indices[at] == w) part = term<I, D, TERM>(data, values, place, at, w);
         }
-        // What was summed of the first pair so far.
+        // The sum of the first pair so far.
         sum = warp_sum(sum);
         if (lane == 0) part += sum;
         for (int d = 1; d < 32; d <<= 1) {
             const double other = __shfl_up_sync(ALL, part, d);
-            const i64 whose = __shfl_up_sync(ALL, mine, d);
-            if (lane >= d && whose == mine) part += other;
+            const i64 other_pair = __shfl_up_sync(ALL, mine, d);
+            if (lane >= d && other_pair == mine) part += other;
         }
         const int last = (int)(stop - first) - 1;
         const i64 following = __shfl_down_sync(ALL, mine, 1);
         if (live && lane < last && following != mine) sums.put(mine, part);
-        // The last pair may go on.
+        // The last pair may continue.
         pair = __shfl_sync(ALL, mine, last);
         part = __shfl_sync(ALL, part, last);
         sum = lane == 0 ? part : 0;
@@ -147,7 +147,7 @@ add_common(const i64* __restrict__ indptr, const I* __restrict__ indices, const 
     if (lane == 0) sums.put(pair, sum);
 }
 
-// The measure of each pair, by its sum or by those of the stretches that it lies in.
+// The measure of each pair, from its sum or from those of its stretches.
 template <class I>
 __global__ void __launch_bounds__(PAIR_THREADS)
 measure_pairs(const i64* __restrict__ offsets, i64 pairs, i64 span, const double* __restrict__ head,
@@ -163,7 +163,7 @@ measure_pairs(const i64* __restrict__ offsets, i64 pairs, i64 span, const double
     }
     if (measure != COMMON) {
         const I u = longer[k], v = shorter[k];
-        // From the lower vertex on, so that a pair given the other way round has the same bits.
+        // Lower vertex first, so that a swapped pair gives the same bits.
         const double a = sizes[u < v ? u : v], b = sizes[u < v ? v : u];
         if (measure == JACCARD) whole = a + b - common;
         else if (measure == OVERLAP) whole = fmin(a, b);

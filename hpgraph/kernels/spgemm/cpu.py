@@ -1,15 +1,15 @@
 """The product of two sparse matrices over a semiring on the CPU, row by row: C[i, :] = ⊕ₖ A[i, k] ⊗ B[k, :].
 
 F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3),
-1978. A row is added up in a sparse accumulator (SPA; J. Gilbert, C. Moler, R. Schreiber, "Sparse matrices in MATLAB",
-SIAM J. Matrix Anal. Appl. 13(1), 1992): a dense array of one value a column. Its nonzero columns stand in a bit set of
-two levels rather than in a list, so they are read in ascending order without a sort. Rows of at most 24 pairs are
-merged by insertion instead. Each row is computed by one thread in the order of A's entries: sums are the same, bit for
-bit, on any number of threads.
+1978. A row is accumulated in a sparse accumulator (SPA; J. Gilbert, C. Moler, R. Schreiber, "Sparse matrices in
+MATLAB", SIAM J. Matrix Anal. Appl. 13(1), 1992): a dense array of one value a column. Its nonzero columns are kept in a
+two-level bitmap instead of a list, so that they are read in ascending order without a sort. Rows of at most 24 pairs
+are merged by insertion instead. Each row is computed by one thread in the order of A's entries: results are bitwise the
+same on any number of threads.
 
-A row has at most as many entries as pairs meet in it. Where memory has room for that bound, one pass computes runs of
-rows and hands them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory is given back. Otherwise a
-symbolic pass counts the entries of every row, and a numeric pass computes them in place.
+A row has at most as many entries as pairs. If memory suffices for that bound, one pass computes runs of rows and hands
+them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory is freed. Otherwise a symbolic pass
+counts the entries of every row, and a numeric pass computes them in place.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 
-# Pairs of a row up to which insertion is quicker than the accumulator.
+# Pairs of a row up to which insertion is faster than the accumulator.
 INSERTION_PAIRS = 24
 
 
 class Accumulator(NamedTuple):
-    """A thread's sparse accumulator: values by column, and which columns have one, as bits of two levels.
+    """A thread's sparse accumulator: values by column, and a two-level bitmap of the columns with a value.
 
-    `excluded` is the set of columns that are left out, None without a mask.
+    `excluded` is the bitmap of excluded columns, None without a mask.
     """
 
     bits: Any
@@ -58,7 +58,7 @@ class Accumulator(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """How rows are shared out: the pairs of each, a run from each bound to the next, the most entries of a run."""
+    """Distribution of rows: the pairs of each, the bounds of runs, the most entries of a run."""
 
     pairs: Any
     bounds: Any
@@ -72,7 +72,7 @@ def _is_excluded(excluded, j):
 
 @njit(error_model="numpy")
 def _place(indices, begin, end, j):
-    """Where column j belongs in the sorted indices[begin:end], looked for from the end."""
+    """Insertion point of column j in the sorted indices[begin:end], searched from the end."""
     while end > begin and vertex(indices, end - 1) >= j:
         end -= 1
     return end
@@ -159,7 +159,7 @@ def _fill_many(functions, a, i, b, excluded, accumulator, out, place):
             j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
-            # A column without an entry yet holds the identity, so no branch asks whether this is the first value.
+            # Columns without an entry hold the identity, so that the first value needs no branch.
             value = convert(zero, call(functions.product, x, weight(b.data, q, b.one), i, k, j))
             values[j] = join(functions.reduce, at(values, j), value)
             word = j >> 6
@@ -188,7 +188,7 @@ def _fill_many(functions, a, i, b, excluded, accumulator, out, place):
 
 @njit(error_model="numpy")
 def _exclude(excluded, mask, i, exclude):
-    """Put the columns of a row of the mask into the set, or take them out again."""
+    """Set the bits of a mask row's columns, or clear them again."""
     if excluded is not None:
         for q in range(at(mask.indptr, i), at(mask.indptr, i + 1)):
             j = vertex(mask.indices, q)
@@ -200,7 +200,7 @@ def _exclude(excluded, mask, i, exclude):
 
 @njit(error_model="numpy")
 def _count_runs(a, b, mask, pairs, bounds, columns, counter, counts):
-    """What one thread does: take runs of rows and count each row's entries."""
+    """One thread's loop: take runs of rows and count each row's entries."""
     bits = bits_beside(pairs, columns)
     some = bits_beside(pairs, bits.size)
     excluded = bits_beside(mask, columns)
@@ -225,7 +225,7 @@ def _count_runs(a, b, mask, pairs, bounds, columns, counter, counts):
 
 @njit(error_model="numpy", counts_references=False)
 def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place):
-    """Compute the rows begin..end one behind the other, the first at `place`; returns where they end."""
+    """Compute the rows begin..end consecutively, the first at `place`; returns where they end."""
     for i in range(begin, end):
         if pairs[i]:
             _exclude(accumulator.excluded, mask, i, True)
@@ -254,7 +254,7 @@ def _count(a, b, mask, pairs, bounds, columns, threads, counts):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
-    """Compute every row where `out.indptr` says. With `ends`, runs of rows are handed over and it is made."""
+    """Compute every row at its place in `out.indptr`; with `ends`, hand runs over and build it instead."""
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
         accumulator = _new_accumulator(functions.zero, mask, runs.pairs, columns, out.data)
@@ -272,7 +272,7 @@ def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
                 hand_over(ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
 
 
-# The same for one thread: quicker to compile.
+# The same for one thread: faster to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fill_alone(functions, a, b, mask, pairs, columns, out):
     accumulator = _new_accumulator(functions.zero, mask, pairs, columns, out.data)
@@ -282,17 +282,17 @@ def _fill_alone(functions, a, b, mask, pairs, columns, out):
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
     """The product of two matrices over a semiring.
 
-    Each thread has an array of n values and n/8 bytes besides, and room for a run of rows.
+    Each thread takes an array of n values and n/8 bytes, and memory for a run of rows.
 
     ``a`` (CSR, shape (m, l)); ``b`` (CSR, shape (l, n)): rows sorted, no duplicates; its indices of the type of a's;
-    ``exclude`` (CSR, shape (m, n), optional): a pattern: entries that are not to be computed. Returns CSR, shape (m,
-    n): rows sorted. An entry stands wherever a pair met, also where contributions cancel.
+    ``exclude`` (CSR, shape (m, n), optional): a pattern: entries not to compute. Returns CSR, shape (m, n): rows
+    sorted. There is an entry for every pair, even if contributions cancel.
     """
     rows, columns = a.shape[0], b.shape[1]
     dtype, ids = product.dtype, b.indices.dtype
     pairs = pairs_of_rows(a, b)
     alone = int(pairs.sum()) + ROW * rows <= TASK_PAIRS
-    # Prefix sum of each row's bound: as many entries as pairs meet, but no more than columns.
+    # Prefix sum of each row's bound: its number of pairs, or of columns.
     room = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.minimum(pairs, columns))))
     nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize
     counted = not alone and nnz * size > free_memory("cpu") // 2

@@ -1,8 +1,7 @@
-"""Dot products at the places of a mask: when to search a row rather than look it all up, and hubs that have a bit set.
+"""Dot products at the places of a mask: choice between binary search and look-up, and bitmaps of hubs.
 
-A hub is a long row that many places ask for. It is marked in a bit set once, for the time of the product. The short
-rows that meet it are then looked up in that set; otherwise each of their entries would be searched in the long row, or
-the whole long row looked up in theirs.
+A hub is a long row that many places need. Its bitmap is built once for the product, and the short rows are looked up in
+it; otherwise each of their entries would be searched in the long row, or the whole long row looked up in theirs.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
 
-# Cost of one step of a binary search, in look-ups of an entry in a bit set.
+# Cost of one step of a binary search, in look-ups of an entry in a bitmap.
 SEARCH_STEP = 4
 # Work is estimated from at most this many rows, uniformly strided.
 SAMPLE = 1 << 14
-# A hub has at least 128 entries. At most 256 hubs get a bit set, all in 8 MiB, for products of at least 2²¹ look-ups.
+# A hub has at least 128 entries. At most 256 hubs get a bitmap, all in 8 MiB, for products of at least 2²¹ look-ups.
 HUB_ENTRIES, HUBS, HUB_BYTES, HUB_WORK = 128, 256, 1 << 23, 1 << 21
 
 
 @njit(error_model="numpy")
 def pays_to_search(few, many):
-    """Whether to search a list of `many` for `few` entries, rather than look all of the many up."""
+    """Whether to search a list of `many` for `few` entries, rather than look up all of the many."""
     return few * SEARCH_STEP * 2 < many and few * SEARCH_STEP * bit_length(many) < many
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _gains(m_indptr, m_indices, a_indptr, b_lengths, step, gains):
-    """For every column, how many looks a bit set of its row of Bᵀ would save the sampled rows of the mask."""
+    """For every column, the look-ups that a bitmap of its row of Bᵀ would save the sampled rows of the mask."""
     for i in range(0, m_indptr.size - 1, step):
         length = at(a_indptr, i + 1) - at(a_indptr, i)
         for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
@@ -54,11 +53,11 @@ def _mark_hubs(chosen, b_indptr, b_indices, words, hubs):
 
 
 def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of Bᵀ that are worth a bit set.
+    """The rows of Bᵀ that are worth a bitmap.
 
     ``mask`` (CSR, shape (m, n)); ``a`` (CSR, shape (m, l)); ``b_turned`` (CSR, shape (n, l)). Returns ``hub_of`` (int32
-    array, shape (n,)): which set each row has, -1 for none; ``hubs`` (uint64 array, shape (sets · words,)): the sets,
-    one behind the other.
+    array, shape (n,)): the bitmap of each row, -1 for none; ``hubs`` (uint64 array, shape (bitmaps · words,)): the
+    bitmaps, concatenated.
     """
     words = (a.shape[1] + 63) >> 6
     most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= HUB_WORK else 0

@@ -1,15 +1,15 @@
 """The product of two sparse matrices at the places of a mask only, on the CPU.
 
-Two ways, and which is cheaper depends on the matrices (`masked_work` estimates both):
+Two methods, whose costs depend on the matrices (`masked_work` estimates both):
 
 - *dots*: for each place (i, j) of the mask the product of row i of A and column j of B
   (`hpgraph.kernels.spgemm.cpu_masked_dots`).
-- *rows*: Gustavson's row-wise product (`hpgraph.kernels.spgemm.cpu`), whose sparse accumulator lets in only the columns
+- *rows*: Gustavson's row-wise product (`hpgraph.kernels.spgemm.cpu`), whose sparse accumulator only accepts the columns
   of the mask's row.
 
-Both write into arrays of the mask's length. A run of rows writes from where the mask's run begins and leaves out places
-at which nothing met; at the end the runs are moved together. So a product needs no memory besides its result: touching
-fresh pages costs as much as the work. Each value is computed by one thread, in the order of the inner index.
+Both write into arrays of the mask's length. A run of rows is written from where the mask's run begins, without places
+that got no value; at the end the runs are compacted. So a product needs no memory besides its result: page faults on
+fresh memory cost as much as the work. Each value is computed by one thread, in the order of the inner index.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_lengths, step):
-    """The work of every so manieth row, by dots and by rows."""
+    """The work of every `step`-th row, by dots and by rows."""
     by_dots, by_rows = 0, 0
     for sample in prange((m_indptr.size + step - 2) // step):
         i = sample * step
@@ -59,7 +59,7 @@ def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 other = at(column_lengths, vertex(m_indices, m))
                 by_dots += length * SEARCH_STEP * bit_length(other) if pays_to_search(length, other) else other
-            # Letting a column in costs a look at where the mask's row has it.
+            # Accepting a column costs a look-up in the mask's row.
             by_rows += at(m_indptr, i + 1) - at(m_indptr, i)
             for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
                 by_rows += 2 * at(row_lengths, vertex(a_indices, p))
@@ -67,7 +67,7 @@ def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_
 
 
 def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
-    """What a product at the places of a mask would cost, in entries looked at.
+    """Estimated costs of a product at the places of a mask, in entries read.
 
     ``mask`` (CSR, shape (m, n)); ``a`` (CSR, shape (m, l)); ``row_lengths, column_lengths`` (int64 array, shape (l,)
     and (n,)): entries of each row and of each column of B.
@@ -81,8 +81,8 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
 
 @njit(error_model="numpy")
 def _row_runs(functions, mask, a, b, columns, bounds, counter, out):
-    """What one thread does by rows."""
-    # Where each column stands in the mask's row, from 1; negative until something met there, 0 where it does not.
+    """One thread's loop, by rows."""
+    # Position of each column in the mask's row, from 1; negative until it gets a value, 0 if it is absent.
     stands = np.zeros(columns, np.int64)
     while True:
         run = next_run(counter, bounds)
@@ -124,7 +124,7 @@ def _rows(functions, mask, a, b, columns, bounds, threads, out):
 
 @njit(cache=True, nogil=True)
 def _close_up(bounds, m_indptr, indptr, indices, values):
-    """Move each run from where the mask has it to where the one before ends."""
+    """Compact the runs, in place."""
     for run in range(bounds.size - 1):
         begin, end = indptr[bounds[run]], indptr[bounds[run + 1]]
         gap = m_indptr[bounds[run]] - begin
@@ -135,7 +135,7 @@ def _close_up(bounds, m_indptr, indptr, indices, values):
 
 
 def _room(mask: CSR, dtype: np.dtype[Any], more: int = 0) -> Rows:
-    """Where a result that may be as large as its mask is written: lengths of its rows from 1 on, indices and values."""
+    """Arrays for a result as large as its mask: row lengths from 1 on, indices and values."""
     needed = mask.nnz * (dtype.itemsize + mask.indices.itemsize) + more
     check_memory(needed, f"a product at {mask.nnz} places", "cpu")
     lengths = np.zeros(mask.shape[0] + 1, np.int64)
@@ -143,15 +143,15 @@ def _room(mask: CSR, dtype: np.dtype[Any], more: int = 0) -> Rows:
 
 
 def _closed(mask: CSR, bounds: np.ndarray, made: Rows) -> CSR:
-    """The result, its runs closed up."""
+    """The result, compacted."""
     indptr, indices, values, _ = made
     np.cumsum(indptr, out=indptr)
     nnz = int(indptr[-1])
     if nnz == mask.nnz:
         return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
     _close_up(bounds, plain(mask.indptr), indptr, indices, values)
-    # Unused memory is given back only where it is more than half: the next product would have to fault it in again,
-    # which can take as long as the product.
+    # Unused memory is only freed if it is more than half: the next product would fault it in again, which can take as
+    # long as the product.
     kept = cut if 2 * nnz < mask.nnz else lambda array, length: array[:length]
     return CSR(mask.shape, indptr, kept(indices, nnz), kept(values, nnz), validate=False)
 

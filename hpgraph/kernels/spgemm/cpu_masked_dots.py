@@ -1,12 +1,12 @@
-"""Dot products of the rows of A and the columns of B, at the places of a mask, on the CPU.
+"""Dot products of rows of A and columns of B, at the places of a mask, on the CPU.
 
-For each place (i, j) of the mask row i of A meets column j of B, a row of Bᵀ. Row i is spread out over a bit set, in
-which the entries of row j are looked up; where row j is much longer, each entry of row i is searched in row j instead.
-So a hub costs no more than its partners. Hubs that many places ask for get bit sets of their own, for the time of the
+Place (i, j) of the mask is the dot product of row i of A and column j of B, a row of Bᵀ. Row i is scattered into a
+bitmap, in which the entries of row j are looked up; if row j is much longer, each entry of row i is searched in row j
+instead. So a hub costs no more than its partners. Hubs that many places need get bitmaps of their own, for the whole
 product (`hpgraph.kernels.spgemm.cpu_hubs`).
 
-Loops over the entries of a row have no break: Numba would then count references to the arrays, at every place of the
-mask, by atomic operations on one shared word.
+Loops over the entries of a row have no break: with one, Numba would count references to the arrays, at every place of
+the mask, by atomic operations on one shared word.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hpgraph.semiring.jit import call
 
 
 class Spread(NamedTuple):
-    """A row of A by column: which entries it has, as bits, and their values, or `one` for each."""
+    """A row of A by column: a bitmap of its entries, and their values, or `one` for each."""
 
     bits: Any
     data: Any
@@ -35,7 +35,7 @@ class Spread(NamedTuple):
 
 
 class Hubs(NamedTuple):
-    """Which bit set each row of Bᵀ has, -1 for none; the sets, one behind the other."""
+    """The bitmap of each row of Bᵀ, -1 for none; the bitmaps, concatenated."""
 
     of: Any
     bits: Any
@@ -52,7 +52,7 @@ def _search(indices, begin, end, k):
     return begin
 
 
-# Numba leaves out what stands behind a None only where it is an argument of its own.
+# Numba prunes the branch after a None only if it is an argument of its own.
 @njit(error_model="numpy", forceinline=True)
 def _is_ended(terminal, value):
     if terminal is None:
@@ -101,14 +101,14 @@ def _dot_by_look_up(functions, i, spread, largest, j, b, begin, end):
 
 @njit(error_model="numpy")
 def _count_common(bits, offset, largest, b_indices, begin, end):
-    """How many of the sorted b_indices[begin:end] are set in bits[offset:]; no branch depends on which are."""
+    """Number of the sorted b_indices[begin:end] that are set in bits[offset:]; branch-free."""
     count: Any = 0
     while begin + 8 <= end and vertex(b_indices, begin + 7) <= largest:
         for step in range(8):
             k = vertex(b_indices, begin + step)
             count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
         begin += 8
-    # Nothing beyond the largest is set.
+    # No bit beyond the largest is set.
     for q in range(begin, min(begin + 8, end)):
         k = vertex(b_indices, q)
         count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
@@ -117,7 +117,7 @@ def _count_common(bits, offset, largest, b_indices, begin, end):
 
 @njit(error_model="numpy", counts_references=False)
 def _dot_with_hub(functions, i, a, first, last, j, one, hubs, offset):
-    """`_dot_by_look_up` the other way about, of a row of B without values."""
+    """`_dot_by_look_up` with roles swapped, for a row of B without values."""
     value, found = functions.zero, False
     p = first
     while p < last:
@@ -134,8 +134,8 @@ def _dot_with_hub(functions, i, a, first, last, j, one, hubs, offset):
 
 @njit(error_model="numpy")
 def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
-    """What one thread does by dots: take runs of rows of the mask, compute them, and write down their lengths."""
-    # Variables of their own: Numba would count references to a tuple's arrays, at every place of the mask.
+    """One thread's loop, by dots: take runs of rows of the mask, compute them, and write their lengths."""
+    # Local variables: Numba would count references to a tuple's arrays, at every place of the mask.
     m_indptr, m_indices, a_indptr, a_indices = mask.indptr, mask.indices, a.indptr, a.indices
     b_indptr, b_indices, indptr, indices, values = b.indptr, b.indices, out.indptr, out.indices, out.data
     bits = np.zeros((inner + 63) >> 6, np.uint64)
@@ -185,10 +185,10 @@ def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def dots(functions, counts, mask, a, b, hubs, inner, bounds, threads, out):
-    """Compute the runs of rows between ``bounds``, each into ``out`` from where the mask's run begins; lengths by row.
+    """Compute the runs of rows between ``bounds``, each into ``out`` from the start of the mask's run; lengths by row.
 
-    ``b`` is Bᵀ, ``hubs`` is None where it has values. ``counts``, True or None: whether a dot product is how many
-    entries two rows have in common. A and Bᵀ have ``inner`` columns.
+    ``b`` is Bᵀ; ``hubs`` is None if it has values. ``counts``, True or None: whether a dot product is the number of
+    common entries. A and Bᵀ have ``inner`` columns.
     """
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):

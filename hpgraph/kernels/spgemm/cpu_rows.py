@@ -1,4 +1,4 @@
-"""Gustavson's row-wise products on the CPU: load balancing of the rows over threads, and a thread's work space."""
+"""Gustavson's row-wise products on the CPU: load balancing of the rows over threads, and work space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROW = 16
 
 
 class Functions(NamedTuple):
-    """A semiring's functions, `terminal` or None among them, and the identity of its sum."""
+    """A semiring's functions, with `terminal` or None, and the identity of its monoid."""
 
     product: Any
     reduce: Any
@@ -51,7 +51,7 @@ def _pairs_alone(indptr, indices, other, pairs):
 
 
 def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
-    """How many pairs of entries meet in each row of a product.
+    """Number of pairs of entries in each row of a product.
 
     Returns int64 array, shape (rows of a,).
     """
@@ -65,7 +65,7 @@ def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
 
 
 def share(work: np.ndarray, threads: int) -> np.ndarray:
-    """Cut rows into runs of about equal work, several for each thread."""
+    """Divide rows into runs of about equal work, several for each thread."""
     ends = work + ROW
     np.cumsum(ends, out=ends)
     total = int(ends[-1]) if len(ends) else 0
@@ -76,13 +76,13 @@ def share(work: np.ndarray, threads: int) -> np.ndarray:
 
 @njit(inline="always")
 def next_run(counter, bounds):
-    """The next run of rows for this thread; -1 when none is left."""
+    """The next run of rows; -1 when none is left."""
     run = next_task(counter)
     return run if run < bounds.size - 1 else -1
 
 
 def bits_beside(data, length):
-    """An empty set of bits; None where `data` is None."""
+    """An empty bitmap; None if `data` is None."""
     return None if data is None else np.zeros((length + 63) >> 6, np.uint64)
 
 

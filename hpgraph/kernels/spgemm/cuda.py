@@ -1,4 +1,4 @@
-"""The product of two sparse matrices on the GPU: what `spgemm.cuh` is compiled for, and its launches."""
+"""The product of two sparse matrices on the GPU: code generation for `spgemm.cuh`, and launches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hpgraph.semiring.cuda import LinkedCode, binary_functor, monoid_functor
 SOURCE = "spgemm.cuh"
 # As in the source.
 THREADS, LONG_THREADS, MIN, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
-# Columns of a window when rows are computed, and when they are counted.
+# Columns of a window in the numeric pass, and in the symbolic one.
 WINDOW, COUNTED = 8192, 65536
-# A row of more windows than this gets wider ones, of at most so many columns.
+# Rows of more windows than this get wider ones, of at most this many columns.
 MANY_WINDOWS, LARGEST_WINDOW = 512, 65536
-# Bytes of shared memory for the warps of one block together; a warp that needs more has a block of its own.
+# Bytes of shared memory for the warps of one block; a warp that needs more has its own block.
 BLOCK_ROOM = 32768
 KERNELS = (
     "hpgraph::count_pairs<Multiply>",
@@ -44,7 +44,7 @@ def multiply_code(
     excludes: bool = False,
     within: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before the kernels of matrix products that says what is computed, and the code to link with it."""
+    """The C++ text before the kernels of matrix products, and the code to link with it."""
     a, b, c = (c_type(dtype) for dtype in (product.a_dtype, product.b_dtype, product.dtype))
     op = product.semiring.multiply
     monoid = monoid_functor(reduce, product.dtype, "Reduce")
@@ -85,7 +85,7 @@ def load_product(gpu: int, source: str, names: tuple[str, ...], code: tuple[str,
 
 
 def run(module: Module, name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
-    """Launch a kernel; no blocks, no launch.
+    """Launch a kernel, unless `blocks` is 0.
 
     ``blocks, threads, shared``: size of the grid, of a block, and bytes of dynamic shared memory.
     """
@@ -94,7 +94,7 @@ def run(module: Module, name: str, blocks: int, threads: int, shared: int, *argu
 
 
 def windows_of(columns: int) -> tuple[int, int]:
-    """How many windows there are and how many columns each has."""
+    """The number of windows, and of columns in each."""
     width = WINDOW
     while width < LARGEST_WINDOW and columns > width * MANY_WINDOWS:
         width *= 2
@@ -104,8 +104,8 @@ def windows_of(columns: int) -> tuple[int, int]:
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
     """`hpgraph.kernels.spgemm.cpu.multiply` on the GPU.
 
-    Waits for the device twice, to learn how many tasks and how many entries there are. Takes 16 bytes a row and 40 a
-    task besides the result.
+    Waits for the device twice, for the numbers of tasks and of entries. Takes 16 bytes a row and 40 a task besides the
+    result.
     """
     return by_rows(a, b, product, reduce, exclude, within=False)
 
@@ -174,7 +174,7 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
 
 
 class _Tasks:
-    """The tasks of a product, by kind: the size of a table, or windows."""
+    """The tasks of a product, by kind: hash tables by size, and windows."""
 
     def __init__(self, module: Module, pairs: Any, first_task: Any, rows: int, columns: int) -> None:
         self.module, self.pairs, self.first_task = module, pairs, first_task
@@ -185,7 +185,7 @@ class _Tasks:
             np.int64(self.rows), np.int64(self.columns), sizes, starts, totals, list_, task_row)  # fmt: skip
 
     def count(self, sizes: Any) -> tuple[list[int], int]:
-        """How many tasks there are of each kind, and in all; waits for the device."""
+        """The number of tasks of each kind, and of all; waits for the device."""
         import cupy
 
         totals = cupy.zeros(KINDS + 1, np.uint64)
@@ -195,7 +195,7 @@ class _Tasks:
         return kinds, n_tasks
 
     def lists(self, kinds: list[int], n_tasks: int, sizes: Any, task_row: Any) -> list[tuple[int, Any, int]]:
-        """Each kind that there is, its tasks, and how many: the longest first."""
+        """Each kind with its tasks and their number: the longest first."""
         import cupy
 
         starts = np.concatenate(([0], np.cumsum(kinds)))

@@ -1,4 +1,4 @@
-"""Matrix products at the places of a mask on the GPU: what `masked_dots.cuh` is compiled for, and its launches."""
+"""Matrix products at the places of a mask on the GPU: code generation for `masked_dots.cuh`, and launches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hpgraph.kernels.spgemm.cuda import by_rows, load_product, multiply_code, ru
 SOURCE = "masked_dots.cuh"
 # As in the source.
 THREADS, MUCH, PIECE, PLACES = 256, 4096, 256, 1024
-# Bits of the filter of a block, 16 to 32 KiB; twice as many where these hold every row exactly.
+# Bits of a block's filter, 16 to 32 KiB; twice as many if these hold every row exactly.
 MIN_BITS, MAX_BITS = 1 << 17, 1 << 18
 # Blocks for each multiprocessor.
 RESIDENT = 8
@@ -29,12 +29,12 @@ KERNELS = (
     "hpgraph::list_tasks<Multiply>",
     "hpgraph::dots_at_places<Multiply>",
 )
-# The source names a struct Multiply; kernels that multiply nothing get an empty one.
+# The source needs a struct Multiply; kernels without a product get an empty one.
 _NOTHING = "struct Multiply {};\n"
 
 
 def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
-    """`hpgraph.kernels.spgemm.cpu_masked.masked_work` on the GPU; waits for it. Of many rows a sample tells."""
+    """`hpgraph.kernels.spgemm.cpu_masked.masked_work` on the GPU, estimated from a sample of the rows; waits for it."""
     import cupy
 
     ids = np.result_type(mask.indices.dtype, a.indices.dtype)
@@ -53,7 +53,8 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
     """`hpgraph.kernels.spgemm.cpu_masked.multiply_by_dots` on the GPU.
 
-    Waits for the device twice, to learn for how many places a row of B is the longer one, and how many have an entry.
+    Waits for the device twice, for the number of places at which the row of B is the longer one, and of those with an
+    entry.
     """
     import cupy
 
@@ -103,7 +104,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
 
 
 def _most_tasks(rows: int, entries: int, places: int) -> int:
-    """How many pieces there may be: each row cut leaves one that is not full."""
+    """Upper bound of the number of pieces: each divided row leaves one that is not full."""
     # Two numbers whose product is more than MUCH have a sum of at least twice its root.
     return places // PIECE + min(rows, (entries + places) // (2 * int(MUCH**0.5))) + 1
 

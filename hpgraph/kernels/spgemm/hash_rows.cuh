@@ -1,4 +1,4 @@
-// Rows of a matrix product whose sparse accumulator is a hash table in shared memory: short rows, a warp each.
+// Rows of a matrix product with a hash table in shared memory as the sparse accumulator: short rows, a warp each.
 #pragma once
 #include "pairs.cuh"
 
@@ -16,7 +16,7 @@ struct Table {
         for (u32 s = threadIdx.x & 31; s < slots; s += 32) keys[s] = Index(-1);
         __syncwarp();
     }
-    // Where column j is, or is put now: `fresh`.
+    // The slot of column j; `fresh` if it was inserted now.
     __device__ u32 locate(Index j, bool& fresh) const {
         u32 slot = (u32(j) ^ u32(u64(j) >> 32)) * 0x9E3779B1u >> (__clz(slots) + 1);
         for (;; slot = (slot + 1) & (slots - 1)) {
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(TABLE_THREADS) count_by_table(Factors<M> f, co
     if (threadIdx.x % 32 == 0) counts[task] = found;
 }
 
-// Sort keys[0..count) ascending and the values with them; there is room for the next power of two. Bitonic (K. Batcher,
-// 1968), by one warp.
+// Bitonic sort (K. Batcher, 1968) of keys[0..count) ascending with their values, by one warp; there is room for the
+// next power of two.
 template <class Index, class C>
 __device__ void sort_warp(Index* keys, C* values, u32 count) {
     const int lane = threadIdx.x & 31;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(TABLE_THREADS) fill_by_table(Factors<M> f, con
     const i64 place = i64(blockIdx.x) * (blockDim.x / 32) + warp;
     if (place >= tasks) return;
     const i64 task = list[place], row = task_row[task];
-    // Slots are at least 64, so whatever the types, each array begins at a multiple of eight bytes.
+    // Slots are at least 64, so that each array is aligned to eight bytes for any types.
     char* const room = (char*)shared + warp * slots * (sizeof(Index) + sizeof(C));
     Index* const keys = (Index*)room;
     C* const values = (C*)(keys + slots);
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(TABLE_THREADS) fill_by_table(Factors<M> f, con
         const Index key = keys[base + lane];
         const C value = values[base + lane];
         const u32 used = __ballot_sync(ALL, key != Index(-1));
-        // A ballot orders no memory: all have read before one writes.
+        // A ballot does not order memory accesses: all lanes must have read before one writes.
         __syncwarp();
         if (key != Index(-1)) {
             const u32 to = count + __popc(used & ((1u << lane) - 1));

@@ -1,19 +1,19 @@
-// The product of two sparse matrices at the places of a mask, by dot products: place (i, j) gets the sum over k of
-// A[i, k] (x) B[k, j], B being given by its transpose, whose row j lists those k.
+// The product of two sparse matrices at the places of a mask, by dot products: place (i, j) is the sum over k of A[i,
+// k] (x) B[k, j]; B is given by its transpose, whose row j lists those k.
 //
-// Of the two rows that meet at a place one is set in a bit filter in shared memory, and the other is read and looked up
-// there, up to where the row in the filter ends. A place is computed from the side of A, in the order of the mask, unless
-// row j is not short and fewer entries of row i would be read: then it is listed with others of its column and computed
-// from the side of B.
+// One of the two rows of a place is inserted into a bit filter in shared memory, and the other is read and looked up
+// there, up to the last entry of the row in the filter. A place is computed from the side of A, in the order of the
+// mask, unless row j is not short and fewer entries of row i would be read: then it is listed with others of its column
+// and computed from the side of B.
 //
-// A row that may have more than MUCH entries to look up, by its length and the number of its places, has these cut in
-// tasks of PIECE for a whole block, small ones lest the last be waited for; another takes a warp. Groups of lanes read
-// rows side by side, and each group joins what its lanes found in a fixed order: results repeat bit for bit.
+// A row with possibly more than MUCH look-ups, by its length and the number of its places, has its places divided into
+// tasks of PIECE for a whole block, small for the sake of load balance; other rows take a warp. Groups of lanes read
+// rows concurrently, and each group reduces its lanes' results in a fixed order: results are bitwise reproducible.
 //
-// The filter keeps k modulo its size. Where the row in it spans no more than that, a bit says for certain whether k is
-// there. Else the same memory holds fewer, wider slots: slot k mod n stores the quotient k / n, which is certain as well,
-// unless several entries share the slot. Shared slots, and the bits of rows too long for slots, are confirmed by a binary
-// search in the row. Few lanes of a warp need it, but the whole warp waits for them.
+// The filter holds k modulo its size. If the row in it spans no more than that, a bit is exact. Otherwise the same
+// memory holds fewer, wider slots: slot k mod n stores the quotient k / n, which is exact as well, unless several
+// entries share the slot. Shared slots, and the bits of rows too long for slots, are confirmed by a binary search in
+// the row. Few lanes of a warp need it, but the whole warp waits for them.
 //
 // The host writes a struct Multiply before this text, as for spgemm.cuh.
 #pragma once
@@ -22,16 +22,16 @@
 namespace hpgraph {
 
 constexpr int WARPS = THREADS / 32;
-// Places that a warp of a block takes at a time.
+// Places that a warp of a block takes at once.
 constexpr int TAKEN = 16;
 
 // A slot holds 0, or one more than k divided by the number of slots, or SHARED.
 typedef unsigned short Slot;
 constexpr Slot SHARED = 0xffff;
-// Slots for each entry, at least.
+// Least number of slots for each entry.
 constexpr int ROOMY = 4;
 
-// The row of a task, and the filter that holds its k.
+// The row of a task, and the filter of its k.
 template <class M, bool TURNED>
 struct Owner {
     typedef typename M::Index Index;
@@ -72,7 +72,7 @@ struct Owner {
             else word(k) = 0;
         }
     }
-    // Whether the row has k, which is below `beyond`; if `located`, p becomes its place.
+    // Whether the row contains k, which is below `beyond`; if `located`, p becomes its position.
     template <bool located>
     __device__ bool holds(Index k, i64& p) const {
         if (slotted) {
@@ -89,7 +89,7 @@ struct Owner {
     }
 };
 
-// What counts the entries of one row.
+// Type of the number of entries of one row.
 template <int BYTES_OF_IDS>
 struct Counting {
     typedef u64 Type;
@@ -101,7 +101,7 @@ struct Counting<4> {
 template <class M>
 using Count = typename Counting<sizeof(typename M::Index)>::Type;
 
-// What a lane found at one place: how many pairs, or their sum.
+// A lane's result at one place: the number of pairs, or their sum.
 template <class M, bool COUNTS = M::counts>
 struct Found {
     Count<M> count = 0;
@@ -122,7 +122,7 @@ struct Found<M, false> {
     C sum = M::identity();
     bool met = false;
 
-    // Entry q of the row that is read, of number `other`, is k.
+    // Looks up k, entry q of row number `other`.
     template <bool TURNED>
     __device__ void look_up(const Owner<M, TURNED>& owner, typename M::Index k, i64 q, i64 other) {
         i64 p = 0;
@@ -144,7 +144,7 @@ struct Found<M, false> {
     __device__ C value() const { return sum; }
 };
 
-// Up to 32 places of one owner: which they are, the numbers of the rows to read, where these begin, and their lengths.
+// Up to 32 places of one owner: their positions, the rows to read, where these begin, and their lengths.
 template <class M>
 struct Batch {
     i64 place[32], start[32];
@@ -152,11 +152,11 @@ struct Batch {
     typename M::Index other[32];
 };
 
-// Lengths are added up no further than to this: that tells long rows from short ones.
+// Lengths saturate here in sums, which only tell long rows from short ones.
 constexpr u32 MANY = 1024;
 
-// Collect what of the owner's places from `base` to `end` is to be computed from this side; returns how many, and about
-// how many entries they have. All lanes of the warp call it.
+// Collects those of the owner's places base..end that are computed from this side; returns their number, and about
+// their number of entries. Warp-collective.
 template <class M, bool TURNED>
 __device__ __forceinline__ int gather(const Owner<M, TURNED>& owner, i64 base, i64 end, Batch<M>& batch, u32& entries) {
     typedef typename M::Index Index;
@@ -186,8 +186,8 @@ __device__ __forceinline__ int gather(const Owner<M, TURNED>& owner, i64 base, i
     return __popc(which);
 }
 
-// Compute the places of a batch, `lanes` lanes to a row. The first loads of some rows, and then some loads along a row,
-// are under way at once. All lanes of the warp call it.
+// Computes the places of a batch, `lanes` lanes to a row. The first loads of some rows, and then some loads along a
+// row, are in flight at once. Warp-collective.
 template <class M, bool TURNED>
 __device__ __forceinline__ void dots(const Owner<M, TURNED>& owner, const Batch<M>& batch, int rows, int lanes,
                                      typename M::C* values, bool* found) {
@@ -237,14 +237,14 @@ __device__ __forceinline__ void dots(const Owner<M, TURNED>& owner, const Batch<
     }
 }
 
-// The owner's places from `base` on, of which a warp takes up to 32.
+// Computes the owner's places from `base` on, up to 32 of them, by a warp.
 template <class M, bool TURNED>
 __device__ __forceinline__ void compute(const Owner<M, TURNED>& owner, i64 base, i64 end, Batch<M>& batch,
                                         typename M::C* values, bool* found) {
     u32 entries;
     const int rows = gather(owner, base, end, batch, entries);
     __syncwarp();
-    // Where the order of a sum shows, the lanes must not depend on which places happen to be listed together.
+    // If the result depends on the order of additions, `lanes` must not depend on the composition of batches.
     const int lanes = !M::counts ? 16 : entries > 64 * rows ? 32 : entries > 16 * rows ? 16 : 8;
     dots(owner, batch, rows, lanes, values, found);
     __syncwarp();
@@ -269,7 +269,7 @@ __device__ __forceinline__ void by_block(const Operands<M>& f, i64 row, i64 begi
     owner.clear(threadIdx.x, THREADS);
 }
 
-// Rows that need no block, a warp each, `share` at a time. `next` starts at 0.
+// Rows that do not need a block, a warp each, `share` at a time. `next` starts at 0.
 template <class M, bool TURNED>
 __device__ __forceinline__ void by_warps(const Operands<M>& f, i64 rows, int share, u32* filter, u32 bits, u64* next,
                                          Batch<M>& batch, typename M::C* values, bool* found) {
@@ -288,10 +288,10 @@ __device__ __forceinline__ void by_warps(const Operands<M>& f, i64 rows, int sha
         }
         u32 waiting = __ballot_sync(ALL, my_begin < my_end && !takes_block(length, my_end - my_begin));
         while (waiting) {
-            const int who = __ffs(waiting) - 1;
+            const int owner_lane = __ffs(waiting) - 1;
             waiting &= waiting - 1;
-            const i64 begin = __shfl_sync(ALL, my_begin, who), end = __shfl_sync(ALL, my_end, who);
-            const Owner<M, TURNED> owner(f, base + who, filter, bits);
+            const i64 begin = __shfl_sync(ALL, my_begin, owner_lane), end = __shfl_sync(ALL, my_end, owner_lane);
+            const Owner<M, TURNED> owner(f, base + owner_lane, filter, bits);
             owner.set(lane, 32);
             __syncwarp();
             for (i64 at = begin; at < end; at += 32) compute(owner, at, end, batch, values, found);
@@ -301,8 +301,8 @@ __device__ __forceinline__ void by_warps(const Operands<M>& f, i64 rows, int sha
     }
 }
 
-// All places: first the tasks of whole blocks, of either side, then the rows that a warp takes. Dynamic shared memory:
-// a filter of `bits` bits, a power of two. The first counter says how many tasks there are, the others start at 0.
+// All places: first the tasks of whole blocks, of both sides, then the rows of single warps. Dynamic shared memory: a
+// filter of `bits` bits, a power of two. The first counter is the number of tasks, the others start at 0.
 template <class M>
 __global__ void __launch_bounds__(THREADS) dots_at_places(Operands<M> f, i64 rows, i64 columns, int row_share,
                                                           int column_share, u32 bits, const Task* tasks, u64* counters,
@@ -314,7 +314,7 @@ __global__ void __launch_bounds__(THREADS) dots_at_places(Operands<M> f, i64 row
     const int warp = threadIdx.x / 32;
     for (u32 w = threadIdx.x; w < bits / 32; w += THREADS) filter[w] = 0;
     for (;;) {
-        // Everyone is done with the last task's filter, and has read its number.
+        // All threads have finished with the last task's filter, and have read its number.
         __syncthreads();
         if (threadIdx.x == 0) {
             number = atomicAdd(counters + 1, u64(1));

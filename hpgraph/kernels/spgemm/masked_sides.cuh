@@ -1,19 +1,20 @@
-// The places of a mask, dealt to the two sides that they can be computed from, and cut in tasks: see masked_dots.cuh.
+// The places of a mask, assigned to the two sides that they can be computed from, and divided into tasks: see
+// masked_dots.cuh.
 #pragma once
 #include "pairs.cuh"
 
 namespace hpgraph {
 
 constexpr int THREADS = 256;
-// What a row's entries times its places may be for a warp, and the places of a task of a block.
+// Limit of a row's entries times its places for a warp, and the places of a block's task.
 constexpr i64 MUCH = 4096;
 constexpr i64 PIECE = 256;
-// Places that a block of turn_places goes through.
+// Places that a block of turn_places processes.
 constexpr i64 PLACES = 1024;
-// Entries of a row of B up to which it is read, however few the row of A has: one load by a warp.
+// Entries of a row of B up to which it is always read: one load by a warp.
 constexpr i64 AT_ONCE = 32;
 
-// Whether a place where rows of these lengths meet is computed from the side of B, `a_length` being what is read then.
+// Whether a place is computed from the side of B; `a_length` entries are read then, `b_length` otherwise.
 __device__ inline bool is_turned(i64 a_length, i64 b_length) { return b_length > AT_ONCE && a_length < b_length; }
 
 template <class M>
@@ -27,15 +28,15 @@ struct Operands {
     const i64* b_indptr;  // of the transpose of B
     const Index* b_indices;
     const typename M::B* b_data;
-    // Of each place: the entries of A's row up to the last of B's, if it is computed from the side of B; else -1.
+    // For each place computed from the side of B, the entries of A's row up to the last of B's; else -1.
     Index* reach;
-    // Places computed from the side of B, by column: where column j's begin, their rows, and which places they are.
+    // Places computed from the side of B, by column: start of each column, their rows, and their positions.
     const i64* turned_indptr;
     const Index* turned_row;
     const i64* turned_place;
 };
 
-// One of the two sides: whose rows are set in filters, and whose are read.
+// One of the two sides: its rows are inserted into filters, and the other's are read.
 template <class M, bool TURNED>
 struct Side {
     typedef typename M::Index Index;
@@ -45,7 +46,7 @@ struct Side {
     __device__ const Index* set_indices() const { return TURNED ? f.b_indices : f.a_indices; }
     __device__ const i64* read_indptr() const { return TURNED ? f.a_indptr : f.b_indptr; }
     __device__ const Index* read_indices() const { return TURNED ? f.a_indices : f.b_indices; }
-    // The places of each row that is set: of the mask, or of the list.
+    // The places of each row of this side: of the mask, or of the list.
     __device__ const i64* places_indptr() const { return TURNED ? f.turned_indptr : f.mask_indptr; }
 };
 
@@ -56,7 +57,7 @@ struct Task {
 
 __device__ inline bool takes_block(i64 length, i64 places) { return length * places > MUCH; }
 
-// How many entries of A's row i are not beyond the last of row j of B's transpose; -1 where that row is read instead.
+// Number of entries of A's row i up to the last of row j of B's transpose; -1 if that row is read instead.
 template <class M>
 __device__ typename M::Index reach_of(const Operands<M>& f, i64 i, i64 j) {
     const i64 b_begin = f.b_indptr[j], b_end = f.b_indptr[j + 1];
@@ -66,8 +67,8 @@ __device__ typename M::Index reach_of(const Operands<M>& f, i64 i, i64 j) {
     return is_turned(length, b_end - b_begin) ? typename M::Index(length) : typename M::Index(-1);
 }
 
-// Find f.reach, and count the places computed from the side of B by column; or, with FILL, write them at `next`, which
-// says where each column's begin. A block takes PLACES places.
+// Computes f.reach, and counts the places computed from the side of B by column; or, with FILL, writes them from
+// `next`, the start of each column, on. A block takes PLACES places.
 template <class M, bool FILL>
 __global__ void __launch_bounds__(THREADS) turn_places(Operands<M> f, i64 rows, i64 places, u64* next,
                                                        typename M::Index* turned_row, i64* turned_place) {
@@ -102,7 +103,7 @@ __device__ void list_of(const Operands<M>& f, i64 row, Task* tasks, u64* counter
     for (i64 at = begin; at < end; at += PIECE, ++to) tasks[to] = {TURNED ? ~row : row, at};
 }
 
-// List the tasks of whole blocks; counters[0] counts them and starts at 0.
+// Lists the tasks of whole blocks; counters[0] counts them and starts at 0.
 template <class M>
 __global__ void __launch_bounds__(THREADS) list_tasks(Operands<M> f, i64 rows, i64 columns, Task* tasks,
                                                       u64* counters) {
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(THREADS) list_tasks(Operands<M> f, i64 rows, i
     else if (row - rows < columns) list_of<M, true>(f, row - rows, tasks, counters);
 }
 
-// What the two ways of computing the places of a mask would look at, in every `step`-th row: totals[0] by dots,
+// Entries that the two methods for the places of a mask would read, in every `step`-th row: totals[0] by dots,
 // totals[1] by rows.
 template <class Index>
 __global__ void __launch_bounds__(THREADS) masked_work(const i64* mask_indptr, const Index* mask_indices,

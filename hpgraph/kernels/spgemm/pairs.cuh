@@ -1,6 +1,6 @@
-// Load balancing within a warp: the pairs A[i, k], B[k, j] of one row of a matrix product are dealt to the lanes, 32 at a
-// time in the order of A's entries, whatever the lengths of B's rows. Lanes that hold the same column join their values
-// first, in the order of the lanes: such a sum needs no atomic operations and repeats bit for bit.
+// Load balancing within a warp: the pairs A[i, k], B[k, j] of one row of a matrix product are assigned to the lanes, 32
+// at a time in the order of A's entries, for any lengths of B's rows. Lanes that hold the same column reduce their
+// values first, in the order of the lanes: such a sum needs no atomics and is bitwise reproducible.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -46,7 +46,7 @@ struct Factors {
             return (at < end && mask_indices[at] == j) == M::within;
         }
     }
-    // What entry p of A and entry q of B contribute to C[i, j].
+    // Contribution of entry p of A and entry q of B to C[i, j].
     __device__ typename M::C product(i64 i, i64 p, i64 k, i64 q, i64 j) const {
         typename M::A a = typename M::A(1);
         typename M::B b = typename M::B(1);
@@ -56,7 +56,7 @@ struct Factors {
     }
 };
 
-// The entries of B's row k that a task is to look at: all of them.
+// The entries of B's row k that a task processes: all of them.
 struct WholeRows {
     const i64* indptr;
     __device__ void operator()(i64, i64 k, i64& begin, u32& length) const {
@@ -65,8 +65,8 @@ struct WholeRows {
     }
 };
 
-// Deal the pairs of a row to the lanes: use(whether there is one, p, k, q, lane that read p) for entries p of A and q of
-// B; `range` says which of B's row. All lanes of the warp call it, and all call `use` together.
+// Assigns the pairs of a row to the lanes: use(whether there is one, p, k, q, lane that read p) for entries p of A and
+// q of B; `range` selects entries of B's row. Warp-collective, including the calls of `use`.
 template <class M, class Range, class Use>
 __device__ __forceinline__ void for_pairs(const Factors<M>& f, i64 row, Range range, Use use) {
     const int lane = threadIdx.x & 31;
@@ -99,10 +99,11 @@ __device__ __forceinline__ void for_pairs(const Factors<M>& f, i64 row, Range ra
     }
 }
 
-// Join the values of lanes with the same column, in the order of the lanes; true in the first of them, which has it all.
+// Reduces the values of lanes with the same column, in the order of the lanes; true in the first of them, which gets
+// the result.
 template <class M>
 __device__ __forceinline__ bool join_lanes(bool valid, int owner, typename M::Index j, typename M::C& value) {
-    // One row of B has no column twice.
+    // Rows of B are free of duplicates.
     const int first_owner = __shfl_sync(ALL, owner, 0);
     if (__all_sync(ALL, !valid || owner == first_owner)) return valid;
     const int lane = threadIdx.x & 31;

@@ -1,20 +1,20 @@
 // The product of two sparse matrices over a semiring, row by row: C[i, :] = sum over k of A[i, k] (x) B[k, :].
 //
 // A warp computes a row (F. G. Gustavson, ACM TOMS 4(3), 1978) in two passes: the symbolic one counts its entries, the
-// numeric one computes them in place. The sparse accumulator of a row of up to MAX pairs is a hash table in shared memory,
-// of the least size that serves (after Y. Nagasaka, A. Nukada, S. Matsuoka, "High-performance and memory-saving sparse
-// general matrix-matrix multiplication for NVIDIA Pascal GPU", ICPP'17), sorted there. Longer rows go window by window: a
-// window is a range of columns with one bit a column in shared memory. The bits say which columns there are, and their
-// prefix sum (popcount) says at which place each stands. Very long rows are several tasks, each a range of columns.
+// numeric one computes them in place. The sparse accumulator of a row of up to MAX pairs is a hash table in shared
+// memory, of the least sufficient size (after Y. Nagasaka, A. Nukada, S. Matsuoka, "High-performance and memory-saving
+// sparse general matrix-matrix multiplication for NVIDIA Pascal GPU", ICPP'17), sorted there. Longer rows are processed
+// by windows: a window is a range of columns with a bitmap in shared memory, and the rank of a bit (popcount) is the
+// position of its entry. Very long rows are several tasks, each a range of columns.
 //
-// The pairs of a row are dealt to the lanes 32 at a time in the order of A's entries. Lanes that hold the same column
-// join their values first, in their order, and no other warp writes there: no sum is made by atomic operations, and
-// results repeat bit for bit.
+// The pairs of a row are assigned to the lanes 32 at a time in the order of A's entries. Lanes that hold the same
+// column reduce their values first, in their order, and no other warp writes there: no sum uses atomics, and results
+// are bitwise reproducible.
 //
-// The host writes before this text a struct that says what is computed:
+// The host writes before this text a struct that describes the product:
 //
 //     struct Multiply {
-//         types A, B, C, Index; constants reads_a, reads_b, excludes (the mask says what not to compute), within (what to)
+//     types A, B, C, Index; constants reads_a, reads_b, excludes (the mask excludes entries), within (it selects them)
 //         static C product(A a, B b, i64 i, i64 k, i64 j), reduce(C a, C b), identity()
 //     };
 #pragma once
@@ -24,7 +24,8 @@
 namespace hpgraph {
 
 constexpr int THREADS = 256;
-// Most pairs of a row for a hash table; slots of the smallest table; the kind of a row that goes by windows, and the kinds.
+// Most pairs of a row for a hash table; slots of the smallest table; the kind of rows by windows, and the number of
+// kinds.
 constexpr i64 MAX = 1024;
 constexpr u32 MIN = 64;
 constexpr int WINDOWED = 6;
@@ -32,7 +33,7 @@ constexpr int KINDS = 7;
 // Pairs of one task of a long row.
 constexpr i64 SHARE = 32768;
 
-// Pairs of each row, and how many tasks it makes.
+// Pairs of each row, and its number of tasks.
 template <class M>
 __global__ void __launch_bounds__(THREADS) count_pairs(Factors<M> f, i64 rows, i64 windows, i64* pairs, i64* tasks) {
     const i64 row = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32;
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(THREADS) count_pairs(Factors<M> f, i64 rows, i
     tasks[row] = sum > MAX ? (shares < windows ? shares : windows) : sum > 0;
 }
 
-// The kind of a task: a table of MIN << kind slots, or windows; -1 where there is nothing to do.
+// The kind of a task: a table of MIN << kind slots, or windows; -1 if it is empty.
 __device__ inline int kind_of(i64 pairs, i64 size) {
     if (size == 0) return -1;
     if (pairs > MAX) return WINDOWED;
@@ -61,8 +62,8 @@ __device__ inline int kind_of(i64 pairs, i64 size) {
     return kind;
 }
 
-// Sort the tasks by kind: first only count them, in `totals`; then, from `starts` on, list them. `sizes` has the number
-// of entries of each task; null before it is known.
+// Sorts the tasks by kind: first counts them, in `totals`; then lists them, from `starts` on. `sizes` has the number of
+// entries of each task; null if not yet known.
 template <bool LIST>
 __global__ void __launch_bounds__(THREADS) sort_tasks(const i64* pairs, const i64* first_task, i64 rows, i64 columns,
                                                       const i64* sizes, const i64* starts, u64* totals, i64* list,
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(THREADS) sort_tasks(const i64* pairs, const i6
     const i64 row = i64(blockIdx.x) * THREADS + threadIdx.x;
     const i64 begin = row < rows ? first_task[row] : 0, end = row < rows ? first_task[row + 1] : 0;
     const i64 most = row < rows ? pairs[row] : 0;
-    // Tasks of one row are windows all, or there is one: a place in its kind for each.
+    // A row is one task, or several by windows: count all of its kind at once.
     u32 place = 0, count = 0;
     int kind = -1;
     for (i64 task = begin; task < end; ++task) {

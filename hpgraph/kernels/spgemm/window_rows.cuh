@@ -1,6 +1,6 @@
-// Rows of a matrix product that are too long for a hash table, window by window: a range of columns with one bit a column
-// in shared memory. The bits say which columns the row has, and their prefix sum (popcount) at which place each stands. A
-// warp takes a task: a row, or a range of columns of a very long row.
+// Rows of a matrix product that are too long for a hash table, by windows: a window is a range of columns with a bitmap
+// in shared memory, and the rank of a bit (popcount) is the position of its entry. A warp takes a task: a row, or a
+// range of columns of a very long row.
 #pragma once
 #include "pairs.cuh"
 
@@ -8,12 +8,12 @@ namespace hpgraph {
 
 // Threads of a block.
 constexpr int LONG_THREADS = 128;
-// Cursors: for this many entries of A's row, how far the windows have come in the row of B.
+// Cursors: for this many entries of A's row, the position that the windows have reached in the row of B.
 constexpr int CURSORS = 512;
-// Columns set among 1024 from which their ids are written word by word.
+// Bits set among 1024 columns from which their ids are written word by word.
 constexpr u32 DENSE = 160;
 
-// The columns of a task of a long row, whole windows.
+// The columns of a task of a long row, in whole windows.
 struct Columns {
     i64 begin, end;
     __device__ Columns(i64 task, const i64* first_task, i64 row, i64 windows, i64 width, i64 columns) {
@@ -24,7 +24,7 @@ struct Columns {
     }
 };
 
-// A bit a column: `bits` of them at a time for each warp.
+// Counts entries with a bitmap: `bits` columns at a time for each warp.
 template <class M>
 __global__ void __launch_bounds__(LONG_THREADS) count_by_bits(Factors<M> f, const i64* list, i64 tasks,
                                                               const i64* task_row, const i64* first_task, i64 windows,
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(LONG_THREADS) count_by_bits(Factors<M> f, cons
     if (lane == 0) counts[task] = found;
 }
 
-// Write the columns that are set in the bits of a window, from `place` on, and into `ranks` how many lie before each word;
-// returns how many there are. All lanes of the warp call it.
+// Writes the columns set in the bitmap of a window, from `place` on, and to `ranks` the rank of each word; returns
+// their number. Warp-collective.
 template <class Index>
 __device__ __forceinline__ u32 write_columns(const u32* bits, i64 words, i64 from, i64 place, unsigned short* ranks,
                                              Index* indices) {
@@ -78,7 +78,7 @@ __device__ __forceinline__ u32 write_columns(const u32* bits, i64 words, i64 fro
         const u32 rank = total + upto - count, here = __shfl_sync(ALL, upto, 31);
         ranks[base + lane] = rank;
         if (here > DENSE) {
-            // A word at a time, so that what is written lies side by side.
+            // A word at a time, so that writes are coalesced.
             for (u32 some = __ballot_sync(ALL, word != 0); some; some &= some - 1) {
                 const int source = __ffs(some) - 1;
                 const u32 set = __shfl_sync(ALL, word, source), start = __shfl_sync(ALL, rank, source);
@@ -94,9 +94,9 @@ __device__ __forceinline__ u32 write_columns(const u32* bits, i64 words, i64 fro
     return total;
 }
 
-// A window of `width` columns (a multiple of 1024, at most 65536) after the other, each begun at the next column that the
-// row has. First the columns are set as bits and written in order; then each value is added where its column stands.
-// Shared, for each warp: bits, cursors, ranks.
+// Windows of `width` columns (a multiple of 1024, at most 65536), each starting at the next column of the row. First
+// the columns are set in the bitmap and written in order; then each value is added at its column's place. Shared, for
+// each warp: bits, cursors, ranks.
 template <class M>
 __global__ void __launch_bounds__(LONG_THREADS) fill_by_windows(Factors<M> f, const i64* list, i64 tasks,
                                                                 const i64* task_row, const i64* first_task, i64 windows,
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(LONG_THREADS) fill_by_windows(Factors<M> f, co
         const auto range = [&](i64 p, i64 k, i64& begin, u32& count, bool moves) {
             const i64 start = f.b_indptr[k], stop = f.b_indptr[k + 1];
             begin = p < CURSORS ? start + cursors[p] : lower_bound(f.b_indices, start, stop, from);
-            // Few columns of one row lie in one window: steps that double find their end.
+            // Few columns of one row lie in one window: galloping search for their end.
             i64 low = begin, high = begin;
             for (i64 step = 1; high < stop && f.b_indices[high] < to; step *= 2) {
                 low = high + 1;
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(LONG_THREADS) fill_by_windows(Factors<M> f, co
                     j = f.b_indices[q];
                     const u32 at = u32(j - from), word = bits[at / 32];
                     rank = ranks[at / 32] + __popc(word & ((1u << (at & 31)) - 1));
-                    // What the mask does not allow is not set.
+                    // Columns that the mask does not allow are not set.
                     if constexpr (M::excludes || M::within) valid = word >> (at & 31) & 1;
                     if (valid) value = f.product(row, p, k, q, j);
                 }

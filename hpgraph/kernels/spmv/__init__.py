@@ -1,8 +1,8 @@
 """SpMV: the generalized product y<mask> accum= A (+.x) x<active>, over CSR, HYB and blocks of columns.
 
-`pull` goes by rows, or on the GPU by stretches of equally many entries (a segmented scan); `push` from a sparse vector
-(SpMSpV), `pull_dense` over the columns of a dense matrix (SpMM).
-Blocks of columns are propagation blocking (S. Beamer et al., IPDPS'17) with partial sums in place of bins of messages.
+`pull` computes row by row, or on the GPU by stretches of equally many entries (a segmented scan); `push` multiplies a
+sparse vector (SpMSpV), `pull_dense` a dense matrix (SpMM). Blocks of columns are propagation blocking (S. Beamer et
+al., IPDPS'17) with partial sums instead of bins of messages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Products(Protocol):
         accum: Any = None,
         received: Bitmask | None = None,
     ) -> None:
-        """Every row that may combines the messages of its active columns."""
+        """Reduce the messages of active columns in every allowed row."""
 
     def push(
         self,
@@ -45,7 +45,7 @@ class Products(Protocol):
         complement: bool = False,
         accum: Any = None,
     ) -> Any:
-        """The rows of a list send along their entries; who received, ascending."""
+        """Send messages along the entries of listed rows; returns the targets reached, ascending."""
 
     def pull_dense(self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
         """`pull` for each column of a dense operand at once."""
@@ -54,7 +54,7 @@ class Products(Protocol):
 def check_pull(
     rows: RowFormat, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
 ) -> None:
-    """Lengths that the arguments of `pull` must have."""
+    """Check the lengths of the arguments of `pull`."""
     n, m = rows.shape
     for name, found, expected in (
         ("out", len(out), n),
@@ -68,7 +68,7 @@ def check_pull(
 
 
 def check_push(rows: CSR, out: Any, mask: Bitmask | None, complement: bool) -> None:
-    """Lengths that the arguments of `push` must have."""
+    """Check the lengths of the arguments of `push`."""
     n = rows.shape[1]
     for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
         if length != n:
@@ -77,7 +77,7 @@ def check_push(rows: CSR, out: Any, mask: Bitmask | None, complement: bool) -> N
 
 
 def check_pull_dense(rows: RowFormat, state: tuple[Any, ...], out: Any) -> None:
-    """Shapes that the arguments of `pull_dense` must have."""
+    """Check the shapes of the arguments of `pull_dense`."""
     widths = {array.shape[1] for array in state if array.ndim == 2}
     if out.ndim != 2 or len(out) != rows.shape[0] or (widths and widths != {out.shape[1]}):
         raise ValueError(

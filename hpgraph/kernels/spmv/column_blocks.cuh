@@ -1,15 +1,15 @@
-// Propagation blocking: a whole product by blocks of columns, in which no gather leaves the multiprocessor.
+// Propagation blocking: a whole product by blocks of columns, in which all gathers are from shared memory.
 //
 // S. Beamer, K. Asanovic, D. Patterson, "Reducing Pagerank communication via propagation blocking", IPDPS'17, bin
 // messages by target. Here the matrix is blocked by source instead: a block of columns, whose part of the vector fits
-// shared memory, is multiplied row by row, so what travels through memory is one partial result for each row a block meets,
-// not one message for each arc. First phase: stretches of a block's arcs, one a warp, fold into partial results. Second
-// phase: a warp for each group of rows adds up their partial results in shared memory, block after block. Within a block a
-// row has one partial result, so no two lanes meet and no atomic operation is needed: results repeat bit for bit.
+// shared memory, is multiplied row by row, so that memory traffic is one partial result for each row of a block, not
+// one message for each arc. First phase: stretches of a block's arcs, one a warp, fold into partial results. Second
+// phase: a warp for each group of rows sums their partial results in shared memory, block after block. Within a block a
+// row has one partial result, so no two lanes conflict and no atomics are needed: results are bitwise reproducible.
 //
 // An arc is 16 bits: its column within the block, and in the highest bit whether it is its row's last in the block.
 // The host adds to the struct of spmv.cuh the type Staged, what shared memory holds for a column: the message
-// itself where all weights are 1, else the vector's entry.
+// itself if all weights are 1, else the vector's entry.
 #pragma once
 #include "stretches.cuh"
 
@@ -63,7 +63,7 @@ struct BlockEntries {
     }
 };
 
-// Phase 1: each thread block takes its share of the stretches, and loads the blocks of columns that it meets.
+// Phase 1: each thread block processes its share of the stretches, staging the blocks of columns that these lie in.
 template <class P>
 __global__ void __launch_bounds__(GATHERERS, 1)
 gather_blocks(typename P::Gather gather, Blocks blocks, const typename P::Weight* weights,
@@ -90,7 +90,7 @@ gather_blocks(typename P::Gather gather, Blocks blocks, const typename P::Weight
             typename P::Staged value[AT_ONCE];
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k) {
-                // Past the last column any will do: no arc asks for it.
+                // Columns past the last are not read by any arc: clamp.
                 u[k] = min(base + i + k * GATHERERS, blocks.columns - 1);
                 if (blocks.order) u[k] = blocks.order[u[k]];
             }
@@ -116,7 +116,7 @@ gather_blocks(typename P::Gather gather, Blocks blocks, const typename P::Weight
     }
 }
 
-// Rows that began in earlier stretches get what was left open there, in order.
+// Adds the open results of earlier stretches to rows that began there, in order.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) join_stretches(Blocks blocks, const typename P::Message* open,
                                                         typename P::Message* partial) {
@@ -133,8 +133,8 @@ __global__ void __launch_bounds__(BLOCK) join_stretches(Blocks blocks, const typ
     partial[where] = P::reduce(value, partial[where]);
 }
 
-// Groups of rows in the second phase: a warp takes each, or all warps of a thread block one that has many partial
-// results, as hubs beside each other in the order of the rows do.
+// Groups of rows in the second phase: one warp each, or all warps of a thread block if a group has many partial
+// results, as adjacent hubs do.
 struct Groups {
     const u32* bounds;   // for each group, and for the end, where its partial results of each block begin
     const u32* order;    // groups, those of whole thread blocks first
@@ -144,13 +144,13 @@ struct Groups {
     i64 rows;
 };
 
-// Partial results of a group of rows on their way to a warp: SLOTS loads a lane, block after block.
+// Partial results of a group of rows in flight: SLOTS loads a lane, block after block.
 template <class P>
 struct Batch {
     typename P::Message value[SLOTS];
     int where[SLOTS];
 
-    // `left` has the lanes whose blocks are still to come; `at` and `stop` are how far the warp is in one.
+    // `left` has the lanes whose blocks are still to come; `at` and `stop` are the warp's range in the current one.
     __device__ void load(const typename P::Message* partial, const u16* row, u32 begins, u32 ends, u32& left, u32& at,
                          u32& stop) {
         const int lane = threadIdx.x % 32;
@@ -174,14 +174,14 @@ struct Batch {
 #pragma unroll
         for (int k = 0; k < SLOTS; ++k) {
             if (where[k] >= 0) sums[where[k]] = P::reduce(sums[where[k]], value[k]);
-            // The next ones may be of another block, and meet the same rows.
+            // The next ones may be of another block, with the same rows.
             __syncwarp();
         }
     }
 };
 
-// A warp adds up the partial results of a group of rows: of the blocks from `first` on, every `step`-th. While one batch
-// is added, the next is on its way.
+// A warp sums the partial results of a group of rows: those of every `step`-th block from `first` on. The next batch is
+// loaded while one is added.
 template <class P>
 __device__ void add_group(const typename P::Message* partial, const u16* row, const Groups& groups, i64 group,
                           int first, int step, typename P::Message* sums) {
@@ -208,7 +208,7 @@ __device__ void add_group(const typename P::Message* partial, const u16* row, co
     }
 }
 
-// Phase 2: `finish(row, message)` is called once for each row, by the thread block that has added it up.
+// Phase 2: `finish(row, message)` is called once for each row, by the thread block that has summed it.
 template <class P, class Finish>
 __device__ void finish_groups(const typename P::Message* partial, const u16* row, const Groups& groups,
                               typename P::Message* memory, Finish finish) {

@@ -1,6 +1,6 @@
-// The arcs of a CSR matrix in the order of column_blocks.cuh: by block of columns, and within it by row. A stable partition in
-// two passes, one that counts and one that places. A thread block takes a piece of adjacent arcs and puts them in order
-// in shared memory, so that what goes to one block of columns is written in one run.
+// The arcs of a CSR matrix in the order of column_blocks.cuh: by block of columns, and within it by row. A stable
+// partition in two passes, counting and placing. A thread block reorders a piece of adjacent arcs in shared memory, so
+// that its arcs of one block of columns are written in one run.
 #pragma once
 #include "column_blocks.cuh"
 #include "search.cuh"
@@ -9,14 +9,13 @@
 namespace hpgraph {
 
 constexpr int PORTION = 16384;     // arcs of a piece
-constexpr int PLACERS = 1024;      // threads that take it
+constexpr int PLACERS = 1024;        // threads that place it
 constexpr int WARPS = PLACERS / 32;
 constexpr int SHARE = PORTION / WARPS;  // adjacent arcs of one warp
-constexpr int LOOK = 4096;         // arcs of a sample that a warp looks at
-constexpr u32 NOBODY = 0xffffffffu;
+constexpr int LOOK = 4096;         // arcs of a sample that a warp reads
+constexpr u32 NO_ID = 0xffffffffu;
 
-// Looks at one in `every` stretches of LOOK arcs: in `tally`, how many (row, block) pairs there are. A warp for each
-// stretch.
+// Samples one in `every` stretches of LOOK arcs, a warp each: counts (row, block) pairs in `tally`.
 template <class I>
 __global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const i64* indptr, i64 rows, const u32* rank,
                                                        i64 arcs, i64 every, int n_blocks, int shift, u64* tally) {
@@ -26,16 +25,16 @@ __global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const i6
     const i64 begin = (i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32) * every * LOOK;
     if (begin >= arcs) return;
     const i64 end = begin + LOOK < arcs ? begin + LOOK : arcs;
-    for (int i = lane; i < n_blocks; i += 32) last[i] = NOBODY;
+    for (int i = lane; i < n_blocks; i += 32) last[i] = NO_ID;
     __syncwarp();
     const i64 first_row = row_of(indptr, 0, rows - 1, begin), last_row = row_of(indptr, first_row, rows - 1, end - 1);
     u32 pairs = 0;
     for (i64 base = begin; base < end; base += 32) {
         const i64 e = base + lane;
         const bool live = e < end;
-        const u32 its_row = live ? u32(row_of(indptr, first_row, last_row, e)) : NOBODY;
-        const u32 natural = live ? u32(column[e]) : NOBODY;
-        const u32 block = live ? (rank ? rank[natural] : natural) >> shift : NOBODY;
+        const u32 its_row = live ? u32(row_of(indptr, first_row, last_row, e)) : NO_ID;
+        const u32 natural = live ? u32(column[e]) : NO_ID;
+        const u32 block = live ? (rank ? rank[natural] : natural) >> shift : NO_ID;
         const u32 peers = __match_any_sync(ALL, block), below = peers & ((1u << lane) - 1u);
         const u32 before = __shfl_sync(ALL, its_row, below ? 31 - __clz(below) : lane);
         if (live) pairs += below ? before != its_row : last[block] != its_row;
@@ -60,7 +59,7 @@ __global__ void __launch_bounds__(PLACERS) count_blocks(const I* column, const u
         const bool live = begin + i < arcs;
         const u32 natural = live ? u32(stream(column + begin + i)) : 0;
         const u32 block = (rank ? rank[natural] : natural) >> shift;
-        // With hot columns first most arcs are of the first block.
+        // With hot columns first most arcs lie in the first block.
         const u32 first = __ballot_sync(ALL, live && block == 0);
         if (live && block) atomicAdd(shared + block, 1u);
         else if (first && threadIdx.x % 32 == __ffs(first) - 1) atomicAdd(shared, u32(__popc(first)));
@@ -71,10 +70,10 @@ __global__ void __launch_bounds__(PLACERS) count_blocks(const I* column, const u
 
 // Shared memory of a block that places arcs; the host computes the same size.
 struct Placing {
-    u32* stage;   // PORTION values on their way
-    u16* from;    // which arc of the piece is at each place of the new order
-    u16* block;   // and of which block it is
-    u32* base;    // of each block: where its places lie in memory, less its first place here
+    u32* stage;   // buffer of PORTION values
+    u16* from;    // arc of the piece at each place of the new order
+    u16* block;   // its block
+    u32* base;    // of each block: its first place in memory less its first place here
     u16* next;    // of each warp and block: the place of the next arc
 
     __device__ Placing(u32* memory, int n_blocks)
@@ -82,7 +81,7 @@ struct Placing {
           base(reinterpret_cast<u32*>(block + PORTION)), next(reinterpret_cast<u16*>(base + n_blocks)) {}
 };
 
-// Puts one value of each arc in its place: `get` reads that of arc i of the piece, `put` writes to a place in memory.
+// Moves one value of each arc to its place: `get` reads that of arc i of the piece, `put` writes to a place in memory.
 template <class Get, class Put>
 __device__ void place_values(const Placing& placing, int arcs, Get get, Put put) {
     __syncthreads();
@@ -94,7 +93,7 @@ __device__ void place_values(const Placing& placing, int arcs, Get get, Put put)
         put(placing.base[placing.block[i]] + i, placing.stage[placing.from[i]]);
 }
 
-// Each arc, with its row and weight, to its place; `offsets` has where each block's arcs of each piece begin.
+// Moves each arc, with its row and weight, to its place; `offsets`: first place of each block's arcs of each piece.
 template <class I, class W>
 __global__ void __launch_bounds__(PLACERS)
 place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 arcs, i64 pieces, int n_blocks, int shift,
@@ -107,7 +106,7 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
     const int mine = int(arcs - begin < PORTION ? arcs - begin : PORTION);
     u16* const next = placing.next + warp * n_blocks;
     for (int i = threadIdx.x; i < WARPS * n_blocks; i += PLACERS) placing.next[i] = 0;
-    // The columns, in their new numbers, are read twice: once to count, once to place.
+    // The renumbered columns are read twice: to count and to place.
     for (int i = threadIdx.x; i < mine; i += PLACERS) {
         const u32 natural = u32(stream(column + begin + i));
         placing.stage[i] = rank ? rank[natural] : natural;
@@ -116,13 +115,13 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
     const int end = min(mine, (warp + 1) * SHARE);
     for (int at = warp * SHARE; at < end; at += 32) {
         const bool live = at + lane < end;
-        const u32 block = live ? placing.stage[at + lane] >> shift : NOBODY;
+        const u32 block = live ? placing.stage[at + lane] >> shift : NO_ID;
         const u32 peers = __match_any_sync(ALL, block);
         if (live && peers >> lane == 1u) next[block] += u16(__popc(peers));
         __syncwarp();
     }
     __syncthreads();
-    // Of each block: its first place in the piece, and of each warp there. A thread for each block, blocks in their order.
+    // First place of each block in the piece, and of each warp within it; one thread a block, in order.
     u32 before = 0;
     for (int first = 0; first < n_blocks; first += PLACERS) {
         const int b = first + threadIdx.x;
@@ -154,7 +153,7 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
     }
     for (int at = warp * SHARE; at < end; at += 32) {
         const bool live = at + lane < end;
-        const u32 block = live ? placing.stage[at + lane] >> shift : NOBODY;
+        const u32 block = live ? placing.stage[at + lane] >> shift : NO_ID;
         const u32 peers = __match_any_sync(ALL, block);
         const u32 place = live ? next[block] + __popc(peers & ((1u << lane) - 1u)) : 0;
         __syncwarp();
@@ -187,21 +186,21 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
     }
 }
 
-// Marks the last arc of each row in each block, and counts them by stretch. A warp for each stretch.
+// Marks the last arc of each row in each block, and counts them by stretch; one warp a stretch.
 __global__ void __launch_bounds__(BLOCK) mark_last(u16* placed, const u32* placed_row, const u32* block, i64 stretches,
                                                    u32* ends) {
     const int lane = threadIdx.x % 32;
     const i64 t = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
     if (t >= stretches) return;
-    // A block may fill its stretches to the last place, and the next one begin with the same row.
+    // A block may fill its last stretch, and the next one begin with the same row.
     const bool closes = t + 1 == stretches || block[t + 1] != block[t];
     const i64 stop = (t + 1) * STRETCH;
     u32 found = 0;
 #pragma unroll 4
     for (i64 e = t * STRETCH + lane; e < stop; e += 32) {
         const u32 row = placed_row[e];
-        // Places that no arc took have no row: they end the one before them.
-        const bool ends_here = row != NOBODY && ((closes && e + 1 == stop) || placed_row[e + 1] != row);
+        // Padding has no row: it ends the row before it.
+        const bool ends_here = row != NO_ID && ((closes && e + 1 == stop) || placed_row[e + 1] != row);
         if (ends_here) placed[e] |= LAST;
         found += ends_here;
     }
@@ -209,7 +208,7 @@ __global__ void __launch_bounds__(BLOCK) mark_last(u16* placed, const u32* place
     if (lane == 0) ends[t] = found;
 }
 
-// Row of each partial result: within its group, and whole.
+// Row of each partial result: within its group, and global.
 __global__ void __launch_bounds__(BLOCK) list_rows(const u16* placed, const u32* placed_row, const u32* first, i64 stretches,
                                                    u16* row, u32* whole) {
     const int lane = threadIdx.x % 32;
@@ -229,7 +228,7 @@ __global__ void __launch_bounds__(BLOCK) list_rows(const u16* placed, const u32*
     }
 }
 
-// Where each group's partial results of each block begin. `starts` has where the blocks' begin.
+// First partial result of each group in each block. `starts`: first of each block.
 __global__ void __launch_bounds__(BLOCK) bound_groups(const u32* whole, const u32* starts, i64 groups, i64 n_blocks,
                                                       u32* bounds) {
     const i64 i = i64(blockIdx.x) * BLOCK + threadIdx.x;

@@ -1,8 +1,8 @@
-"""The generalized product y<mask> accum= A (+.x) x<active>, by rows: each row pulls messages from its entries.
+"""The generalized product y<mask> accum= A (+.x) x<active> by rows: each row reduces the messages of its entries.
 
-Tasks of about equal numbers of arcs (`hpgraph.kernels.runtime.cpu.schedule`) are handed out one by one to the threads.
-Rows too long for one task leave partial results behind, which one thread joins in order: no result depends on how many
-threads there are or which of them was first.
+Tasks of about equal numbers of arcs (`hpgraph.kernels.runtime.cpu.schedule`) are scheduled dynamically. Rows too long
+for one task are split; one thread joins the partial results in order, so results depend neither on the number of
+threads nor on the schedule.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from hpgraph.kernels.spmv.cpu_sell import pull_slices
 from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.jit import call
 
-# Below this many entries and rows, waking the other threads costs more than they save.
+# Below this many entries and rows, waking other threads does not pay.
 SERIAL = 32768
 # Prefetch distance of a row's first entries, in rows.
 PREFETCH_ROWS = 32
@@ -57,7 +57,7 @@ def _write(accum, out, v, value, found):
 
 @njit(error_model="numpy", forceinline=True)
 def _are_single(indptr, indices, begin, end):
-    """Whether the rows begin..end have one entry at most; false of the last rows, beyond which there is none."""
+    """Whether the rows begin..end have at most one entry each; false for the last rows, which have none after them."""
     few = at(indptr, end) - at(indptr, begin) <= end - begin and at(indptr, end) < indices.size
     return few and longest_row(indptr, begin, end) <= 1
 
@@ -65,7 +65,7 @@ def _are_single(indptr, indices, begin, end):
 @njit(error_model="numpy", counts_references=False)
 def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, begin, end, longest, active,
            mask, complement, out, received):
-    """Pull into the rows begin..end, but for the long ones."""
+    """Pull into the rows begin..end, except long ones."""
     for start in range(begin, end, 64):
         bits, stop = np.uint64(0), min(start + 64, end)
         if active is None and mask is None and received is None and _are_single(indptr, indices, start, stop):
@@ -79,7 +79,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indice
             first, last = at(indptr, v), at(indptr, v + 1)
             soon = first + PREFETCH_ENTRIES
             if terminal is not None:
-                # Rows that stop early are sure to be read at their beginnings only.
+                # Rows that end early are only read at their beginnings.
                 soon = max(soon, at(indptr, min(v + PREFETCH_ROWS, out.size)))
             fetch_ahead(indices, data, soon)
             if last - first > longest or (mask is not None and not is_allowed(mask, complement, v)):
@@ -89,7 +89,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indice
             )
             _write(accum, out, v, value, found)
             if received is not None:
-                # Branch-free: a branch would be mispredicted half of the time.
+                # Branch-free: the branch is unpredictable.
                 bits |= np.uint64(found) << np.uint64(v & 63)
         if received is not None and received.size:
             received[start >> 6] = bits
@@ -98,7 +98,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indice
 @njit(error_model="numpy", counts_references=False)
 def _tasks(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, piece_row,
            piece_begin, piece_end, active, mask, complement, out, received, counter, part, part_found):
-    """What one thread does: take tasks, first the pieces of long rows, until none is left."""
+    """One thread's loop: take tasks, first the pieces of long rows."""
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     while True:
@@ -147,7 +147,7 @@ def _pull(gather, reduce, accum, terminal, identity, one, state, indptr, indices
     )
 
 
-# The same for one thread, compiled apart: it takes a third of the time to compile, and needs no threading layer.
+# The same for one thread, compiled separately: this takes a third of the time, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _pull_alone(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, active, mask, complement,
                 out, received):
@@ -168,19 +168,19 @@ def pull(
     accum: Any = None,
     received: Bitmask | None = None,
 ) -> None:
-    """Let every row reduce its messages: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
+    """Reduce the messages of every row: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
 
-    Reduction of a row stops within four entries of the monoid's terminal value. Results are the same bit for bit on
-    any number of threads. Beside the result this takes 32 bytes for each 16384 arcs or rows at the most, kept with the
-    matrix, a byte for each source where `active` is given, and for a hub of h entries h / 16384 values. ``any_pair``
-    and other idempotent sums of ones keep a byte a row.
+    Reduction of a row stops within four entries of the monoid's terminal value. Results are bitwise the same on any
+    number of threads. Besides the result this takes at most 32 bytes for each 16384 arcs or rows, kept with the matrix,
+    a byte for each source if `active` is given, and for a hub of h entries h / 16384 values. ``any_pair`` and other
+    idempotent sums of ones keep a byte a row.
 
-    ``rows`` (CSR, HYB or SELL, shape (n, m)): row v lists where v pulls from: the transpose of a graph's adjacency
-    matrix. Of a HYB the CSR is read that it was made of, or one that is made at its first product and kept with it;
-    ``out`` (array, shape (n,)): written in place. A row without messages gets the monoid's identity, or, with `accum`,
-    is left alone; ``active`` (Bitmask of length m, optional): sources that send; all by default; ``mask`` (Bitmask of
-    length n, optional): rows to write; the others keep what they hold; ``received`` (Bitmask of length n, optional):
-    overwritten with the rows to which at least one entry contributed.
+    ``rows`` (CSR, HYB or SELL, shape (n, m)): row v lists the sources of v: the transpose of a graph's adjacency
+    matrix. For a HYB the CSR it was made of is read, or one that is made at the first product and kept with it; ``out``
+    (array, shape (n,)): written in place. A row without messages gets the monoid's identity, or, with `accum`, is left
+    alone; ``active`` (Bitmask of length m, optional): sources that send; all by default; ``mask`` (Bitmask of length n,
+    optional): rows to write; the others are unchanged; ``received`` (Bitmask of length n, optional): overwritten with
+    the rows to which at least one entry contributed.
     """
     check_pull(rows, out, active, mask, complement, received)
     if rows.nnz == 0:
@@ -204,7 +204,7 @@ def pull(
         where: tuple[Any, ...] = None, None, False, out, None
     else:
         # Absent masks are empty arrays, so that one compilation serves all combinations. Only `active` may be None:
-        # whether all vertices send decides the inner loop.
+        # it selects the inner loop.
         senders = None if active is None else active.to_bool().view(np.uint8)
         allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
         where = senders, allowed, bool(complement), out, written
@@ -218,7 +218,7 @@ def pull(
 def _pull_nothing(
     reduce: Any, out: Any, mask: Bitmask | None, complement: bool, accum: Any, received: Bitmask | None
 ) -> None:
-    """`pull` from a matrix without entries, of which kernels cannot read any."""
+    """`pull` from a matrix without entries: kernels may not read any."""
     if accum is None:
         where = np.True_ if mask is None else mask.to_bool() != complement
         np.copyto(out, reduce.identity_for(out.dtype), where=where)
@@ -228,7 +228,7 @@ def _pull_nothing(
 
 @functools.lru_cache(maxsize=1024)
 def operators(reduce: Any, accum: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """What kernels take of a monoid and an accumulator: made once, because a small product takes no longer."""
+    """A kernel's arguments for a monoid and an accumulator; cached, since they take as long as a small product."""
     return (
         reduce.reduce_for(dtype),
         None if accum is None else accum.typed(dtype, dtype, dtype),
@@ -240,7 +240,7 @@ def operators(reduce: Any, accum: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
 
 @attached
 def arrays(rows: CSR) -> tuple[Any, ...]:
-    """A matrix as kernels take it, its arrays shared."""
+    """The arrays of a matrix as kernels take them."""
     return tuple(plain(array) for array in (rows.indptr, rows.indices, rows.data))
 
 
@@ -256,7 +256,7 @@ def plain(array: Any) -> Any:
 
 
 class _Alias:
-    """A read-only array's memory under an interface that does not say so."""
+    """A read-only array's memory under a writable interface."""
 
     def __init__(self, array: Any) -> None:
         self.array = array

@@ -12,7 +12,7 @@ from hpgraph.semiring.intrinsic import intrinsic
 
 @intrinsic(lambda array, c: array[:, c])
 def _column(typingctx, array, c):
-    """``array[:, c]``, borrowed: no reference is counted, which in an inner loop would be an atomic operation."""
+    """``array[:, c]``, borrowed: reference counting would be an atomic operation in an inner loop."""
     view = types.Array(array.dtype, 1, "A")
 
     def generate(context, builder, signature, args):
@@ -33,7 +33,7 @@ def _column(typingctx, array, c):
 
 
 def columns(state, c):
-    """The arrays of a tuple, column `c` of those with two dimensions in C order; the others as they are."""
+    """The arrays of a tuple: column `c` of those with two dimensions in C order, the others unchanged."""
     return tuple(array[:, c] if array.ndim == 2 else array for array in state)
 
 

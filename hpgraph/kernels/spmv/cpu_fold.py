@@ -1,7 +1,7 @@
-"""The inner loop of every pull: the messages of some entries of one row, folded into one value.
+"""The inner loop of every pull: folds the messages of a row's entries into one value.
 
-A matrix semiring and a vertex program arrive in the same form: ``gather(state, source, weight, target)`` makes the
-message of an entry, ``reduce(a, b)`` joins two. Both are arguments that Numba inlines (`hpgraph.semiring.jit`).
+A matrix semiring and a vertex program have the same form: ``gather(state, source, weight, target)`` computes the
+message of an entry, ``reduce(a, b)`` combines two. Numba inlines both (`hpgraph.semiring.jit`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PREFETCH_ENTRIES = 512
 
 @intrinsic(lambda like, value: type(like)(value))
 def convert(typingctx, like, value):
-    """`value` in the type of `like`; what is not zero becomes True where that is bool."""
+    """`value` in the type of `like`; nonzero becomes True if that is bool."""
     kind = types.unliteral(like)
     if kind != value and not isinstance(value, types.Number | types.Boolean):
         return None
@@ -52,22 +52,22 @@ def is_allowed(mask, complement, v):
 
 @njit(error_model="numpy", forceinline=True)
 def message(gather, state, indices, data, j, v, one):
-    """What entry `j` of row `v` sends, in the type of the result."""
+    """The message of entry `j` of row `v`, in the type of the result."""
     return convert(one, call(gather, state, vertex(indices, j), weight(data, j, one), v))
 
 
 @njit(error_model="numpy", forceinline=True)
 def join(reduce, a, b):
-    """Two messages as one, in their own type (Numba would widen small integers)."""
+    """Reduce two messages, in their own type (Numba would widen small integers)."""
     return convert(a, call(reduce, a, b))
 
 
-# Compiled once, whether `there` is a constant or not; what a constant leaves over, LLVM removes once it is inlined.
+# Compiled once, whether `there` is a constant or not: after inlining, LLVM removes what a constant makes redundant.
 @part(error_model="numpy", forceinline=True)
 def _take(gather, reduce, state, indices, data, active, j, there, v, one, value, found):
-    """Join entry `j` if it is there and its source active; `found` is not zero once there was such a one.
+    """Fold entry `j` if it is there and its source active; sets `found` if so.
 
-    The joined value is computed unconditionally, from the matrix's first entry if need be, to stay branch-free.
+    The result is computed unconditionally, from the matrix's first entry if need be, to stay branch-free.
     """
     j = j if there else 0
     if active is not None:
@@ -81,7 +81,7 @@ def _take(gather, reduce, state, indices, data, active, j, there, v, one, value,
 
 @part(error_model="numpy", forceinline=True)
 def _take_four(gather, reduce, state, indices, data, active, j, end, whole, v, one, values, found):
-    """Join the entries j, j + 1, j + 2 and j + 3 to a value each: all if `whole`, else those before `end`."""
+    """Fold the entries j, j + 1, j + 2 and j + 3 into one value each: all if `whole`, else those before `end`."""
     a, b, c, d = values
     a, found = _take(gather, reduce, state, indices, data, active, j, whole | (j < end), v, one, a, found)
     b, found = _take(gather, reduce, state, indices, data, active, j + 1, whole | (j + 1 < end), v, one, b, found)
@@ -98,14 +98,13 @@ def _any_ended(terminal, values):
 
 @njit(error_model="numpy", forceinline=True)
 def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, active, v, one, value):
-    """Fold the messages of entries begin..end, which point into row `v`, into `value`.
+    """Fold the messages of entries begin..end of row `v` into `value`.
 
-    Four entries at a time, in four independent chains, because in one chain each operation would wait for the result of
-    the one before. The length of a row and which sources are active are unpredictable, and a misprediction costs as
-    much as four entries. So all four messages are computed, branch-free, and those that have no part are discarded.
+    Four entries at a time, in four independent chains, to hide the latency of `reduce`. The length of a row and the
+    active sources are unpredictable, and a misprediction costs as much as four entries: so all four messages are
+    computed, branch-free, and unused ones discarded.
 
-    ``active``: 1 for a source that takes part, else 0; None for all. Bits would have to be picked out one by one, which
-    takes as long as all the rest.
+    ``active``: 1 for an active source, else 0; None for all. Extracting bits instead would double the time.
     """
     values, found = (value, identity, identity, identity), np.uint8(0)
     j = begin
@@ -140,7 +139,7 @@ def longest_row(indptr, begin, end):
 
 @njit(error_model="numpy", forceinline=True)
 def fold_single(gather, reduce, identity, state, indices, data, j, end, v, one):
-    """`fold` of the entry `j`, which must exist, or of none where `end` comes first; from the identity."""
+    """`fold` of the entry `j`, which must exist, or of none if `end` comes first; from the identity."""
     joined = join(reduce, identity, message(gather, state, indices, data, j, v, one))
     return joined if j < end else identity
 
@@ -149,7 +148,7 @@ def fold_single(gather, reduce, identity, state, indices, data, j, end, v, one):
 def fold_short(width, gather, reduce, identity, state, indices, data, begin, end, v, one):
     """`fold` of a row of at most `width` entries (one, two or four), from the identity.
 
-    As many must exist from `begin` on: what the next rows hold is made into messages too, and passed over.
+    As many entries must exist from `begin` on: those of the next rows are read too, and discarded.
     """
     value = fold_single(gather, reduce, identity, state, indices, data, begin, end, v, one)
     if width > 1:
@@ -164,7 +163,7 @@ def fold_short(width, gather, reduce, identity, state, indices, data, begin, end
 
 @njit(error_model="numpy", forceinline=True)
 def fetch_ahead(indices, data, j):
-    """Fetch entry `j`, which will be wanted soon; it need not exist."""
+    """Prefetch entry `j`; it need not exist."""
     prefetch(indices, j)
     if data is not None:
         prefetch(data, j)

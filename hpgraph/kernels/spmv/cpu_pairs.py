@@ -1,10 +1,10 @@
-"""Products in which every pair of entries counts as 1: no value of the matrix is read, and often nothing else.
+"""Products in which every pair of entries counts as 1: values of the matrix are not read, and often nothing else.
 
-With all sources active, a row receives its length. With some active, entries are first counted without regard to rows:
-each entry becomes a bit, whether its source is active, and a row's count is the difference of the bits' prefix sums at
-its ends (popcounts). Where one active source settles a row, and rows have more than six entries in the mean, each row
-is searched instead, four entries at a time, up to the first four that have one. Either way hardly a branch depends on
-the length of a row, which is unpredictable.
+If all sources are active, a row's result is its length. If some are, entries are first marked regardless of rows: each
+entry becomes a bit, whether its source is active, and a row's count is the difference of the bits' prefix sums at its
+ends (popcounts). If one active source suffices for a row, and rows have more than six entries in the mean, each row is
+searched instead, four entries at a time, until four contain one. Either way few branches depend on the length of a row,
+which is unpredictable.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
 
-# Mean entries of a row up to which counting them all is quicker than looking for one.
+# Mean entries of a row up to which counting all is faster than searching for one.
 COUNTED_MEAN = 6
 # Prefetch distance in entries, entries of a cache line, and prefetch distance of a row's first entries, in rows.
 PREFETCH_ENTRIES, LINE, PREFETCH_ROWS = 1024, 16, 32
 
 
 class Marks(NamedTuple):
-    """The flags of up to `most` entries as bits, and how many are set before each word."""
+    """The flags of up to `most` entries as bits, and the number of set bits before each word."""
 
     bits: Any
     before: Any
@@ -43,7 +43,7 @@ def pull_pairs(
     rows: CSR, arrays: tuple[Any, ...], gather: Any, reduce: Any, active: Bitmask | None, out: Any,
     received: Bitmask | None,
 ) -> bool:  # fmt: skip
-    """`hpgraph.kernels.spmv.cpu.pull` where every entry sends 1, without reading a value."""
+    """`hpgraph.kernels.spmv.cpu.pull` if every entry sends 1, without reading values."""
     semiring = getattr(gather, "semiring", None)
     if semiring is None or semiring.multiply.cpp != "pair":
         return False
@@ -66,7 +66,7 @@ def pull_pairs(
 
 
 def _pull_all(rows: CSR, counts: bool, identity: Any, out: Any, received: Bitmask | None) -> None:
-    """Every source sends: the lengths of rows tell what arrives."""
+    """All sources are active: results follow from the lengths of rows."""
     some = _has_entries(rows)
     if counts:
         np.subtract(rows.indptr[1:], rows.indptr[:-1], out=out, casting="unsafe")
@@ -80,14 +80,14 @@ def _pull_all(rows: CSR, counts: bool, identity: Any, out: Any, received: Bitmas
 
 @attached
 def _has_entries(rows: CSR) -> Any:
-    """Which rows have an entry, an array of bool; None where all have."""
+    """Flags of the rows with entries, an array of bool; None if all have some."""
     some = rows.indptr[1:] != rows.indptr[:-1]
     return None if some.all() else some
 
 
 @njit(error_model="numpy", forceinline=True)
 def _bits_of(flags, indices, begin, count):
-    """The flags of so many entries as bits, the first one lowest."""
+    """The flags of `count` entries as bits, the first one lowest."""
     bits = np.uint64(0)
     for j in range(begin + count - 1, begin - 1, -1):
         bits += bits + np.uint64(at(flags, vertex(indices, j)))
@@ -96,7 +96,7 @@ def _bits_of(flags, indices, begin, count):
 
 @njit(error_model="numpy")
 def _mark(flags, indices, begin, end, marks):
-    """Mark the entries begin..end whose flags are set; returns how many those are."""
+    """Mark the entries begin..end whose flags are set; returns their number."""
     total = np.int64(0)
     whole = (end - begin) >> 6
     for i in range(whole):
@@ -104,7 +104,7 @@ def _mark(flags, indices, begin, end, marks):
         for line in range(0, 64, LINE):
             prefetch(indices, first + PREFETCH_ENTRIES + line)
         word = np.uint64(0)
-        # Independent chains: in a single one each entry would wait for the one before.
+        # Independent chains hide latency.
         for chain in range(0, 64, 8):
             word |= _bits_of(flags, indices, first + chain, 8) << np.uint64(chain)
         put(marks.bits, i, word)
@@ -118,14 +118,14 @@ def _mark(flags, indices, begin, end, marks):
 
 @njit(error_model="numpy", forceinline=True)
 def _found_before(marks, j):
-    """How many of the first `j` entries are marked."""
+    """Number of marks among the first `j` entries."""
     below = (np.uint64(1) << np.uint64(j & 63)) - np.uint64(1)
     return at(marks.before, j >> 6) + popcount(at(marks.bits, j >> 6) & below)
 
 
 @njit(error_model="numpy", forceinline=True)
 def _of_four(flags, indices, j, last):
-    """The flags of the entries from `j` on as one; beyond the last it is the last again."""
+    """The flags of four entries from `j` on, ORed; indices are clamped to the last."""
     a, b = at(flags, vertex(indices, min(j, last))), at(flags, vertex(indices, min(j + 1, last)))
     c, d = at(flags, vertex(indices, min(j + 2, last))), at(flags, vertex(indices, min(j + 3, last)))
     return (a | b) | (c | d)
@@ -133,11 +133,11 @@ def _of_four(flags, indices, j, last):
 
 @njit(error_model="numpy", forceinline=True)
 def _any_set(flags, indices, begin, end):
-    """Whether any of the entries begin..end has its flag set, if there are any; of the matrix there is one at least."""
+    """Whether any of the entries begin..end, if there are any, has its flag set; the matrix has at least one entry."""
     last = max(end - 1, 0)
     found = _of_four(flags, indices, begin, last) & np.uint8(begin < end)
     j = begin + 4
-    # No break: Numba would then count references to the arrays, at every row, by atomic operations.
+    # No break: with one, Numba would count references to the arrays at every row, by atomic operations.
     while found == 0 and j < end:
         found = _of_four(flags, indices, j, last)
         j += 4
@@ -146,7 +146,7 @@ def _any_set(flags, indices, begin, end):
 
 @njit(error_model="numpy", forceinline=True)
 def _value(counts, identity, found):
-    """What a row holds that so many active sources send to."""
+    """The result of a row with `found` active sources."""
     if counts is None:
         return convert(identity, 1) if found else identity
     return convert(identity, found)
@@ -154,7 +154,7 @@ def _value(counts, identity, found):
 
 @njit(error_model="numpy")
 def _look(identity, indptr, indices, flags, begin, end, longest, out, received):
-    """Rows begin..end, but for long ones, each left early."""
+    """Rows begin..end, except long ones; each row's search ends early."""
     for start in range(begin, end, 64):
         bits = np.uint64(0)
         for v in range(start, min(start + 64, end)):
@@ -169,7 +169,7 @@ def _look(identity, indptr, indices, flags, begin, end, longest, out, received):
 
 @njit(error_model="numpy")
 def _count(counts, identity, indptr, indices, flags, begin, end, marks, out, received):
-    """Rows begin..end, but for long ones, as many at a time as `marks` has room for."""
+    """Rows begin..end, except long ones, as many at a time as `marks` has room for."""
     while begin < end:
         first = at(indptr, begin)
         stop = begin + np.searchsorted(indptr[begin + 1 : end + 1], first + marks.most, side="right")

@@ -1,4 +1,4 @@
-"""The product over SELL on the CPU: a row's entries lie 32 slots apart, and 32 rows side by side."""
+"""The product over SELL on the CPU: a row's entries lie 32 slots apart, and 32 rows are interleaved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hpgraph.semiring.jit import call
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pull_slices(gather, reduce, accum, terminal, identity, one, state, order, slices, indices, data, active, mask,
                  complement, out, received):
-    """One slice after the other, shared out among the threads; each row is one thread's, from first entry to last."""
+    """Slices in parallel; each row is folded by one thread, from first entry to last."""
     for part in prange(slices.size - 1):
         for lane in range(min(SLICE, order.size - part * SLICE)):
             v = np.int64(order[part * SLICE + lane])

@@ -1,7 +1,7 @@
-"""The product of a sparse and a dense matrix over any semiring, for ``A @ X``: a row of the result at a time.
+"""SpMM, the product of a sparse and a dense matrix over any semiring: one row of the result at a time.
 
-Every entry of the sparse row meets a whole row of X, which lies in one piece in memory, so that the loop over columns
-is the inner one and LLVM makes vector instructions of it.
+Every entry of the sparse row is combined with a contiguous row of X, so that the loop over columns is the inner one and
+LLVM vectorizes it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
 from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.jit import call
 
-# Below this many arithmetic operations one thread does it all.
+# Operations below which one thread does all.
 SERIAL = 32768
 
 
 class Functions(NamedTuple):
-    """How messages are made and joined."""
+    """The functions of a product."""
 
     gather: Any
     reduce: Any
@@ -39,7 +39,7 @@ class Functions(NamedTuple):
 
 @njit(error_model="numpy")
 def _add(functions, state, u, w, v, values):
-    """One entry's messages, one a column, into the row's values."""
+    """Fold one entry's messages, one a column, into the row's values."""
     for c in range(values.size):
         message = convert(values[c], call(functions.gather, columns(state, c), u, w, v))
         values[c] = join(functions.reduce, values[c], message)
@@ -47,7 +47,7 @@ def _add(functions, state, u, w, v, values):
 
 @njit(error_model="numpy")
 def _block(functions, identity, state, rows, begin, end, longest, out):
-    """Rows begin..end; long ones become the identity."""
+    """Rows begin..end; long ones are set to the identity."""
     for v in range(begin, end):
         values = out[v]
         values[:] = identity
@@ -59,7 +59,7 @@ def _block(functions, identity, state, rows, begin, end, longest, out):
 
 @njit(error_model="numpy")
 def _piece(functions, state, rows, v, begin, end, values):
-    """Entries begin..end of the long row `v`."""
+    """Fold entries begin..end of the long row `v`."""
     for j in range(begin, end):
         _add(functions, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
 
@@ -81,14 +81,14 @@ def _pull_dense(functions, identity, state, rows, plan, out, workers):
             else:
                 b = task - n_pieces
                 _block(functions, identity, state, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, out)
-    # Pieces of long rows in their order.
+    # Join the pieces of long rows in order.
     for piece in range(n_pieces):
         v = plan.piece_row[piece]
         for c in range(out.shape[1]):
             out[v, c] = join(functions.reduce, out[v, c], part[piece, c])
 
 
-# The same for one thread: quicker to compile.
+# The same for one thread: faster to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pull_dense_alone(functions, identity, state, rows, out):
     _block(functions, identity, state, rows, 0, out.shape[0], rows.indices.size, out)

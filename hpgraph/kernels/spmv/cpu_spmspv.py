@@ -1,9 +1,9 @@
-"""SpMSpV, the product from a frontier: the active vertices push messages along their out-arcs (top-down).
+"""SpMSpV, the product with a sparse frontier: active vertices push messages along their out-arcs (top-down).
 
-Each thread owns a range of targets and goes through the whole frontier, but in each row only to the columns in its
-range, which binary search finds. So there are no atomic operations and no buffers of messages, and every target joins
-its messages in the order of the frontier, whatever the number of threads. (The alternative, owning a part of the
-frontier and merging, is the bucketed SpMSpV of A. Azad and A. Buluç, IPDPS'17.)
+Each thread owns a range of targets and processes the whole frontier, but in each row only the columns in its range,
+found by binary search. So there are no atomic operations and no message buffers, and the messages of a target are
+reduced in the order of the frontier, on any number of threads. (The alternative, partitioning the frontier and merging,
+is the bucketed SpMSpV of A. Azad and A. Buluç, IPDPS'17.)
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, ver
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Arcs below which one thread does it all.
+# Arcs below which one thread does all.
 SERIAL = 32768
-# Rows up to this length are scanned, not searched.
+# Rows up to this length are scanned instead of searched.
 SHORT = 16
 _NO_BITS = np.empty(0, np.uint64)
 
@@ -42,11 +42,11 @@ def _first_at_least(indices, begin, end, least):
     return begin
 
 
-# Arrays one by one: with named tuples, loops took 1.07 as long.
+# Separate arrays: with named tuples, loops took 1.07 times as long.
 @njit(error_model="numpy", counts_references=False)
 def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, low, high, mask, complement, seen,
           values, touched):
-    """Push to the targets low..high; return how many were touched, listed in `touched` where that is not empty."""
+    """Push to the targets low..high; returns how many are reached, listed in `touched` unless that is empty."""
     count = 0
     for i in range(frontier.size):
         if is_stopped():
@@ -75,7 +75,7 @@ def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier
 
 @njit
 def _list(seen, low, high, touched, count):
-    """Append the members of the bitmask between low and high, ascending."""
+    """Append the set bits between low and high to a list, ascending."""
     for word in range(low >> 6, (high + 63) >> 6):
         if seen[word]:
             for v in range(word << 6, min((word << 6) + 64, high)):
@@ -131,18 +131,18 @@ def _push(gather, reduce, accum, one, state, indptr, indices, data, is_sorted, f
 
 @attached
 def is_sorted(rows: CSR) -> bool:
-    """Whether each row's columns ascend; looked at once a matrix."""
+    """Whether each row's columns ascend; checked once a matrix."""
     return bool(rows.is_canonical())
 
 
 @attached
 def _targets(rows: CSR) -> Any:
-    """Some thousand targets, ascending: where they crowd, arcs do."""
+    """A sample of some thousand targets, ascending."""
     return np.sort(rows.indices[:: max(1, rows.nnz // 4096)])
 
 
 def target_ranges(rows: CSR, parts: int) -> Any:
-    """Ranges of targets with about the same number of arcs each, by whole words of a bitmask: each has one writer."""
+    """Ranges of targets with about equal numbers of arcs, by whole words of a bitmask: each word has one writer."""
     n = rows.shape[1]
     sample = _targets(rows)
     inner = sample[len(sample) * np.arange(1, parts) // parts].astype(np.int64) & ~63
@@ -161,13 +161,12 @@ def push(
     complement: bool = False,
     accum: Any = None,
 ) -> Any:
-    """Let the vertices of a frontier send messages along their arcs: ``out[v] = reduce of gather(state, u, w, v)``.
+    """Push messages along the out-arcs of a frontier: ``out[v] = reduce of gather(state, u, w, v)``.
 
-    Messages of a target are joined in the order of `frontier`: results are the same bit for bit on any number of
-    threads.
+    Messages of a target are reduced in the order of `frontier`: results are bitwise the same on any number of threads.
 
-    ``rows`` (CSR, shape (m, n)): row u lists the targets that u sends to: a graph's adjacency matrix, the transpose of
-    what `pull` takes; ``frontier``: sources that send, each once; ``out`` (array, shape (n,)): written in place at the
+    ``rows`` (CSR, shape (m, n)): row u lists the targets of u: a graph's adjacency matrix, the transpose of the matrix
+    of `pull`; ``frontier``: active sources, without duplicates; ``out`` (array, shape (n,)): written in place at the
     targets that got a message, and nowhere else. Returns integer array: the targets written, ascending, in the type of
     the matrix's indices.
     """

@@ -1,7 +1,7 @@
-"""The generalized product on the GPU: its launches.
+"""The generalized product on the GPU: launches.
 
-Work runs on CuPy's current device and stream, and temporaries come from CuPy's pool. Nothing here waits for the device,
-except the first call with a matrix, which bins its rows.
+Kernels run on CuPy's current device and stream; temporaries come from CuPy's pool. Only the first call with a matrix
+waits for the device, to bin its rows.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def pull(
     received: Bitmask | None = None,
     ignores: frozenset[str] = frozenset(),
 ) -> None:
-    """Let every row reduce its messages; see `hpgraph.kernels.spmv.cpu.pull`, whose arguments are the same.
+    """Reduce the messages of every row; see `hpgraph.kernels.spmv.cpu.pull`, whose arguments are the same.
 
-    A whole product (no active set, mask, accumulator or `received`) of a large matrix goes the way that is predicted to
-    be quickest: see `hpgraph.kernels.spmv.cuda_choice`. Else reduction of a row stops when the monoid's terminal value
-    is reached. Results repeat bit for bit. Two launches for a CSR matrix, three for HYB, two more with `accum`, which
-    takes memory for another `out`.
+    A whole product (no active set, mask, accumulator or `received`) of a large matrix uses the kernels predicted to be
+    fastest: see `hpgraph.kernels.spmv.cuda_choice`. Otherwise reduction of a row stops when the monoid's terminal value
+    is reached. Results are bitwise reproducible. Two launches for a CSR matrix, three for HYB, two more with `accum`,
+    which takes memory for another `out`.
     """
     import cupy
 
@@ -78,7 +78,7 @@ def pull(
 def whole_product(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> Multiply:
-    """What does a product in which every entry and every row takes part: worked out once, so that a call only launches.
+    """The product over all entries and rows, as a callable: prepared once, so that a call only launches.
 
     Returns callable: takes the state, a tuple of contiguous arrays, and the array to write.
     """
@@ -98,18 +98,18 @@ def ways_of(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str],
     timed: bool, slices: bool = False,
 ) -> dict[str, tuple[float, Callable[[], Multiply]]]:  # fmt: skip
-    """The ways a whole product can go.
+    """The methods available for a whole product.
 
-    Returns dict: by name, predicted seconds and what makes it ready.
+    Returns dict: by name, predicted seconds and a function that prepares it.
     """
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
-    everyone = struct(None, None, None, 0)
+    unrestricted = struct(None, None, None, 0)
     own = "hyb" if isinstance(rows, HYB) else "sell" if isinstance(rows, SELL) else "rows"
-    ways: dict[str, tuple[float, Callable[[], Multiply]]] = {own: (0.0, lambda: directly(rows, special, everyone))}
+    ways: dict[str, tuple[float, Callable[[], Multiply]]] = {own: (0.0, lambda: directly(rows, special, unrestricted))}
     staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
     ring = isinstance(gather, Gather)
     targets = gather.semiring.multiply.position if ring else "target" not in ignores
-    # A HYB matrix knows the CSR that it was made of.
+    # A HYB matrix keeps the CSR that it was made of.
     stretched = (timed or isinstance(rows, CSR)) and not (targets or reduce.ends_on_anything)
     if rows.nnz < CHOICE_ENTRIES or (staged is None and not stretched):
         return ways
@@ -128,16 +128,16 @@ def ways_of(
             ),
         )
     if timed and isinstance(rows, CSR) and "sell" in predicted:
-        ways["sell"] = predicted["sell"], lambda: _in_slices(SELL.from_csr(csr_of(rows)), special, everyone)
+        ways["sell"] = predicted["sell"], lambda: _in_slices(SELL.from_csr(csr_of(rows)), special, unrestricted)
     if timed and isinstance(rows, CSR) and techniques.hyb:
-        ways["hyb"] = predicted["hyb"], lambda: _in_hyb(HYB.from_csr(csr_of(rows)), special, everyone)
+        ways["hyb"] = predicted["hyb"], lambda: _in_hyb(HYB.from_csr(csr_of(rows)), special, unrestricted)
     return ways
 
 
 def _in_slices(rows: SELL, special: Specialization, sets: Any) -> Multiply:
     multiply = by_slices(rows, special, sets)
 
-    # What is returned by `by_slices` holds addresses; nobody else holds this matrix.
+    # `by_slices` returns addresses only; this closure keeps the matrix alive.
     def of_rows(state: tuple[Any, ...], out: Any, kept: SELL = rows) -> None:
         multiply(state, out)
 
@@ -145,7 +145,7 @@ def _in_slices(rows: SELL, special: Specialization, sets: Any) -> Multiply:
 
 
 def _in_hyb(rows: HYB, special: Specialization, sets: Any) -> Multiply:
-    """A product over a HYB matrix that nobody else keeps."""
+    """A product over a HYB matrix that this closure keeps alive."""
     multiply = directly(rows, special, sets)
 
     def of_rows(state: tuple[Any, ...], out: Any, kept: HYB = rows) -> None:
@@ -160,7 +160,7 @@ def _whole_products(rows: RowFormat) -> dict[tuple[Any, ...], Multiply]:
 
 
 def directly(rows: RowFormat, special: Specialization, sets: Any) -> Multiply:
-    """Launches of a product that gathers from the whole vector. Holds addresses of the matrix, not the matrix."""
+    """A product that gathers from the whole vector. Holds addresses of the matrix, not the matrix."""
     if isinstance(rows, SELL):
         return by_slices(rows, special, sets)
     module, n, binned = special.load("spmv.cuh", *PULL_ROWS), rows.shape[0], bins(rows)
@@ -182,14 +182,14 @@ def directly(rows: RowFormat, special: Specialization, sets: Any) -> Multiply:
 
 
 def tail_of(rows: CSR | HYB) -> tuple[Any, ...]:
-    """Fields of ``struct Tail`` of spmv.cuh: what follows the slab, which in CSR is all."""
+    """Fields of ``struct Tail`` of spmv.cuh: the rows beyond the slab; for CSR, all."""
     if isinstance(rows, CSR):
         return None, rows.indptr, rows.indices, rows.data, 0
     return rows.tail_rows, rows.tail_indptr, rows.tail_indices, rows.tail_data, 1
 
 
 def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, out: Any) -> None:
-    """Launch what follows the slab: the binned rows, and the joining of long ones."""
+    """Launch the kernels for the rows beyond the slab: binned rows, and joining of long ones."""
     import cupy
 
     part = found = None

@@ -1,8 +1,8 @@
-"""Which way a whole product goes on the GPU: predicted from the matrix's shape and locality, for all callers alike.
+"""Choice of the kernels of a whole product on the GPU, predicted from the matrix's shape and locality.
 
-Sums of floats may differ in their last bits from one way to another. So what chooses, by default, is the matrix and the
-types alone, and products repeat from run to run; where sums are exact, or ``config.measure_layouts`` asks for it, the
-first product times those that are predicted to be close.
+Sums of floats may differ in their last bits between methods. So by default the choice depends on the matrix and the
+types alone, and products are reproducible; if sums are exact, or ``config.measure_layouts`` asks for it, the first
+product times the candidates with close predictions.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from hpgraph.kernels.spmv.layout_cost import (
 )
 from hpgraph.kernels.spmv.origin import csr_of
 
-# Does a whole product, given the state and the array to write.
+# A prepared product, called with the state and the output array.
 Multiply = Callable[[tuple[Any, ...], Any], None]
 
-# Below this many entries the launches take longer than any choice could save.
+# Entries below which launches dominate.
 CHOICE_ENTRIES = 1 << 18
-# Ways whose predicted times differ by no more than this are timed, where timing may choose; and how often each.
+# Largest ratio of predicted times at which methods are timed, if timing may choose; and repetitions of each.
 UNSURE, TIMES = 1.5, 3
-# SELL has to be made, and holds padding: it is chosen where it takes no more than such a share of any other way's time.
+# SELL has to be built, and holds padding: it is chosen if it takes at most this share of any other method's time.
 SLICES_PAY = 0.9
 
 
 def shape_of(csr: CSR, operand: int, result: int) -> Shape:
-    """What the cost of a product depends on; measured once for each pair of sizes.
+    """The parameters that a product's cost depends on; measured once for each pair of sizes.
 
     ``operand, result``: bytes of an element of the vectors.
     """
@@ -70,9 +70,9 @@ def _shapes(csr: CSR) -> dict[tuple[int, int], Shape]:
 
 
 def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False, slices: bool = False) -> dict[str, float]:
-    """Seconds of a whole product of a semiring, by way: "rows", "stretches", "hyb", and "blocks" where it pays.
+    """Predicted seconds of a whole product by method: "rows", "stretches", "hyb", and "blocks" if it pays.
 
-    And "sell" where the rows are that, or it is asked for, or it is quicker than others by more than predictions err.
+    "sell" is included if the matrix is SELL, if `slices`, or if it is faster by more than the error of predictions.
     """
     csr, rates = csr_of(rows), RATES["cuda"]
     shape = shape_of(csr, operand, result)
@@ -87,7 +87,7 @@ def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False, sl
         found["sell"] = slices_seconds(shape, _slots(csr), rates)
     elif rates.by_slices is not None:
         most = (UNSURE if unsure else SLICES_PAY) * min(found.values())
-        # Rows are sorted to count slots only where entries without padding would be quick enough.
+        # Sorting the rows to count slots is skipped if SELL would be too slow even without padding.
         if slices_seconds(shape, csr.nnz, rates) < most:
             seconds = slices_seconds(shape, _slots(csr), rates)
             found |= {"sell": seconds} if seconds < most else {}
@@ -100,10 +100,10 @@ def _slots(csr: CSR) -> int:
 
 
 def fetches(csr: CSR, operand: int, result: int) -> bool:
-    """Whether a whole product of a semiring brings what it reads of the vector to shared memory first.
+    """Whether a whole product of a semiring stages its vector in shared memory.
 
-    Then the vector may as well lie in another GPU's memory: blocks of columns in their own order read it once, from
-    front to back, and others see to it themselves.
+    Then the vector may as well lie in another GPU's memory: blocks of columns in their own order read it once,
+    sequentially, and others handle it themselves.
     """
     if csr.nnz < CHOICE_ENTRIES:
         return False
@@ -112,7 +112,7 @@ def fetches(csr: CSR, operand: int, result: int) -> bool:
 
 
 def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
-    """What share of a whole product's time a part of it takes longer whose vectors both lie on another GPU."""
+    """Relative extra time of one part of a whole product whose vectors both lie on another GPU."""
     if csr.nnz < CHOICE_ENTRIES:
         return 0.0
     rates = RATES["cuda"]
@@ -122,8 +122,8 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
         if surveyed is None or surveyed.order is None:
             waits = 0.0
         else:
-            # Meanwhile it works on the hottest columns, which are fetched one by one. For that either waits for the
-            # other once, two kernels are launched more, and each multiprocessor loads a block more.
+            # Meanwhile the hottest columns are processed, whose elements are fetched one by one. The price: each GPU
+            # waits for the other once, two more kernels are launched, and each multiprocessor loads one more block.
             loaded = entries_seconds(LOADING * STRETCH * multiprocessors(), weight, rates)
             waits = max(0.0, waits - surveyed.hottest * entries_seconds(csr.nnz, weight, rates) / parts)
             waits += rates.far * (1 << surveyed.shift) + loaded + 4 * rates.launch
@@ -131,7 +131,7 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
 
 
 def reads_slab(csr: CSR, operand: int, result: int, blocks: bool = True) -> bool:
-    """Whether a graph's whole products are quickest in HYB, so that it is worth making."""
+    """Whether a graph's whole products are fastest in HYB, so that it is worth building."""
     if not techniques.hyb or csr.nnz == 0:
         return False
     predicted = predict(csr, operand, result) if csr.nnz >= CHOICE_ENTRIES else {}
@@ -141,23 +141,23 @@ def reads_slab(csr: CSR, operand: int, result: int, blocks: bool = True) -> bool
         predicted.pop("blocks", None)
     if "blocks" in predicted:
         return False
-    # Sweeps over what is all slab are one kernel.
+    # If all entries are in the slab, a sweep is one kernel.
     return _lengths(csr).tail == 0 or (len(predicted) > 0 and min(predicted, key=predicted.__getitem__) == "hyb")
 
 
 def may_time(exact: bool) -> bool:
-    """Whether a product may choose its way by timing.
+    """Whether a product may choose its method by timing.
 
-    ``exact``: whether all ways give the same bits.
+    ``exact``: whether all methods give the same bits.
     """
     wanted = config.measure_layouts
     return wanted is True or (wanted == "auto" and exact)
 
 
 def by_time(ways: dict[str, tuple[float, Callable[[], Multiply]]], timed: bool) -> Multiply:
-    """Of several ways, the one that is predicted to be quickest, or is timed to be.
+    """The fastest of several methods, by prediction or by timing.
 
-    ``ways``: predicted seconds, and what makes ready the way of a name.
+    ``ways``: predicted seconds, and a function that prepares the method, by name.
     """
     ordered = sorted(ways.values(), key=lambda way: way[0])
     close = [make for seconds, make in ordered if seconds <= UNSURE * ordered[0][0]]
@@ -165,7 +165,7 @@ def by_time(ways: dict[str, tuple[float, Callable[[], Multiply]]], timed: bool) 
 
 
 class _Timed:
-    """The quickest of several ways, found out by the first product and kept."""
+    """The fastest of several methods, timed by the first product and kept."""
 
     def __init__(self, ways: list[Multiply]) -> None:
         self._ways = ways
@@ -180,7 +180,7 @@ class _Timed:
 def _seconds(multiply: Multiply, state: tuple[Any, ...], out: Any) -> float:
     import cupy
 
-    multiply(state, out)  # the first loads code
+    multiply(state, out)  # the first call loads code
     begin, end = cupy.cuda.Event(), cupy.cuda.Event()
     begin.record()
     for _ in range(TIMES):

@@ -1,4 +1,4 @@
-"""Whole products by blocks of columns: when they are used, and their launches. See column_blocks.cuh."""
+"""Whole products by blocks of columns: eligibility and launches. See column_blocks.cuh."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.semiring import Gather
 
-# As in column_blocks.cuh: threads of the first phase, arcs a warp takes at once.
+# As in column_blocks.cuh: threads of the first phase, arcs that a warp processes at once.
 GATHERERS, CHUNK = 1024, 256
 KERNELS = ("gather_blocks", "join_stretches", "add_blocks")
-# Operators that never look at the vector.
+# Operators that do not read the vector.
 _OF_ENTRIES_ALONE = ("first", "pair")
 BOTH = frozenset({"weight", "target"})
 
 
 @dataclass(frozen=True)
 class BlockedProduct:
-    """A product that goes by blocks of columns.
+    """A product by blocks of columns.
 
     Attributes
     ----------
     layout : Blocked
     special : Specialization
     staged : numpy.dtype
-        What shared memory holds for each column.
+        Type staged in shared memory for each column.
     dtype : numpy.dtype
         Of the result.
     """
@@ -54,23 +54,23 @@ class BlockedProduct:
 
     @cached_property
     def stages(self) -> Stages:
-        """Of a product with a vector on another GPU."""
+        """The stages of a product with a vector on another GPU."""
         return stages_of(self.layout, self.staged.itemsize)
 
 
 def staged_type(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> np.dtype[Any] | None:
-    """What shared memory would hold for each column, in a product by blocks of columns.
+    """The type that a product by blocks of columns would stage in shared memory for each column.
 
-    Returns dtype or None: none where a product cannot go by blocks, or nothing is gathered.
+    Returns dtype or None: None if a product cannot go by blocks, or nothing is gathered.
     """
     ring = isinstance(gather, Gather)
     sources_only = ignores == BOTH
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
         return None
     if ring and gather.semiring.multiply.cpp in _OF_ENTRIES_ALONE:
-        # Nothing is gathered: rows are read as they lie.
+        # Nothing is gathered: other methods read rows sequentially.
         return None
     if not (ring or sources_only) or dtype.itemsize not in (4, 8):
         return None
@@ -85,7 +85,7 @@ def staged_type(
 def by_blocks(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, staged: np.dtype[Any]
 ) -> BlockedProduct:
-    """A whole product by blocks of columns, of which `predict` has said how long it takes."""
+    """A whole product by blocks of columns; `predict` must have surveyed the matrix."""
     csr = csr_of(rows)
     found = known_survey(csr, staged.itemsize, dtype.itemsize)
     if found is None:
@@ -97,7 +97,7 @@ def by_blocks(
 def blocked_product(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> BlockedProduct | None:
-    """A whole product by blocks of columns, where it can be and is predicted to pay."""
+    """A whole product by blocks of columns if it is possible and predicted to pay; else None."""
     if not techniques.column_blocks or not worth_a_look(rows):
         return None
     staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
@@ -107,12 +107,12 @@ def blocked_product(
 
 
 def blocked_prologue(special: Specialization, staged: np.dtype[Any]) -> str:
-    """C++ text before column_blocks.cuh: the product, and the type that shared memory holds for each column."""
+    """C++ text before column_blocks.cuh: the product, and the type staged in shared memory for each column."""
     return f"{special.prologue}struct Blocked : Product {{\n    typedef {c_type(staged)} Staged;\n}};\n"
 
 
 def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
-    """The kernels of column_blocks.cuh for an instance, on the current device."""
+    """The kernels of column_blocks.cuh for a product, on the current device."""
     import cupy
 
     key = cupy.cuda.runtime.getDevice(), "column_blocks.cuh", staged
@@ -132,8 +132,8 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
 def gather_partials(product: BlockedProduct, state: tuple[Any, ...], coming: Coming | None = None) -> Any:
     """Launch the first phase.
 
-    ``state``: contiguous. A single one may lie on another GPU; its stream has to wait for this one's before it changes
-    that. Returns CuPy array, shape (partials,): the partial results.
+    ``state``: contiguous. A single one may lie on another GPU; its stream has to wait for this one's before it is
+    written again. Returns CuPy array, shape (partials,): the partial results.
     """
     import cupy
 
@@ -166,7 +166,7 @@ def add_shape(product: BlockedProduct) -> tuple[int, int]:
 
 
 def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any) -> None:
-    """The whole product.
+    """Compute the whole product.
 
     ``state``: contiguous; ``out``: written in place.
     """

@@ -1,9 +1,9 @@
 """A matrix by blocks of columns, as column_blocks.cuh reads it; built on the device once for each matrix.
 
-A product that gathers from a long vector is bound by the rate at which the second-level cache serves random reads,
-whatever the format: 147 × 10⁹ sectors a second on an H200. Here the columns are split in blocks whose part of the
-vector fits the shared memory of a multiprocessor (propagation blocking, see column_blocks.cuh), hottest columns first
-where that makes fewer partial results; all else is read and written in order.
+A product that gathers from a long vector is bound by the rate of random reads from L2, in any format: 147 × 10⁹ sectors
+a second on an H200. Here the columns are divided into blocks whose part of the vector fits the shared memory of a
+multiprocessor (propagation blocking, see column_blocks.cuh), hottest columns first if that makes fewer partial results;
+all else is read and written sequentially.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds
 # As in column_blocks.cuh, column_blocks_build.cuh and spmv.cuh.
 STRETCH, GROUP, BLOCK = 1024, 1024, 256
 PORTION, PLACERS, LOOK = 16384, 1024, 4096
-# A layout is made only where its predicted time is below this share of the quickest other way's: to make it takes as
-# long as 20 to 60 products.
+# A layout is built only if its predicted time is below this share of the fastest other method's: building takes as long
+# as 20 to 60 products.
 GAIN = 0.95
-# Entries of a matrix: below MIN the launches decide, and below MAX ids fit 31 bits. More than MAX_BLOCKS blocks
-# would leave too little shared memory for their counters.
+# Entries of a matrix: below MIN launches dominate, and below MAX ids fit 31 bits. More than MAX_BLOCKS blocks would
+# leave too little shared memory for their counters.
 MIN, MAX, MAX_BLOCKS = 1 << 23, 1 << 31, 1024
 
-# A group of rows with more than HEAVY times the mean of partial results is added up by a whole thread block, which has
-# eight warps, rather than by one warp.
+# A group of rows with more than HEAVY times the mean of partial results is summed by a whole thread block, which has
+# eight warps, instead of one warp.
 HEAVY = 2
-# Loading a block's part of the vector takes a multiprocessor as long as this many stretches. On an H200 it is 60 to 130
-# where the vector lies in the second-level cache or is read in order, else 140 to 330. If it is counted too low all
-# wait for the few who load most blocks; if too high, these rest, and the others share what they leave.
+# Cost of loading a block's part of the vector, in stretches of one multiprocessor. On an H200 it is 60 to 130 if the
+# vector is in L2 or read sequentially, else 140 to 330. If it is too low, the multiprocessors that load most blocks
+# finish last; if too high, these are idle.
 LOADING = 200
-# Hot columns: one entry in SAMPLED is looked at, and the hottest columns of one block must hold the share HOT of them.
+# Hot columns: one entry in SAMPLED is read, and the hottest columns of one block must hold the share HOT of them.
 SAMPLED, HOT = 64, 0.1
-# To predict a product's time, one stretch of LOOK entries in EVERY is looked at, but at least STRETCHES of them.
+# To predict a product's time, one stretch of LOOK entries in EVERY is read, but at least STRETCHES of them.
 EVERY, STRETCHES = 16, 4096
 
 
@@ -67,13 +67,13 @@ class Blocked:
     row : uint16 CuPy array, shape (partials,)
         Row of each partial result within its group of GROUP rows.
     bounds : uint32 CuPy array, shape (groups + 1, blocks)
-        Where each group's partial results of each block begin.
+        First partial result of each group in each block.
     group_order : uint32 CuPy array, shape (groups,)
-        Groups, those that a whole thread block adds up first.
+        Groups, those summed by whole thread blocks first.
     groups : numpy void
         ``struct Groups`` of column_blocks.cuh.
     partials, per_block, adders : int
-        Partial results; columns of a block; thread blocks that add up partial results.
+        Partial results; columns of a block; thread blocks of the second phase.
     """
 
     arguments: Any
@@ -93,7 +93,7 @@ class Blocked:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the layout; a product takes a partial result's size for each of `partials` besides."""
+        """Bytes of the layout; a product also takes `partials` values."""
         arrays = (
             self.arcs, self.weights, self.first, self.block, self.order, self.share, self.row, self.bounds,
             self.group_order,
@@ -102,12 +102,12 @@ class Blocked:
 
 
 def pays(seconds: float, directly: float) -> bool:
-    """Whether a product by blocks is quicker than others, by a margin: a layout must be worth making."""
+    """Whether a product by blocks is faster than others, by the margin that building the layout requires."""
     return seconds < GAIN * directly
 
 
 def worth_a_look(rows: RowFormat) -> bool:
-    """Whether a matrix is of a size that products by blocks are for."""
+    """Whether the size of a matrix suits products by blocks."""
     return MIN <= rows.nnz < MAX and max(rows.shape) < MAX
 
 
@@ -125,7 +125,7 @@ def layout_of(csr: CSR, found: Survey) -> Blocked:
 
 @dataclass
 class Survey:
-    """What was found out about a matrix by blocks of columns, and the layout once it is made.
+    """Survey of a matrix for blocks of columns, and the layout once it is built.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Survey:
     seconds : float
         Of a product, as predicted.
     pays : bool
-        Whether products go by blocks.
+        Whether products should go by blocks.
     n_blocks, shift : int
         Blocks of columns, of 2**shift columns each.
     hottest : float
@@ -156,10 +156,10 @@ class Survey:
 
 
 def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
-    """What is known about a matrix by blocks of columns; found out once for each size of vectors.
+    """Survey a matrix for blocks of columns, once for each size of vectors.
 
-    ``directly``: seconds of the quickest other way, as predicted. Returns Survey or None: none where the matrix is too
-    small or too large, or memory is lacking.
+    ``directly``: predicted seconds of the fastest other method. Returns Survey or None: None if the matrix is too small
+    or too large, or memory does not suffice.
     """
     if not worth_a_look(csr):
         return None
@@ -171,7 +171,7 @@ def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
 
 
 def known_survey(csr: CSR, operand: int, result: int) -> Survey | None:
-    """What `survey` found, where it has been asked.
+    """The result of `survey` if it has been called, else None.
 
     ``operand, result``: bytes of an element of the vectors.
     """
@@ -205,7 +205,7 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
         rank[order] = cupy.arange(len(order), dtype=np.uint32)
         ordered = _sample(csr, rank, n_blocks, shift)
         if ordered > 0.95 * pairs:
-            # Close to what it is without: then the columns' own order saves looking them up.
+            # No clear gain: the natural order saves the lookup.
             order = rank = None
         else:
             pairs = ordered
@@ -215,7 +215,7 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
 
 
 def _hottest(csr: CSR, per_block: int) -> float:
-    """What share of the entries a block of the hottest columns would hold; judged by one entry in SAMPLED."""
+    """Share of the entries in a block of the hottest columns, estimated from one entry in SAMPLED."""
     import cupy
 
     sample = cupy.sort(occurrences(csr.indices[::SAMPLED], csr.shape[1]).astype(np.int32))
@@ -233,7 +233,7 @@ def _module(index: str, weight: str) -> Module:
 
 
 def _weight_type(csr: CSR) -> str:
-    """An integer of the weights' size: they are only moved."""
+    """An integer type of the weights' size: they are only moved."""
     size = 1 if csr.data is None else csr.data.dtype.itemsize
     return {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}[size]
 
@@ -248,7 +248,7 @@ def _index(csr: CSR) -> str:
 
 
 def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
-    """About how many partial results there are. Waits for the device."""
+    """Estimated number of partial results. Waits for the device."""
     import cupy
 
     stretches = -(-csr.nnz // LOOK)
@@ -274,7 +274,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
         np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
     )  # fmt: skip
     through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
-    # Each block begins at a stretch of its own.
+    # Each block starts at a stretch boundary.
     totals = through[:, -1].copy()
     totals[1:] -= through[:-1, -1]
     totals = totals.astype(np.int64)
@@ -329,7 +329,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
 
 
 def _by_weight(bounds: Any) -> tuple[Any, int]:
-    """Groups of rows, heavy ones first, and how many are heavy: of HEAVY times the mean of partial results."""
+    """Groups of rows, heavy ones first, and the number of those: of HEAVY times the mean of partial results."""
     import cupy
 
     partials = (bounds[1:].astype(np.int64) - bounds[:-1]).sum(axis=1)
@@ -339,13 +339,13 @@ def _by_weight(bounds: Any) -> tuple[Any, int]:
 
 
 def shares(first: Any, block: Any, takers: int) -> Any:
-    """Where each thread block of the first phase begins, so that all are done at about the same time.
+    """Balanced partition of the stretches among the thread blocks of the first phase.
 
-    Returns uint32 CuPy array, shape (takers + 1,): numbers of stretches, from the first of these on.
+    Returns uint32 CuPy array, shape (takers + 1,): first stretch of each thread block.
     """
     import cupy
 
-    # A stretch whose arcs all end a row takes twice as long as one without; a block of columns must be loaded first.
+    # A stretch in which every arc ends a row takes twice as long as one without; loading a block of columns adds to it.
     cost = cupy.arange(1, len(block) + 1) + first[1:] / STRETCH + LOADING * (block.astype(np.float64) + 1)
     wanted = cost[0] + (cost[-1] - cost[0]) * (cupy.arange(takers + 1) / takers)
     share = cupy.searchsorted(cost, wanted)

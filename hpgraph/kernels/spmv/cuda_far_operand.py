@@ -1,8 +1,8 @@
 """Whole products by blocks of columns with a vector on another GPU, hottest columns first.
 
-The whole vector takes as long to come as a good part of the product. But blocks of columns that lie in the order of
-their heat begin with those that most entries want: a few values, which are soon fetched one by one. While a product
-works on them, the whole vector comes by copy.
+Copying the whole vector takes as long as a good part of the product. But blocks of columns in order of heat begin with
+those that most entries read: few values, which are gathered one by one. While a product processes them, the whole
+vector is copied.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from hpgraph.kernels.spmv.layout_cost import RATES, entries_seconds
 
 # As in far_operand.cuh.
 SOURCE, THREADS, MAX_RANGES = "far_operand.cuh", 256, 16
-# Integers of the size of a vector's elements, which are only moved.
+# Integer types of the size of a vector's elements, which are only moved.
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 
 
 class Stage(NamedTuple):
-    """Some of the blocks of columns, and who multiplies them.
+    """Some of the blocks of columns, and the thread blocks that multiply them.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Stage(NamedTuple):
     takers : int
         Thread blocks.
     share : CuPy array
-        The first stretch of each, which `arguments` points to.
+        The first stretch of each, kept alive for `arguments`.
     """
 
     arguments: Any
@@ -61,11 +61,11 @@ class Stages(NamedTuple):
 
 
 def stages_of(layout: Blocked, size: int) -> Stages:
-    """A product's two stages: as many blocks in the first as delay it least.
+    """The two stages of a product, divided so that the delay is least.
 
     Waits for the device.
 
-    ``layout``: whose columns have an order of their own; ``size``: bytes of an element of the vector.
+    ``layout``: with columns in an order of their own; ``size``: bytes of an element of the vector.
     """
     per_block, columns = layout.per_block, len(layout.order)
     n_blocks = -(-columns // per_block)
@@ -76,14 +76,14 @@ def stages_of(layout: Blocked, size: int) -> Stages:
 
 
 def fewest_delays(stretches: np.ndarray, per_block: int, size: int, weights: Any) -> int:
-    """With how many of the hottest blocks a product begins.
+    """Number of the hottest blocks in the first stage.
 
-    ``stretches`` (integer array of shape (blocks + 1,)): how many come before each block, and all; ``size``: bytes of
-    the vector.
+    ``stretches`` (integer array of shape (blocks + 1,)): exclusive sum of the blocks' stretches; ``size``: bytes of the
+    vector.
     """
     rates = RATES["cuda"]
     weight = 0 if weights is None else weights.dtype.itemsize
-    # What is fetched one by one takes the link from the copy.
+    # Gathering shares the link with the copy.
     fetching = np.arange(len(stretches)) * per_block * rates.far
     works = entries_seconds(stretches * STRETCH, weight, rates)
     return int(np.argmin(fetching + np.maximum(0.0, size / rates.link - works)))
@@ -101,24 +101,24 @@ def _stage(layout: Blocked, begin: int, end: int, order: Any, columns: int) -> S
 
 
 def is_far(vector: Any, layout: Blocked) -> bool:
-    """Whether a vector lies on another GPU than the matrix, and would be read there in any order."""
+    """Whether a vector lies on another GPU than the matrix, and would be read there in random order."""
     return layout.order is not None and device_index(vector) != device_index(layout.arcs)
 
 
 class Coming(Protocol):
-    """The properties that a product reads, on their way here, those of hot columns first."""
+    """The properties that a product reads, being copied from another GPU, those of hot columns first."""
 
     stages: Stages
 
     def hot(self) -> tuple[Any, ...]:
-        """What the first stage reads, once the current stream is there; called before `whole`, for each product."""
+        """Properties of the first stage, available in stream order; called before `whole`, for each product."""
 
     def whole(self) -> tuple[Any, ...]:
-        """What the second stage reads; the current stream waits for it."""
+        """Properties of the second stage; the current stream waits for them."""
 
 
 class ComingVector:
-    """A vector on its way here from another GPU: a `Coming` for one product."""
+    """A vector being copied from another GPU: a `Coming` for one product."""
 
     def __init__(self, vector: Any, stages: Stages) -> None:
         import cupy
@@ -133,7 +133,7 @@ class ComingVector:
         hot = cupy.empty(len(self.stages.hot), self._vector.dtype)
         follow(place_of(hot), place_of(self._vector))
         take([self._vector], [len(self._vector)], self.stages.hot, hot)
-        # Behind that: the copy would have the link to itself.
+        # After the gather: the copy would saturate the link.
         self._come = begin_copy(self._vector, self._whole)
         return (hot,)
 
@@ -146,7 +146,7 @@ class ComingVector:
 
 
 def take(vectors: Sequence[Any], ends: Sequence[int], which: Any, taken: Any) -> None:
-    """Take some elements of a vector of which several GPUs have a range each.
+    """Gather elements of a vector that is distributed over several GPUs by ranges.
 
     ``vectors``: each of the length of the whole, with its own range filled in; at most 16.
     """

@@ -1,4 +1,4 @@
-"""How local a matrix's gathers are, measured on a sample of its entries: see locality.cuh."""
+"""Locality of a matrix's gathers, measured on a sample of its entries: see locality.cuh."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from hpgraph.kernels.runtime.cuda.compile import load
 # As in locality.cuh.
 LOOKERS, LOOKED = 256, 2048
 SECTOR = 32
-# Samples at most this many stretches of LOOKED entries, uniformly strided.
+# Most stretches of LOOKED entries in a sample, uniformly strided.
 STRETCHES = 4096
-# Entries that warm the model of the second-level cache, FIRST of them or more, at most MAX; then the misses of TESTED
-# entries are counted.
+# Entries that warm up the model of L2: at least FIRST, at most MAX; then the misses of TESTED entries are counted.
 FIRST, MAX, TESTED = 1 << 20, 1 << 26, 1 << 18
-# The share of the second-level cache that a vector can occupy. The rest goes to entries that stream through, and to
-# lines that both halves of the cache keep.
+# Share of L2 that a vector can occupy. The rest goes to streamed entries, and to lines that both halves of the cache
+# hold.
 HELD = 2 / 3
 
 
 class Locality(NamedTuple):
-    """What gathers of a vector ask of the caches, for each entry.
+    """Cache traffic of a vector's gathers, for each entry.
 
     Attributes
     ----------
     sectors : float
-        Sectors of 32 bytes that adjacent entries, as many as a thread block has in flight, touch between them.
+        Distinct sectors of 32 bytes that adjacent entries touch, as many entries as a thread block has in flight.
     misses : float
-        Sectors that would have to be fetched after the second-level cache is full, beyond once for each.
+        Sectors fetched again after L2 is full, beyond once for each.
     """
 
     sectors: float
@@ -39,7 +38,7 @@ class Locality(NamedTuple):
 
 
 def locality(csr: CSR, operand: int) -> Locality:
-    """Measured once for each size of operand; waits for the device.
+    """The locality of a matrix, measured once for each size of operand; waits for the device.
 
     ``operand``: bytes of an element of the vector: a power of two up to 32.
     """
@@ -76,7 +75,7 @@ def _measured(csr: CSR, operand: int) -> Locality:
     touch = module.function(names[1])
 
     def fresh(begin: int, end: int) -> int:
-        """Sectors that entries touch for the first time, counted round the matrix."""
+        """Sectors that a range of entries, modulo their number, touches for the first time."""
         tally.fill(0)
         for low, high in ((begin, min(end, entries)), (0, end - entries)):
             if low < high:
@@ -85,7 +84,7 @@ def _measured(csr: CSR, operand: int) -> Locality:
                 touch(grid, (LOOKERS,), arguments)
         return int(tally[0])
 
-    # From the middle on: rows at an end may be of another kind, as where a crawl began.
+    # From the middle on: rows at either end may be atypical, as at the start of a crawl.
     start = at = entries // 2
     found, step = 0, FIRST
     while found * SECTOR < held:
@@ -97,6 +96,6 @@ def _measured(csr: CSR, operand: int) -> Locality:
         if at >= entries:
             start, at = start - entries, at - entries
     tested = min(TESTED, entries)
-    # Once for each sector is counted with what is streamed.
+    # Once for each sector is counted as streaming.
     misses = fresh(at, at + tested) / tested - csr.shape[1] * operand / SECTOR / entries
     return Locality(sectors, max(0.0, misses))

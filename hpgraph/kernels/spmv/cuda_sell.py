@@ -1,4 +1,4 @@
-"""Products over SELL on the GPU: their launches, and the pieces of wide slices. See sell.cuh."""
+"""Products over SELL on the GPU: launches, and the pieces of wide slices. See sell.cuh."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ KERNELS = ("pull_slices", "join_slices")
 
 
 class Pieces(NamedTuple):
-    """How slices are cut.
+    """The division of slices into pieces.
 
     Attributes
     ----------
     arguments : numpy void
         ``struct Slices`` of sell.cuh.
     pieces, wide : int
-        How many pieces there are, and how many slices have several.
+        Number of pieces, and of slices with several.
     arrays : tuple of CuPy arrays
-        What `arguments` points to; the last lists the slices that have several.
+        Kept alive for `arguments`; the last lists the slices with several pieces.
     """
 
     arguments: Any
@@ -39,11 +39,11 @@ class Pieces(NamedTuple):
 
 @attached
 def pieces_of(rows: SELL) -> Pieces:
-    """Found once, on the device; waits for it."""
+    """The pieces of a matrix, computed once on the device; waits for it."""
     import cupy
 
     width = (rows.slices[1:] - rows.slices[:-1]) // 32
-    # A slice without entries has a piece as well: its rows are written.
+    # A slice without entries has a piece too: its rows are written.
     each = cupy.maximum(-(-width // PIECE_WIDTH), 1)
     first = cupy.zeros(len(each) + 1, np.int64)
     cupy.cumsum(each, out=first[1:])
@@ -55,7 +55,7 @@ def pieces_of(rows: SELL) -> Pieces:
 
 
 def by_slices(rows: SELL, special: Specialization, sets: Any) -> Callable[[tuple[Any, ...], Any], None]:
-    """What does a product: one launch, or two where a slice is wide. It holds addresses of the matrix, not the matrix.
+    """A whole product as a callable: one launch, or two if a slice is wide. Holds addresses of the matrix only.
 
     Returns callable: takes the state, a tuple of contiguous arrays, and the array to write. It takes memory for the
     results of pieces.

@@ -1,4 +1,4 @@
-"""The product of a sparse and a dense matrix on the GPU: what `spmm.cuh` is compiled for, and its launches."""
+"""SpMM on the GPU: the product that `spmm.cuh` is compiled for, and its launches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 
 DENSE_ROWS = ("dense_rows", "dense_long")
-# Columns that adjacent threads take at the most; and bytes that a gather brings at the least.
+# Most columns that adjacent threads process; and least bytes that a gather transfers.
 WIDEST, SECTOR = 32, 32
 
 
@@ -60,11 +60,11 @@ def specialize_dense(
 
 
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
-    """Product with a dense matrix: `hpgraph.kernels.spmv.cuda.pull` for every column at once.
+    """SpMM: `hpgraph.kernels.spmv.cuda.pull` for every column at once.
 
-    Reads the matrix in CSR, once for every `WIDEST` columns. Where a few columns are predicted to take less time one
-    after the other, by a way that products with several do not have, they go so, and take memory for a column of
-    either operand.
+    Reads the matrix in CSR, once for every `WIDEST` columns. If a few columns are predicted to take less time one by
+    one, by a method that is not available for several, they are computed so, with memory for a column of either
+    operand.
 
     ``rows`` (CSR, HYB or SELL, shape (n, m)); ``state`` (tuple of one array, shape (m, k)): the dense operand; ``out``
     (array, shape (n, k), C order): overwritten.
@@ -89,7 +89,7 @@ def _apart_is_quicker(rows: RowFormat, gather: Any, reduce: Any, operand: Any, o
     if columns == 1:
         return True
     read, written = columns * operand.itemsize, columns * out.itemsize
-    # An entry brings a whole sector in any case; of rows that fill one, all of it is wanted.
+    # An entry transfers a whole sector in any case; a row that fills one uses all of it.
     if read >= SECTOR or rows.nnz < CHOICE_ENTRIES:
         return False
     csr = csr_of(rows)

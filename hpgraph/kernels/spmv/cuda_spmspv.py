@@ -1,4 +1,4 @@
-"""The product from a frontier on the GPU: what `spmspv.cuh` is compiled for, and its launches."""
+"""SpMSpV on the GPU: the product that `spmspv.cuh` is compiled for, and its launches."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import INCLUDE
 
 PUSHES = ("push_atomic", "push_expand", "push_write")
-# Blocks in flight: enough to fill any GPU; each takes as many stretches as there are.
+# Blocks of a multiprocessor in flight: enough to fill any GPU; blocks loop over the stretches.
 _BLOCKS_PER_PROCESSOR = 8
 
 
 def is_order_free(reduce: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether messages may meet in any order without the result showing it: not for sums of floats.
+    """Whether reduction is independent of order, bitwise: not for sums of floats.
 
-    Nor for complex numbers, which cannot be joined atomically.
+    Nor for complex numbers, which cannot be reduced atomically.
     """
     return dtype.kind in "biu" or (reduce.idempotent and dtype.kind != "c")
 
 
 def specialize_sorted(reduce: Any, message_dtype: np.dtype[Any]) -> Specialization:
-    """`specialize` for the rows that messages make once they are sorted by target: entry u is message u."""
+    """`specialize` for messages sorted by target, as rows: entry u is message u."""
     message = c_type(message_dtype)
     source = f"""{INCLUDE}struct Gather {{
     const {message}* messages;
@@ -53,11 +53,11 @@ def push(
     complement: bool = False,
     accum: Any = None,
 ) -> Any:
-    """Let the vertices of a frontier send messages; see `hpgraph.kernels.spmv.cpu_spmspv.push`, its twin.
+    """Push messages along the out-arcs of a frontier; see `hpgraph.kernels.spmv.cpu_spmspv.push`.
 
-    Waits for the device: how many targets there are must reach the host. Results repeat bit for bit, but for ``any``,
-    which may take another message each time. Takes memory for one message a vertex; where messages must be sorted
-    (sums of floats), some 40 bytes for each arc that leaves the frontier.
+    Waits for the device: the host needs the number of targets. Results are bitwise reproducible, except for ``any``,
+    which may take another message each time. Takes memory for one message a vertex; if messages must be sorted (sums of
+    floats), some 40 bytes for each out-arc of the frontier.
 
     Returns integer array: the targets written, ascending, in the type of the matrix's indices.
     """
@@ -83,7 +83,7 @@ def push(
     offsets[1:] = cupy.cumsum(rows.indptr[frontier + 1] - rows.indptr[frontier])
     pushed = struct(frontier, offsets, len(frontier), rows.indptr, rows.indices, rows.data)
     order_free = is_order_free(reduce, out.dtype)
-    # Where messages are sorted, there may be no atomic operation to compile.
+    # If messages are sorted, there may be no atomic operation to compile.
     module = special.load("spmspv.cuh", *(PUSHES if order_free else PUSHES[1:]))
     arguments = special.gather.arguments(state)
     blocks = _BLOCKS_PER_PROCESSOR * multiprocessors()
@@ -95,7 +95,7 @@ def push(
         launch(module, "push_atomic", blocks, arguments, pushed, sets, values)
         touched = seen.to_indices()
     else:
-        # Waits: the messages are to be counted before there is room for them.
+        # Waits: the number of messages is needed to allocate them.
         arcs = int(offsets[-1])
         if not arcs:
             return cupy.empty(0, rows.indices.dtype)
@@ -112,10 +112,10 @@ def push(
 
 
 def _reduce_sorted(targets: Any, messages: Any, reduce: Any, values: Any) -> Any:
-    """Reduce the messages of each target below len(values), in their order, into `values`; return those targets."""
+    """Reduce the messages of each target below len(values), in order, into `values`; returns those targets."""
     import cupy
 
-    # CuPy's only sort is stable, so that a target's messages stay in the order of the frontier.
+    # CuPy's sort is stable, so that a target's messages stay in the order of the frontier.
     order = cupy.argsort(targets)
     targets = targets[order]
     allowed = int(cupy.searchsorted(targets, cupy.asarray([len(values)], targets.dtype))[0])

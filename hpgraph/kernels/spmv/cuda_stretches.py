@@ -1,4 +1,4 @@
-"""Whole products over CSR by stretches of entries: their launches, and where rows end. See row_stretches.cuh."""
+"""Whole products over CSR by stretches of entries: launches, and the row ends. See row_stretches.cuh."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from hpgraph.kernels.runtime.cuda.structs import struct
 # As in stretches.cuh and row_stretches.cuh.
 STRETCH, CLEARED = 1024, 8
 KERNELS = ("fold_rows", "join_rows")
-# Loads are as wide as this.
+# Alignment of the widest loads.
 _ALIGNMENT = 16
 
 
 class RowEnds(NamedTuple):
-    """Where the rows of a matrix end.
+    """The ends of a matrix's rows.
 
     Attributes
     ----------
     arguments : numpy void
         ``struct RowEnds`` of row_stretches.cuh.
     stretches, empty : int
-        Stretches of entries, and rows that have none.
+        Stretches of entries, and rows without entries.
     arrays : tuple of CuPy arrays
-        What `arguments` points to: a bit an entry, 4 bytes a stretch, and where rows are empty 4 bytes a row.
+        Kept alive for `arguments`: a bit an entry, 4 bytes a stretch, and if rows are empty 4 bytes a row.
     """
 
     arguments: Any
@@ -43,7 +43,7 @@ class RowEnds(NamedTuple):
 
 @attached
 def row_ends(csr: CSR) -> RowEnds:
-    """Found once, on the device; waits for it."""
+    """The row ends of a matrix, computed once on the device; waits for it."""
     import cupy
 
     module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
@@ -66,18 +66,18 @@ def row_ends(csr: CSR) -> RowEnds:
 
 
 def can_stretch(csr: CSR) -> bool:
-    """Whether a matrix's arrays lie where eight of their elements can be loaded at once.
+    """Whether a matrix's arrays are aligned for loads of eight elements.
 
-    And its rows can be numbered.
+    Also whether its rows can be numbered.
     """
     arrays = (csr.indices,) if csr.data is None else (csr.indices, csr.data)
-    # Values of one byte are loaded eight at once, too.
+    # Eight values of one byte are loaded at once, too.
     aligned = all(array.data.ptr % _ALIGNMENT == 0 for array in arrays)
     return aligned and csr.nnz > 0 and csr.shape[0] < 1 << 32
 
 
 def by_stretches(csr: CSR, special: Specialization) -> Callable[[tuple[Any, ...], Any], None]:
-    """What does a whole product: two launches.
+    """A whole product as a callable: two launches.
 
     ``special``: of a gather that does not read the target, and messages of 4 or 8 bytes. Returns callable: takes the
     state, a tuple of contiguous arrays, and the array to write. It takes memory for a partial result of each stretch.

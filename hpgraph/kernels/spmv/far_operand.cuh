@@ -1,4 +1,4 @@
-// Elements of a vector of which other GPUs have all, or ranges.
+// Gathers elements of a vector that lies on other GPUs, in whole or by ranges.
 #pragma once
 #include "warp.cuh"
 
@@ -8,7 +8,7 @@ constexpr int TAKERS = 256, MAX_RANGES = 16;
 
 template <class T>
 struct Ranges {
-    const T* of[MAX_RANGES];  // each as if it were the whole vector
+    const T* of[MAX_RANGES];  // base pointers of the whole vector
     i64 ends[MAX_RANGES];
 };
 

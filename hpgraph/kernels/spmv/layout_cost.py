@@ -1,10 +1,9 @@
-"""A cost model of the product of a matrix and a vector in each layout, by which layouts are chosen.
+"""Cost model of SpMV in each layout, by which layouts are chosen.
 
 Three costs are counted. Streamed bytes cost their number over the device's bandwidth. Gathers cost *sectors*: pieces of
-32 bytes of the vector that are not in the multiprocessors' own caches and come from the second-level cache; entries of
-a row, and of the rows beside it, share them. A sector that is not in that cache either is a *miss*. Sectors and misses
-are measured on a sample of the matrix (`hpgraph.kernels.spmv.cuda_locality`). The instructions for each entry, row or
-slot cost time of their own, which is the bound where there are few bytes.
+32 bytes of the vector that miss L1 and come from L2; entries of a row, and of adjacent rows, share them. A sector that
+misses L2 is a *miss*. Sectors and misses are measured on a sample of the matrix (`hpgraph.kernels.spmv.cuda_locality`).
+The instructions for each entry, row or slot cost time of their own, which bounds it if there are few bytes.
 
 `RATES` are all the constants there are, one set a device. Those of "cuda" were fitted to 22 matrices on an H200 (web
 graphs, power laws, lattices, bands, cliques, small worlds, stripes, dense rows and columns, rectangles; float32,
@@ -23,52 +22,51 @@ from hpgraph.formats.ell import entry_bytes
 
 @dataclass(frozen=True)
 class Rates:
-    """What a device can do.
+    """Performance constants of a device.
 
     Attributes
     ----------
     bandwidth : float
         Bytes streamed in a second.
     launch : float
-        Seconds a kernel costs beside its work.
+        Seconds of a kernel besides its work.
     sector : float
-        Seconds of a sector from the second-level cache.
+        Seconds of a sector from L2.
     miss : float
-        Seconds of a sector that it has to fetch, besides.
+        Additional seconds of a sector that misses L2.
     overlap : float
-        Streams and gathers run at once: together they take the norm of this order of what each takes alone. 1 adds
-        them, more lets the longer hide the shorter.
+        Streams and gathers overlap: together they take the norm of this order of their times. 1 adds them, more lets
+        the longer hide the shorter.
     by_rows : float
-        How much longer entries take than their bytes where lanes share rows of similar length.
+        Factor on the time of an entry's bytes if lanes share rows of similar length.
     row, short_row : float
-        Seconds of such a row, and of one of up to four entries.
+        Seconds of such a row, and of one with up to four entries.
     entry, ending : float
-        Seconds of an entry, and of a row's end, by stretches of entries; they bound it where bytes do not.
+        Seconds of an entry, and of a row's end, by stretches of entries; a bound besides that of bytes.
     by_stretches, wide : float
-        How much longer entries take there than their bytes, and those of values of 8 bytes besides.
+        Factor on the time of an entry's bytes there, and the factor for values of 8 bytes.
     slot : float
         Seconds of a place in a slab; likewise a bound.
     tail_row : float
-        Seconds of a row that goes on beyond the slab.
+        Seconds of a row that continues beyond the slab.
     staged : float
         Seconds of an entry by blocks of columns; likewise a bound.
     blocked : float
-        How much longer entries take than their bytes there.
+        Factor on the time of an entry's bytes there.
     loading : float
-        Seconds in which a multiprocessor loads a block's part of the vector.
+        Seconds for a multiprocessor to load a block's part of the vector.
     scatter : float
-        How much longer adding up partial results takes than streaming them.
+        Factor of summing partial results over streaming them.
     by_slices : float or None
-        How much longer slots of SELL take than their bytes. None where it has not been measured: SELL is not chosen
-        there by itself.
+        Factor on the time of SELL slots' bytes. None if not measured: then SELL is not chosen by itself.
     run : float
-        Seconds of a warp's load of partial results, of which each block gives each group of rows one or more; a bound.
+        Seconds of a warp's load of partial results, at least one for each block and group of rows; a bound.
     link : float
         Bytes a second that one device copies from another; over NVLink, of two H200 (docs/several-gpus.md).
     far : float
-        Seconds of an element gathered out of another's memory; likewise.
+        Seconds of an element gathered from another device's memory; likewise.
     abroad : float
-        How many seconds more a byte of the result takes that is written to another's memory; likewise.
+        Additional seconds of a byte of the result written to another device's memory; likewise.
     """
 
     bandwidth: float
@@ -109,7 +107,7 @@ RATES = {
 
 @dataclass(frozen=True)
 class Shape:
-    """What the cost of a product depends on.
+    """The parameters that the cost of a product depends on.
 
     Attributes
     ----------
@@ -119,15 +117,15 @@ class Shape:
     width : int
         Of the slab in HYB.
     tail, tail_rows : int
-        Entries beyond the slab, and rows that have any.
+        Entries beyond the slab, and rows with any.
     filled_rows, short_rows : int
-        Rows that have entries, and those that have one to four.
+        Rows with entries, and those with one to four.
     longest : int
         Entries of the longest row.
     sectors : float
-        Sectors of the vector that come from the second-level cache, for each entry.
+        Sectors of the vector that come from L2, for each entry.
     misses : float
-        Those that the cache has to fetch again.
+        Sectors that L2 has to fetch again, for each entry.
     """
 
     rows: int
@@ -148,7 +146,7 @@ class Shape:
 
 
 def row_lengths(csr: CSR) -> Shape:
-    """The part of a shape that the lengths of the rows tell; on CUDA this waits for the stream."""
+    """The part of a shape that depends on the row lengths; on CUDA this waits for the stream."""
     length, rows = lengths = lengths_of(csr.indptr)
     width = hyb_width(lengths, entry_bytes(csr))
     longer, short = length > width, (length > 0) & (length <= 4)
@@ -160,13 +158,13 @@ def row_lengths(csr: CSR) -> Shape:
 
 
 def _together(shape: Shape, streamed: float, rates: Rates) -> float:
-    """Seconds of a stream, and of the gathers beside it."""
+    """Seconds of a stream and of concurrent gathers."""
     gathered = shape.entries * (shape.sectors * rates.sector + shape.misses * rates.miss)
     return float((streamed**rates.overlap + gathered**rates.overlap) ** (1 / rates.overlap))
 
 
 def rows_seconds(shape: Shape, rates: Rates) -> float:
-    """A product over CSR whose rows are binned by length."""
+    """Seconds of a product over CSR with rows binned by length."""
     entries = shape.entries * (shape.index + shape.weight) * rates.by_rows
     others = shape.rows * (12 + shape.result) + shape.columns * shape.operand
     long_rows = shape.filled_rows - shape.short_rows
@@ -178,7 +176,7 @@ def rows_seconds(shape: Shape, rates: Rates) -> float:
 
 
 def stretches_seconds(shape: Shape, rates: Rates) -> float:
-    """A product over CSR by stretches of equally many entries."""
+    """Seconds of a product over CSR by stretches of equally many entries."""
     streamed = shape.entries * (shape.index + shape.weight + 1 / 8) + shape.rows * shape.result
     streamed += shape.columns * shape.operand
     worked = shape.entries * rates.entry + shape.filled_rows * rates.ending
@@ -187,7 +185,7 @@ def stretches_seconds(shape: Shape, rates: Rates) -> float:
 
 
 def hyb_seconds(shape: Shape, rates: Rates) -> float:
-    """A product that reads HYB."""
+    """Seconds of a product over HYB."""
     slots = shape.width * shape.rows
     streamed = (slots + rates.by_rows * shape.tail) * (shape.index + shape.weight) + shape.rows * shape.result
     streamed += shape.columns * shape.operand + shape.tail_rows * (16 + 2 * shape.result)
@@ -199,9 +197,9 @@ def hyb_seconds(shape: Shape, rates: Rates) -> float:
 
 
 def slices_seconds(shape: Shape, slots: int, rates: Rates) -> float:
-    """A product that reads SELL."""
+    """Seconds of a product over SELL."""
     slower = 1 if rates.by_slices is None else rates.by_slices
-    # A row's place, and its result, which goes where the row was before it was sorted.
+    # A row's id, and its result, scattered to the original order.
     others = shape.rows * (shape.index + shape.result) + shape.columns * shape.operand
     streamed = slower * slots * (shape.index + shape.weight) + others
     launches = 1 if shape.longest <= 64 else 2
@@ -209,7 +207,7 @@ def slices_seconds(shape: Shape, slots: int, rates: Rates) -> float:
 
 
 def entries_seconds(entries: Any, weight: int, rates: Rates) -> Any:
-    """What entries take by blocks of columns, apart from the vector and from what comes of them.
+    """Seconds of the entries in a product by blocks of columns, without loading the vector or writing results.
 
     ``weight``: bytes of a value.
     """
@@ -217,7 +215,7 @@ def entries_seconds(entries: Any, weight: int, rates: Rates) -> Any:
 
 
 def blocks_seconds(shape: Shape, pairs: int, loads: float, runs: int, rates: Rates) -> float:
-    """A product by blocks of columns.
+    """Seconds of a product by blocks of columns.
 
     An entry is 2 bytes and its weight; a partial result is written, and read again with the 2 bytes of its row.
     """

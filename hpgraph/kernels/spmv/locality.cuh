@@ -1,18 +1,17 @@
-// What a sample of a matrix's entries says about the caches: how many sectors of the vector gathers touch, and how many
-// of those the second-level cache would have to fetch.
+// Cache behaviour of a matrix's gathers, from a sample of its entries: sectors touched, and misses in L2.
 //
-// A sector is 32 bytes: two to the `sector_shift` columns.
+// A sector is 32 bytes: 2^sector_shift columns.
 #pragma once
 #include "spmv.cuh"
 
 namespace hpgraph {
 
 constexpr int LOOKERS = 256;       // threads of a block
-constexpr int LOOKED = 2048;       // adjacent entries that a block looks at, as many as a thread block has in flight
-constexpr int SLOTS_OF_SET = 4096; // places of the hash set of what it has seen
+constexpr int LOOKED = 2048;       // adjacent entries that a block reads, as many as a thread block has in flight
+constexpr int SLOTS_OF_SET = 4096; // slots of the hash set of sectors
 constexpr u32 VACANT = 0xffffffffu;
 
-// Whether `key` was not in the set yet. Linear probing; the set is at most half full.
+// Inserts a key; returns whether it was new. Linear probing; the set is at most half full.
 __device__ inline bool insert(u32* set, u32 key) {
     for (u32 at = key * 2654435761u >> 20;; ++at) {
         const u32 found = atomicCAS(set + at % SLOTS_OF_SET, VACANT, key);
@@ -21,7 +20,7 @@ __device__ inline bool insert(u32* set, u32 key) {
     }
 }
 
-// Sectors that each of one in `every` stretches of LOOKED entries touches, added up. A block for each stretch.
+// Sum of distinct sectors in one of `every` stretches of LOOKED entries; one block a stretch.
 template <class I>
 __global__ void __launch_bounds__(LOOKERS)
 sample_sectors(const I* column, i64 entries, i64 every, int sector_shift, u64* tally) {
@@ -37,7 +36,7 @@ sample_sectors(const I* column, i64 entries, i64 every, int sector_shift, u64* t
     if (threadIdx.x % 32 == 0) atomicAdd(tally, u64(sectors));
 }
 
-// Notes in `seen`, a bit a sector, what adjacent entries touch; `fresh` counts what was not there yet.
+// Marks touched sectors in the bitmap `seen`; `fresh` counts those marked first.
 template <class I>
 __global__ void __launch_bounds__(LOOKERS)
 touch_sectors(const I* column, i64 begin, i64 end, int sector_shift, u32* seen, u64* fresh) {

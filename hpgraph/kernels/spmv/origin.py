@@ -1,4 +1,4 @@
-"""The CSR matrix that a HYB or SELL was made of, remembered: some kernels want a matrix row by row."""
+"""The CSR matrix that a HYB or SELL was made of, kept for kernels that need rows."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ def _origin(rows: HYB | SELL) -> list[CSR]:
 
 
 def hyb_of(csr: CSR) -> HYB:
-    """A matrix in HYB, which remembers the CSR."""
+    """A matrix in HYB that keeps its CSR."""
     return remember(HYB.from_csr(csr), csr)
 
 
 def sell_of(csr: CSR) -> SELL:
-    """A matrix in SELL, which remembers the CSR."""
+    """A matrix in SELL that keeps its CSR."""
     return remember(SELL.from_csr(csr), csr)
 
 
 def remember(rows: Made, csr: CSR) -> Made:
-    """Note that both are the same matrix."""
+    """Note that two formats hold the same matrix."""
     _origin(rows)[:] = [csr]
     return rows
 
 
 def csr_of(rows: RowFormat) -> CSR:
-    """A matrix in CSR: the one that it was made of, else one made now and remembered."""
+    """A matrix in CSR: the one that it was made of, else a new one, which is kept."""
     if isinstance(rows, CSR):
         return rows
     if not _origin(rows):
@@ -42,5 +42,5 @@ def csr_of(rows: RowFormat) -> CSR:
 
 @attached
 def without_values(csr: CSR) -> CSR:
-    """The places of a matrix's entries; made once, so that what is worked out from them is kept too."""
+    """The pattern of a matrix; made once, so that data attached to it is kept too."""
     return csr.with_data(None)

@@ -1,4 +1,4 @@
-"""What a product over a semiring needs of its operands' types: made once for each, so that a call finds it at once."""
+"""Preparation of products over a semiring for their operands' types, cached."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def _swapped(semiring: Semiring, op: BinaryOp) -> Semiring:
     if builtin and op.name in _SWAPPED:
         return Semiring(semiring.add, get_binary(_SWAPPED[op.name]))
     if op.position == "source":
-        # Of the vector's entry and of the matrix's row alike, as in GraphBLAS.
+        # The vector's entry and the matrix's row have the same index, as in GraphBLAS.
         return semiring
     if op.position == "target":
-        # The row index of a vector that is itself a row.
+        # The row index of a row vector.
         return Semiring(semiring.add, BinaryOp("firsti_of_row", lambda a, b: 0, "index"))
     if op.position == "column":
-        # The second operand is the matrix now, and its columns are what the product runs over.
+        # The second operand is the matrix now, whose columns are those of the product.
         return Semiring(semiring.add, BinaryOp(op.name, op.function, "index", position="target", axis="column"))
     result: Any = _RESULT_SWAPPED.get(op.result, op.result)
     turned = BinaryOp(
@@ -72,7 +72,7 @@ def value_dtype(dtype: np.dtype[Any] | None) -> np.dtype[Any]:
 def plan(
     semiring: Semiring, matrix_dtype: Any, vector_dtype: Any, dtype: Any = None
 ) -> tuple[Any, Any, np.dtype[Any]]:
-    """How to compute a product.
+    """Prepare a product: its gather, its monoid and the type of its result.
 
     ``matrix_dtype``: type of the matrix's values; None for a pattern.
     """

@@ -1,35 +1,34 @@
-// Load balancing by entries: a whole product over CSR by stretches of 1,024 entries, one a warp, whatever the lengths of the
-// rows. It is a segmented scan, in which a bit beside each entry says whether it is its row's last (as in W. Liu, B. Vinter,
-// "CSR5: An efficient storage format for cross-platform sparse matrix-vector multiplication", ICS'15, but with the entries
-// left where they are; merge path would find a stretch's rows by search instead).
+// Load balancing by entries: a whole product over CSR by stretches of 1,024 entries, one a warp, for any row lengths.
+// It is a segmented scan with a flag beside each entry that ends a row (as in W. Liu, B. Vinter, "CSR5: An efficient
+// storage format for cross-platform sparse matrix-vector multiplication", ICS'15, but with the entries left in place;
+// merge path would find a stretch's rows by search instead).
 //
-// Nothing is read by row: rows that have entries are numbered, and those that end in a stretch follow each other. What
-// a stretch leaves open is joined with the row's end by a second kernel, in the order of the stretches: no atomic
-// operation, so results repeat bit for bit. Targets are not known where messages are made: for gathers that do not read
-// them.
+// Row pointers are not read: nonempty rows are numbered, and those that end in a stretch are consecutive. The open
+// result of a stretch is joined with the row's end by a second kernel, in the order of the stretches: no atomics, so
+// results are bitwise reproducible. Targets are not known when messages are made, so gathers must not read them.
 #pragma once
 #include "stretches.cuh"
 
 namespace hpgraph {
 
-constexpr int SPAN_OF_THREAD = 32;      // stretches that one thread joins; of a longer row the whole block does
+constexpr int SPAN_OF_THREAD = 32;      // stretches that one thread joins; the whole block joins longer rows
 
 constexpr int RESIDENT = 4;             // thread blocks of a multiprocessor
 constexpr int CLEARED = 8;              // rows without entries that a thread clears
 
-// Where each row ends: bits of entries, and for each stretch how many rows with entries end before it.
+// Row ends: a bitmap over the entries, and the number of nonempty rows that end before each stretch.
 struct RowEnds {
     const unsigned char* ends;
     const u32* first;
-    const u32* rows;      // rows that have entries; null when all have
-    const u32* empty;     // the others
+    const u32* rows;    // nonempty rows; null if all are
+    const u32* empty;   // empty rows
     i64 stretches;
     i64 n_empty;
 
     __device__ i64 row(u32 i) const { return rows ? i64(rows[i]) : i64(i); }
 };
 
-// Marks the last entries of the rows, which are numbered as above.
+// Marks the last entries of the nonempty rows.
 __global__ void __launch_bounds__(BLOCK) mark_ends(const i64* indptr, const u32* rows, i64 count, u32* ends) {
     const i64 i = i64(blockIdx.x) * BLOCK + threadIdx.x;
     if (i >= count) return;
@@ -50,7 +49,7 @@ count_ends(const i64* indptr, const u32* rows, i64 count, i64 stretches, u32* fi
     first[t] = u32(low);
 }
 
-// Values of 8 bytes are not fetched a batch ahead, as columns are: they would take the registers of half the warps.
+// Values of 8 bytes are not prefetched a batch ahead, as columns are: they would take the registers of half the warps.
 template <class P>
 constexpr bool LATE = !P::pattern && sizeof(typename P::Weight) >= 8;
 
@@ -110,7 +109,7 @@ struct RowEntries {
     }
 };
 
-// A warp for each stretch. `open` gets what the stretch leaves open.
+// One warp a stretch. `open` receives the result of the row that is still open at its end.
 template <class P>
 __global__ void __launch_bounds__(BLOCK, RESIDENT)
 fold_rows(typename P::Gather gather, Entries<P> entries, i64 count, RowEnds ends, typename P::Message* out,
@@ -127,8 +126,8 @@ fold_rows(typename P::Gather gather, Entries<P> entries, i64 count, RowEnds ends
     if (threadIdx.x % 32 == 0) open[t] = left;
 }
 
-// Rows that began in earlier stretches get what was left open there: a thread for each stretch in which a row ends.
-// Thread blocks behind these clear rows without entries.
+// Adds the open results of earlier stretches to rows that began there: one thread for each stretch in which a row ends.
+// Further thread blocks clear empty rows.
 template <class P>
 __global__ void __launch_bounds__(BLOCK)
 join_rows(RowEnds ends, const typename P::Message* open, typename P::Message* out) {
@@ -149,7 +148,7 @@ join_rows(RowEnds ends, const typename P::Message* open, typename P::Message* ou
     __syncthreads();
     const i64 t = i64(blockIdx.x) * BLOCK + threadIdx.x;
     if (t > 0 && t < ends.stretches && ends.first[t + 1] > ends.first[t]) {
-        // The stretch in which the row before this one ends, or the first.
+        // The stretch in which the previous row ends, or the first.
         const u32 before = ends.first[t];
         i64 low = 0, high = t - 1;
         if (ends.first[t - 1] < before) low = high;

@@ -1,8 +1,8 @@
-// The generalized product over SELL: a thread for each row of a slice, and as many warps for a slice as it has pieces.
+// The generalized product over SELL: one thread for each row of a slice, and one warp for each piece of a slice.
 //
-// A slice's rows are of similar length, so that its lanes end together, and each step reads 32 entries that lie side by
-// side (M. Kreutzer et al., SISC 36(5), 2014). Slices wider than PIECE_WIDTH are cut in pieces of so many columns; a second
-// phase joins their results in order. No atomic operation touches a value, so results repeat bit for bit.
+// A slice's rows are of similar length, so that its lanes end together, and each step reads 32 adjacent entries (M.
+// Kreutzer et al., SISC 36(5), 2014). Slices wider than PIECE_WIDTH are divided into pieces of that many columns; a
+// second phase joins their results in order. No atomics touch values, so results are bitwise reproducible.
 #pragma once
 #include "spmv.cuh"
 
@@ -11,9 +11,9 @@ namespace hpgraph {
 constexpr int PIECE_WIDTH = 64;
 
 struct Slices {
-    const i64* begin;          // where each slice begins, in slots
-    const i64* first_piece;    // the first of each slice's pieces, and how many there are of all
-    const u32* piece_slice;    // which slice each piece is of
+    const i64* begin;        // start of each slice, in slots
+    const i64* first_piece;  // first piece of each slice, and the number of all
+    const u32* piece_slice;  // slice of each piece
     i64 count, rows, pieces;
 };
 
@@ -61,7 +61,7 @@ pull_slices(typename P::Gather gather, Entries<P> slots, const typename P::Index
     }
 }
 
-// A warp for each slice of several pieces; a thread joins those of its row in their order.
+// One warp for each slice with several pieces; a thread joins those of its row in order.
 template <class P>
 __global__ void __launch_bounds__(BLOCK)
 join_slices(const u32* wide, i64 count, const typename P::Index* order, Slices slices, Sets sets,

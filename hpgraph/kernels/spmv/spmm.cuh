@@ -1,15 +1,15 @@
-// The product of a sparse and a dense matrix over any semiring: some adjacent threads for each row, one a column.
+// SpMM, the product of a sparse and a dense matrix over any semiring: adjacent threads for each row, one a column.
 //
-// Every thread folds the entries of its row in order, by itself: no thread waits for another or hears of what it found.
-// Rows of the dense matrix lie in one piece, so that the threads of a row read neighbours. As in spmv.cuh, rows that are
-// longer than PIECE are cut in pieces, whose results a second phase joins in order: results repeat bit for bit.
+// Every thread folds the entries of its row in order, independently of the others. Rows of the dense matrix are
+// contiguous, so that the threads of a row read adjacent elements. As in spmv.cuh, rows longer than PIECE are divided,
+// and a second phase joins the results in order: they are bitwise reproducible.
 #pragma once
 #include "spmv.cuh"
 
 namespace hpgraph {
 
-// How the columns of the dense matrix are dealt to threads: `width` adjacent threads of a block for a row, and as many rows
-// a block as it has room for; the blocks of one blockIdx.y take the same columns.
+// Distribution of the dense matrix's columns: `width` adjacent threads of a block for a row, and as many rows a block
+// as fit; blocks with the same blockIdx.y process the same columns.
 struct Columns {
     i64 count;
     u32 width;
@@ -19,8 +19,8 @@ struct Columns {
     __device__ bool idle() const { return threadIdx.x >= BLOCK / width * width || column() >= count; }
 };
 
-// Four entries that lie side by side, loaded at once: the threads of a warp are at as many places as they have rows, and
-// each place is a transaction, however little is read there.
+// Four consecutive entries in one load: the threads of a warp read from as many places as they have rows, and each
+// place is a transaction of its own.
 template <class T>
 struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Four {
     T of[4];
@@ -38,7 +38,7 @@ __device__ void fold_fours(const typename P::Gather& gather, const Entries<P>& e
         u[f] = ((const Four<typename P::Index>*)(entries.indices + j))[f];
         if constexpr (!P::pattern) w[f] = ((const Four<typename P::Weight>*)(entries.weights + j))[f];
     }
-    // All gathers before the first use: each is a load that misses.
+    // All gathers before the first use: each may miss the cache.
 #pragma unroll
     for (int f = 0; f < FOURS; ++f)
 #pragma unroll
@@ -52,7 +52,7 @@ __device__ void fold_fours(const typename P::Gather& gather, const Entries<P>& e
         for (int i = 0; i < 4; ++i) value = P::reduce(value, message[f][i]);
 }
 
-// Of the entries begin..end of row v, what they send to a column.
+// Folds the messages of entries begin..end of row v to one column.
 template <class P>
 __device__ typename P::Message fold_column(const typename P::Gather& gather, const Entries<P>& entries, i64 begin,
                                            i64 end, i64 v, i64 column) {

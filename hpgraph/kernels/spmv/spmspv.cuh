@@ -1,9 +1,9 @@
-// The product from a frontier: the active vertices push messages along the arcs that leave them.
+// SpMSpV, the product from a frontier: active vertices push messages along their out-arcs.
 //
-// Load balancing: blocks take stretches of the frontier's arcs, not vertices, so that no hub holds up a warp. The vertex
-// that an arc leaves is found by binary search in the prefix sum of degrees (A. Davidson et al., IPDPS'14). Messages meet
-// in `values` by atomic operations where the order does not show in the result; where it does, they are written out,
-// sorted by target, and reduced as the rows of a matrix.
+// Load balancing: blocks process stretches of the frontier's arcs instead of vertices, so that no hub delays a warp. An
+// arc's source is found by binary search in the prefix sum of degrees (A. Davidson et al., IPDPS'14). If the order of
+// reduction does not affect the result, messages are combined in `values` by atomic operations; otherwise they are
+// written out, sorted by target, and reduced as the rows of a matrix.
 #pragma once
 #include "spmv.cuh"
 
@@ -14,7 +14,7 @@ constexpr int STRETCH = BATCH * BLOCK;
 template <class P>
 struct Pushed {
     const typename P::Index* frontier;
-    const i64* offsets;  // arcs of the frontier's vertices before each; one more entry: of all
+    const i64* offsets;  // exclusive sum of the frontier's degrees, with the total
     i64 vertices;
     const i64* indptr;
     Entries<P> entries;
@@ -30,7 +30,7 @@ __device__ inline i64 owner(const i64* offsets, i64 low, i64 high, i64 position)
     return low;
 }
 
-// visit(arc's number, u, j) for every arc of the frontier, shared out among all blocks.
+// visit(arc's number, u, j) for every arc of the frontier, distributed over all blocks.
 template <class P, class Visit>
 __device__ void for_each_arc(const Pushed<P>& pushed, Visit visit) {
     __shared__ i64 range[2];
@@ -49,7 +49,7 @@ __device__ void for_each_arc(const Pushed<P>& pushed, Visit visit) {
     }
 }
 
-// Messages joined in values[v]; `received` notes the targets.
+// Reduces messages in values[v]; `received` marks the targets.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) push_atomic(typename P::Gather gather, Pushed<P> pushed, Sets sets,
                                                      typename P::Message* values) {
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(BLOCK) push_atomic(typename P::Gather gather, 
     });
 }
 
-// Messages and their targets, arc by arc; `nowhere` where the mask forbids the target.
+// Writes messages and their targets, arc by arc; target `nowhere` if the mask forbids it.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) push_expand(typename P::Gather gather, Pushed<P> pushed, Sets sets,
                                                      typename P::Index nowhere, typename P::Index* targets,

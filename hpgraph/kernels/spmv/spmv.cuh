@@ -1,12 +1,12 @@
-// The generalized product by rows, y<mask> = A (+.x) x<active>: each row pulls messages from its entries.
+// The generalized product by rows, y<mask> = A (+.x) x<active>: each row reduces the messages of its entries.
 //
-// A HYB matrix goes in two phases (N. Bell and M. Garland, "Implementing sparse matrix-vector multiplication on
-// throughput-oriented processors", SC'09): a thread for each row over the slab, where consecutive rows are adjacent;
+// A HYB matrix takes two phases (N. Bell and M. Garland, "Implementing sparse matrix-vector multiplication on
+// throughput-oriented processors", SC'09): a thread for each row over the slab, in which consecutive rows are adjacent;
 // then the tail, whose rows are binned by length so that 1, 4, 8, 16 or 32 lanes share one. A row longer than PIECE is
-// cut in pieces, one a warp, and a third phase joins their results in order. No atomic operation touches a value, so
-// results repeat bit for bit. A CSR matrix is one whose slab is empty: all of its rows are tail.
+// divided, one warp a piece, and a third phase joins their results in order. No atomics touch values, so results are
+// bitwise reproducible. A CSR matrix has an empty slab: all of its rows are tail.
 //
-// The host writes before this text a struct that says what is computed:
+// The host writes before this text a struct that describes the product:
 //
 //     struct Product {
 //         types Message, Index, Weight; Gather, with Message operator()(u, w, v)
@@ -25,7 +25,7 @@ constexpr int BINS = 5;
 
 __device__ inline bool is_set(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
 
-// Which rows are written, which columns send, and where to note who received. Null where there is no such set.
+// Rows to write, active columns, and where to mark rows that received messages. Null if there is no such set.
 struct Sets {
     const u32* active;
     const u32* mask;
@@ -38,7 +38,7 @@ struct Sets {
     }
 };
 
-// Entries are read once: they must not push the vector out of the caches.
+// Entries are read once: streaming loads, so that they do not evict the vector from the caches.
 template <class T>
 __device__ T stream(const T* p) { return __ldcs(p); }
 __device__ inline bool stream(const bool* p) { return __ldcs(reinterpret_cast<const unsigned char*>(p)) != 0; }
@@ -61,8 +61,8 @@ __device__ T shuffle(T value, int lane) {
     else return T(__shfl_sync(ALL, int(value), lane));
 }
 
-// Where element i of a buffer in shared memory lies, so that lanes that take eight adjacent ones each meet different
-// banks, and so do lanes that take one each.
+// Position of element i of a buffer in shared memory, free of bank conflicts both for lanes that read eight adjacent
+// ones each and for lanes that read one each.
 template <class T>
 __device__ u32 swizzled(u32 i) { return i ^ (i >> (sizeof(T) == 8 ? 4 : 5) & 7u); }
 
@@ -83,7 +83,7 @@ struct Fold {
     bool found;
 };
 
-// Fold one batch of entries whose columns are known; those not live are passed over.
+// Folds one batch of entries whose columns are known; entries that are not live are skipped.
 template <class P>
 __device__ void fold_batch(const typename P::Gather& gather, const typename P::Index (&u)[BATCH],
                            const typename P::Weight (&w)[BATCH], bool (&live)[BATCH], i64 v, const Sets& sets,
@@ -93,7 +93,7 @@ __device__ void fold_batch(const typename P::Gather& gather, const typename P::I
 #pragma unroll
         for (int i = 0; i < BATCH; ++i) live[i] = live[i] && is_set(sets.active, u[i]);
     }
-    // All gathers before the first use: each is a load that misses.
+    // All gathers before the first use: each may miss the cache.
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) message[i] = live[i] ? gather(i64(u[i]), w[i], v) : P::identity();
 #pragma unroll
@@ -103,7 +103,7 @@ __device__ void fold_batch(const typename P::Gather& gather, const typename P::I
     }
 }
 
-// Lane `lane` of WIDTH adjacent ones folds its part of BATCH * WIDTH entries from `base` on; all there when WHOLE.
+// Lane `lane` of WIDTH adjacent ones folds its part of BATCH * WIDTH entries from `base` on; all exist if WHOLE.
 template <class P, int WIDTH, bool WHOLE>
 __device__ void fold_stretch(const typename P::Gather& gather, const Entries<P>& entries, i64 base, i64 end, i64 v,
                              const Sets& sets, Fold<P>& fold) {
@@ -140,7 +140,7 @@ __device__ void fold_row(const typename P::Gather& gather, const Entries<P>& ent
     }
 }
 
-// Phase 1: a thread for each row of the slab. Writes every allowed row, also those the tail continues.
+// Phase 1: one thread for each row of the slab. Writes every allowed row, also those that the tail continues.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, Entries<P> slab, i64 rows, i64 width,
                                                    Sets sets, typename P::Message* out) {
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, En
             typename P::Index u[BATCH];
             typename P::Weight w[BATCH];
             bool live[BATCH];
-            // Weights of padding too: to wait for the columns first would cost another trip to memory.
+            // Weights of padding too: waiting for the columns first would cost another memory latency.
 #pragma unroll
             for (int i = 0; i < BATCH; ++i) {
                 const bool inside = k + i < width;
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, En
         out[v] = fold.value;
     }
     if (sets.received) {
-        // The warp's rows share one word, and this is its only writer in this phase.
+        // The warp's rows share one word, which has no other writer in this phase.
         const u32 word = __ballot_sync(ALL, fold.found);
         if (threadIdx.x % 32 == 0 && v < rows) sets.received[v >> 5] = word;
     }
@@ -177,20 +177,20 @@ __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, En
 
 // Stored rows of the tail, by the number of lanes that share one; the blocks of a bin are adjacent, longest rows first.
 struct Bins {
-    const u32* slots;        // which stored rows, bin after bin
-    const u32* piece_slot;   // stored row of each piece ...
-    const u32* piece_order;  // ... and which of that row's pieces it is
+    const u32* slots;        // stored rows, bin after bin
+    const u32* piece_slot;   // stored row of each piece,
+    const u32* piece_order;  // and the piece's number in it
     i64 pieces;
     i64 count[BINS];         // rows of each bin, for 32, 16, 8, 4 and 1 lanes
-    i64 block[BINS];         // first block of each bin; those before the first do pieces
+    i64 block[BINS];         // first block of each bin; those before the first process pieces
 };
 
 template <class P>
 struct Tail {
-    const typename P::Index* rows;  // row of each stored one; null when they are 0, 1, 2, ...
+    const typename P::Index* rows;  // row of each stored one; null if they are 0, 1, 2, ...
     const i64* indptr;
     Entries<P> entries;
-    i64 continues;                  // whether `out` holds what the slab gave
+    i64 continues;                  // whether `out` holds the slab's results
 
     __device__ i64 row(u32 slot) const { return rows ? i64(rows[slot]) : i64(slot); }
 };
@@ -219,7 +219,7 @@ __device__ void pull_bin(const typename P::Gather& gather, const Tail<P>& tail, 
     }
 }
 
-// Phase 2: the tail. Pieces of long rows leave their results in `part` and `part_found`.
+// Phase 2: the tail. Pieces of long rows write their results to `part` and `part_found`.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) pull_tail(typename P::Gather gather, Tail<P> tail, Bins bins, Sets sets,
                                                    typename P::Message* out, typename P::Message* part,
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(BLOCK) pull_tail(typename P::Gather gather, Ta
     pull_bin<P, 1>(gather, tail, slots, bins.count[4], block - bins.block[4], sets, out);
 }
 
-// Phase 3: a warp for each long row joins its pieces, always in the same tree.
+// Phase 3: one warp for each long row joins its pieces, always in the same tree.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) pull_long(Tail<P> tail, const u32* long_slots, const i64* first_piece,
                                                    i64 long_rows, Sets sets, typename P::Message* out,

@@ -1,5 +1,5 @@
-// Rows of very different lengths, folded by warps that have equally many entries: a segmented scan over stretches of
-// adjacent entries, in which a bit marks each row's last one.
+// Segmented scan: rows of any length, folded by warps with equally many entries, over stretches of adjacent entries in
+// which a bit marks the last one of each row.
 #pragma once
 #include "spmv.cuh"
 
@@ -8,15 +8,15 @@ namespace hpgraph {
 using u16 = unsigned short;
 
 constexpr int RUN = 8;                // adjacent entries that a lane folds
-constexpr int CHUNK = 32 * RUN;       // entries a warp takes at once
-constexpr int STRETCH = 1024;         // entries a warp takes one after the other
+constexpr int CHUNK = 32 * RUN;         // entries that a warp processes at once
+constexpr int STRETCH = 1024;           // entries of a warp
 
 template <class T>
 struct Eight {
     T at[RUN];
 };
 
-// Eight adjacent values, read once, in as few loads as they fit.
+// Eight adjacent values, streamed, in as few loads as possible.
 template <class T>
 __device__ Eight<T> stream_eight(const T* p) {
     Eight<T> found;
@@ -32,14 +32,14 @@ __device__ Eight<T> stream_eight(const T* p) {
     return found;
 }
 
-// A warp folds one stretch: rows that end in it go out in order, `put(i, value)` for the i-th of them, and what is still
-// open at the end is returned. `entries` fetches RUN adjacent ones for a lane, and makes their messages and the bits of
-// those that end a row.
+// A warp folds one stretch: calls `put(i, value)` for the i-th row that ends in it, in order, and returns the open
+// result at its end. `entries` fetches RUN adjacent ones for a lane, and computes their messages and the bits of those
+// that end a row.
 template <class P, class Source, class Put>
 __device__ typename P::Message fold_segments(const Source& entries, typename P::Message* buffer, Put put) {
     using Message = typename P::Message;
     const int lane = threadIdx.x % 32;
-    Message open = P::identity(), held = P::identity();  // from lanes that are done; of each lane by itself
+    Message open = P::identity(), held = P::identity();  // of all lanes so far; of each lane since the last row end
     bool holds = false;
     u32 put_before = 0;
     typename Source::Held next = entries.fetch(0);
@@ -51,7 +51,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
         const u32 ends = entries.messages(held_now, message);
         const u32 enders = __ballot_sync(ALL, ends != 0);
         if (enders == 0) {
-            // The middle of a long row: each lane goes on by itself.
+            // The middle of a long row: lanes fold independently.
 #pragma unroll
             for (int i = 0; i < RUN; ++i) held = P::reduce(held, message[i]);
             holds = true;
@@ -82,7 +82,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
             }
         }
         if (ends) begins = buffer[swizzled<Message>(mine)];
-        // What lanes leave open joins what the lanes after them begin with, up to the first that ends a row.
+        // Open results of lanes are joined with the beginnings of the next lanes, up to the first that ends a row.
         const u32 upto = enders & (2u * (1u << lane) - 1u);
         const int from = upto ? 31 - __clz(upto) : 0;
 #pragma unroll

@@ -20,14 +20,14 @@ class Structure(Protocol):
     def components(self, arcs: CSR, symmetric: bool) -> Any:
         """The least vertex of each vertex's weakly connected component."""
 
-    def fifo_order(self, rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
-        """The order in which a queue meets vertices from a start, and who brought each; `nobody` where none did."""
+    def fifo_order(self, rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
+        """Vertices in breadth-first order from a start, and each one's predecessor; `missing` where there is none."""
 
     def count_triangles(self, graph: CSR, part: int = 0, parts: int = 1) -> int:
-        """How many triangles there are in a symmetric graph; of so many parts of the work, those that one finds."""
+        """Number of triangles of a symmetric graph, or of those that one of `parts` shares of the work finds."""
 
     def triangles_of_each(self, graph: CSR, part: int = 0, parts: int = 1) -> Any:
-        """How many each vertex is in, likewise."""
+        """Number of triangles at each vertex, likewise."""
 
     def truss(self, arcs: CSR, k: int) -> Any:
         """Which arcs of a symmetric graph are in its k-truss, k being at least 3."""
@@ -45,10 +45,10 @@ class Structure(Protocol):
         """How many arcs the longest path to each vertex has; -1 on cycles and behind them."""
 
     def independent_set(self, arcs: CSR, order: Any) -> Any:
-        """Who is taken when each vertex in turn is that has no neighbour among those taken."""
+        """Greedy maximal independent set: each vertex in turn joins if it has no neighbour in the set."""
 
     def greedy_colors(self, arcs: CSR, order: Any) -> Any:
-        """The least colour that no neighbour has yet, for each vertex in turn."""
+        """Greedy colouring: for each vertex in turn the least colour that no neighbour has yet."""
 
     def matching(self, arcs: CSR, seed: int) -> Any:
         """The mate of each vertex in a maximal matching; -1 for none."""

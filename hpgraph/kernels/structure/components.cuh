@@ -9,7 +9,7 @@
 namespace hpgraph {
 
 constexpr int COMPONENT_THREADS = 256;
-// Arcs of a row that one thread follows, and that one warp follows.
+// Arcs of a row that one thread processes, and that one warp processes.
 constexpr i64 THREAD_ARCS = 32, WARP_ARCS = 4096;
 
 // Find, with path halving: a root, or what was one a moment ago. Labels may be stale in L1, which spares the few roots from
@@ -54,13 +54,13 @@ template <typename Id, typename Offset = i64> struct Rows {
     const Id* indices;
     i64 base, n;
 
-    // Nothing is written to these while they are read: what a call links does not hold up the loads behind it.
+    // Read-only during a kernel, hence __ldg: the compiler need not order these loads after the atomics of hook().
     __device__ i64 begin(i64 row) const { return __ldg(begins + row); }
     __device__ i64 end(i64 row) const { return __ldg(ends + row); }
     __device__ Id target(i64 at) const { return __ldg(indices + at); }
 };
 
-// How near a neighbour is whose label mostly lies in the first-level cache: on the same line, or the one before.
+// Distance in ids up to which a neighbour's label is probably in L1.
 constexpr i64 NEAR = 32;
 
 // The arc by which a vertex begins below another: the first, which leads to the smallest neighbour; or with `near`, the last
@@ -73,7 +73,7 @@ __device__ i64 first_link(const Rows& rows, i64 begin, i64 end, i64 v, bool near
     return at > begin && v - rows.target(at) >= NEAR ? begin : at;
 }
 
-// Every vertex below a neighbour, where that is smaller. `left`, whether arcs are left for link_rest, begins as false.
+// Points every vertex at a smaller neighbour. `left`, whether arcs are left for link_rest, is reset here.
 template <typename Id, typename Offset>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 begin_forest(Rows<Id, Offset> rows, int neighbours, bool near, Id* label, bool* left) {
@@ -85,7 +85,7 @@ begin_forest(Rows<Id, Offset> rows, int neighbours, bool near, Id* label, bool* 
     label[v] = above < v ? above : Id(v);
 }
 
-// Each of the `n` vertices from number `base` on below one that is up to `hops` above the one above it.
+// Moves the label of each of the `n` vertices from number `base` on up to `hops` steps towards its root.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 base, i64 n, int hops, Id* label) {
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
@@ -117,8 +117,8 @@ link_first(Rows<Id, Offset> rows, int neighbours, bool symmetric, bool near, Id*
     if (end < last && (!symmetric || rows.target(end) < v) && !*left) *left = true;
 }
 
-// The root that most of a sample of the `n` vertices from number `base` on have; by one block. `near` has for each of these
-// some vertex above it, or itself.
+// The root that occurs most often in a sample of the `n` vertices from number `base` on; by one block. `near` holds an
+// ancestor of each of these, or the vertex itself.
 template <typename Id> __device__ void note_most_frequent_root(i64 n, const Id* near, Id* label, Id* largest) {
     __shared__ Id roots[COMPONENT_THREADS];
     __shared__ int most;
@@ -139,13 +139,13 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 base
     note_most_frequent_root(n, label + base, label, largest);
 }
 
-// call(v, u) for the arcs but the first `done` of a vertex of each lane, if it is wanted; by whole warps. Rows too long for one
-// are listed.
+// call(v, u) for the arcs but the first `done` of each lane's vertex, if it is wanted; warp-collective. Rows too long
+// for a warp are listed.
 template <typename Id, class Call>
 __device__ void for_each_arc(const Rows<Id>& rows, bool wanted, i64 v, int done, Id* listed, u64* tail, Call call) {
     const int lane = threadIdx.x & 31;
     i64 begin = 0, end = 0;
-    // Few are wanted: the others' row pointers need not be loaded.
+    // Few are wanted: skip the row pointers of the others.
     if (wanted) begin = rows.begin(v - rows.base) + done, end = rows.end(v - rows.base);
     if (end - begin <= THREAD_ARCS)
         for (i64 at = begin; at < end; ++at) call(Id(v), rows.target(at));
@@ -161,7 +161,7 @@ __device__ void for_each_arc(const Rows<Id>& rows, bool wanted, i64 v, int done,
     }
 }
 
-// The same for the rows that were listed, each by the whole grid.
+// The same for the listed rows, each by the whole grid.
 template <typename Id, class Call>
 __device__ void for_each_listed(const Rows<Id>& rows, int done, const Id* listed, const u64* tail, Call call) {
     for (u64 i = 0; i < *tail; ++i) {
@@ -189,8 +189,8 @@ link_listed(Rows<Id> rows, int done, Id* label, const Id* listed, const u64* tai
     for_each_listed(rows, done, listed, tail, [&](Id v, Id u) { hook<Id>(label, v, u); });
 }
 
-// The vertices of a thread, and some past the last: call(k, v). Several, so that as many loads are under way; by whole warps,
-// 32 consecutive ones at once.
+// Several vertices a thread (some past the last), so that as many loads are in flight: call(k, v). A warp takes 32
+// consecutive vertices at once.
 constexpr int VERTICES_EACH = 4;
 constexpr int BLOCK_VERTICES = VERTICES_EACH * COMPONENT_THREADS;
 template <class Call> __device__ void for_each_vertex(Call call) {
@@ -199,7 +199,7 @@ template <class Call> __device__ void for_each_vertex(Call call) {
         call(k, i64(blockIdx.x) * BLOCK_VERTICES + k * COMPONENT_THREADS + threadIdx.x);
 }
 
-// The roots above each of a thread's vertices. Most are above these at once: as many loads are under way.
+// Roots of a thread's vertices. Most labels point at a root already: the first loads are issued together.
 template <typename Id> __device__ void find_roots(Id* label, Id (&above)[VERTICES_EACH]) {
     Id next[VERTICES_EACH];
 #pragma unroll
@@ -209,8 +209,8 @@ template <typename Id> __device__ void find_roots(Id* label, Id (&above)[VERTICE
         if (next[k] != above[k]) above[k] = root_of<Id>(label, next[k]);
 }
 
-// Components by number, in the order of their roots: bits of the vertices that are roots, a word a warp; how many there are
-// before each word; and then the number of every vertex's root.
+// Components numbered in the order of their roots: a bitmap of the roots, the number of roots before each of its words,
+// and then the rank of every vertex's root.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS) mark_roots(i64 n, const Id* __restrict__ label, u32* roots) {
     Id above[VERTICES_EACH];
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) mark_roots(i64 n, const Id*
     });
 }
 
-// The sum over the lanes up to each.
+// Inclusive sum over the lanes.
 __device__ inline u32 sum_up_to(u32 value) {
     for (int d = 1; d < 32; d *= 2) {
         const u32 below = __shfl_up_sync(ALL, value, d);
@@ -230,17 +230,17 @@ __device__ inline u32 sum_up_to(u32 value) {
     return value;
 }
 
-// What a block of `rank_words` has told, above the number itself: its own roots, or all up to its end; 0, nothing yet.
+// State of a block of `rank_words`, in the bits above the number: its own roots, or all up to its end; 0 before either.
 constexpr u64 OWN_ROOTS = 1ull << 62, ALL_ROOTS = 2ull << 62;
 constexpr int WORDS_EACH = 4, BLOCK_WARPS = COMPONENT_THREADS / 32;
 
-// By the first warp of a block that has told its own: the roots of all blocks before.
-__device__ inline u64 roots_before_block(const u64* told) {
+// The roots of all blocks before this one; called by the first warp, after its block has published its own.
+__device__ inline u64 roots_before_block(const u64* state) {
     u64 sum = 0;
     for (i64 last = i64(blockIdx.x) - 1; last >= 0; last -= 32) {
         const i64 block = last - lane_of_warp();
         u64 found;
-        do found = block < 0 ? ALL_ROOTS : __ldcg(told + block);
+        do found = block < 0 ? ALL_ROOTS : __ldcg(state + block);
         while (__any_sync(ALL, found == 0));
         const u32 whole = __ballot_sync(ALL, found >= ALL_ROOTS);
         const bool counts = lane_of_warp() < (whole ? __ffs(whole) : 32);
@@ -251,9 +251,10 @@ __device__ inline u64 roots_before_block(const u64* told) {
 }
 
 // Roots before each word, in one pass (D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
-// NVIDIA, 2016). `told` begins as 0, and ends with the number of all in its last place.
+// NVIDIA, 2016). `state` begins as 0; its last element ends with the number of all roots.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) rank_words(i64 words, const u32* __restrict__ roots, u64* told, Id* before) {
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+rank_words(i64 words, const u32* __restrict__ roots, u64* state, Id* before) {
     __shared__ u32 of_warps[BLOCK_WARPS];
     __shared__ u64 of_blocks;
     const int warp = threadIdx.x / 32;
@@ -270,10 +271,10 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) rank_words(i64 words, const
         of_block += of_warps[w];
     }
     if (warp == 0) {
-        if (threadIdx.x == 0 && blockIdx.x > 0) __stcg(told + blockIdx.x, OWN_ROOTS | of_block);
+        if (threadIdx.x == 0 && blockIdx.x > 0) __stcg(state + blockIdx.x, OWN_ROOTS | of_block);
         __syncwarp();
-        const u64 sum = roots_before_block(told);
-        if (threadIdx.x == 0) __stcg(told + blockIdx.x, ALL_ROOTS | (sum + of_block)), of_blocks = sum;
+        const u64 sum = roots_before_block(state);
+        if (threadIdx.x == 0) __stcg(state + blockIdx.x, ALL_ROOTS | (sum + of_block)), of_blocks = sum;
     }
     __syncthreads();
     Id rank = Id(of_blocks) + Id(before_warp + up_to - own);

@@ -1,4 +1,4 @@
-"""The two sides of a bipartite graph, by one search that ends at the first edge inside a side."""
+"""Two-colouring of a bipartite graph, by one search that ends at the first edge within a side."""
 
 from __future__ import annotations
 

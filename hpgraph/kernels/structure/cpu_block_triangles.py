@@ -1,7 +1,7 @@
 """Triangles of a graph cut into blocks, on the CPU: those whose three arcs lie in three given blocks.
 
-Arcs lead from lower to higher degree, so each triangle u → w → v, u → v is found once, at its middle w: its heads v are
-marked, and for each of its tails u the heads of u above w are looked up, Σ d⁺(d⁺ - 1) / 2 in all, as in
+Arcs lead from lower to higher degree, so each triangle u → w → v, u → v is found once, at its middle vertex w: its
+heads v are marked, and for each of its tails u the heads of u above w are looked up, Σ d⁺(d⁺ - 1) / 2 in all, as in
 `hpgraph.kernels.structure.cpu_triangles`.
 """
 
@@ -17,12 +17,12 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 
-# Middles that a thread takes at a time.
+# Middle vertices that a thread takes at a time.
 CHUNK = 64
 
 
 class Middles(NamedTuple):
-    """Vertices at which triangles are looked for, with the arcs that reach them and those that leave them.
+    """Middle vertices, with the arcs that reach them and those that leave them.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Tallies(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _at_middle(middles, closing, w, marked, tail, head, middle):
-    """Tally the triangles in the middle of which w is."""
+    """Tally the triangles whose middle vertex is w."""
     first, last = middles.first[middles.row[w]], middles.first[middles.row[w] + 1]
     begin, end = middles.begin[w], middles.begin[w + 1]
     if begin == end or first == last:
@@ -99,7 +99,7 @@ def _at_middle(middles, closing, w, marked, tail, head, middle):
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
 def _count(middles, closing, tallies):
-    # What is only written to here, Numba takes for dead where it came out of a tuple; so it is written to elsewhere.
+    # Numba treats an array that is only written to, and came from a tuple, as dead: `tallies` is written in _at_middle.
     following = np.zeros(1, np.int64)
     for thread in prange(tallies.head.shape[0]):
         tail, head = tallies.tail[thread], tallies.head[thread]

@@ -2,7 +2,7 @@
 
 M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling", IPDPS'18.
 Every vertex points to one with a smaller id, or to itself; an arc's union hooks the larger of two roots under the
-smaller, and halves the paths that it goes up. Two neighbours of every vertex already join most of the graph into one
+smaller, with path halving. Linking two neighbours of every vertex already joins most of the graph into one
 tree, and arcs that start inside it are then skipped.
 """
 
@@ -25,9 +25,9 @@ from hpgraph.semiring.stop import is_stopped
 
 # Vertices that one thread takes at a time.
 CHUNK = 4096
-# Of fewer arcs a vertex in the mean, hardly any leads near a root. There vertices begin where their first neighbour is
-# already, in the order of ids: a road network in which they did not would take a third longer, a lattice half as long
-# again. Among more arcs one leads to a small id, and the pass is not worth its time.
+# Mean degree below which few arcs lead near a root. There a vertex starts at its first neighbour's label, in the order
+# of ids: without this, road networks take a third longer and lattices half as long again. With more arcs one leads to a
+# small id, and the pass does not pay.
 FEW_ARCS = 8
 
 
@@ -55,7 +55,7 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
 
 @part
 def _hook(label, u, v):
-    """Join the trees of two vertices: the larger root goes under the smaller. Paths are halved on the way up."""
+    """Union: hook the larger root under the smaller one, with path halving."""
     a, b = atomic_load(label, u), atomic_load(label, v)
     while a != b:
         high, low = max(a, b), min(a, b)
@@ -63,7 +63,7 @@ def _hook(label, u, v):
         if above == low:
             return
         if above != high:
-            # Nobody else's write is undone for worse: who is no root has ancestors above it, whoever writes which.
+            # Path halving; a plain store is safe because parents only decrease.
             label[high] = atomic_load(label, above)
         elif compare_and_swap(label, high, high, low):
             return
@@ -72,7 +72,7 @@ def _hook(label, u, v):
 
 @njit(parallel=LOOPS, cache=True)
 def _begin(indptr, indices, label):
-    """Point every vertex to where its first neighbour points, if that has a smaller id: mostly a root by then."""
+    """Point every vertex at its first neighbour's label if that neighbour has a smaller id: mostly a root by then."""
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
@@ -83,7 +83,7 @@ def _begin(indptr, indices, label):
 
 @njit(parallel=LOOPS, cache=True)
 def _link_first(indptr, indices, neighbours, symmetric, label, left):
-    """Join every vertex with its first neighbours; whether arcs are ``left``, of two directions counting those down."""
+    """Link the first arcs of every vertex. Sets ``left`` if arcs remain, if symmetric those to smaller ids."""
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
@@ -111,7 +111,7 @@ def _flatten(label):
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
-            # Roots do not move any more, so what other threads write meanwhile is as good.
+            # Roots are final now, so a concurrent store writes the same root.
             root = atomic_load(label, v)
             while root != atomic_load(label, root):
                 root = atomic_load(label, root)

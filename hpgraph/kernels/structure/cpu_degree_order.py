@@ -18,7 +18,7 @@ from hpgraph.semiring.stop import is_stopped
 
 # Vertices a thread takes at a time.
 CHUNK = 2048
-# Prefetch distance, in rows: without prefetching, a third of the time is spent waiting for memory.
+# Prefetch distance, in rows: without prefetching, a third of the time is memory latency.
 PREFETCH_ROWS = 4
 # Neighbours of one vertex that are ranked before any of them is used.
 BATCH = 512
@@ -60,7 +60,7 @@ def _cut_by_arcs(indptr, order, parts):
 
 @njit(inline="always")
 def prefetch_row(indptr, indices, order, r):
-    """Ask for the row of a vertex soon to come: rows are read in order of rank, so they lie all over memory."""
+    """Prefetch the row of a vertex soon to come: rows are read in order of rank, so they are scattered in memory."""
     last = order.size - 1
     prefetch(indptr, np.int64(order[min(r + 2 * PREFETCH_ROWS, last)]))
     prefetch(indices, indptr[order[min(r + PREFETCH_ROWS, last)]])
@@ -82,7 +82,7 @@ def rank_above(indices, rank, begin, end, r, above):
 
 @part
 def _count_chunks(indptr, indices, rank, part_of, place, following):
-    """What one thread does: take vertices, chunk by chunk, and count how many of each row come from each part."""
+    """One thread's loop: take chunks of vertices and count how many entries of each row come from each part."""
     n, parts = rank.size, place.shape[0]
     counts = np.zeros(parts, np.int64)
     while True:
@@ -101,7 +101,7 @@ def _count_chunks(indptr, indices, rank, part_of, place, following):
 
 @part
 def _write_rows(indptr, indices, order, rank, begin, end, place, lower):
-    """The rows that the ranks begin..end have a part in, each from its place on."""
+    """Write the entries that the ranks begin..end contribute to each row, at its `place`."""
     above = np.empty(BATCH, indices.dtype)
     for r in range(begin, end):
         prefetch_row(indptr, indices, order, r)
@@ -118,8 +118,9 @@ def _write_rows(indptr, indices, order, rank, begin, end, place, lower):
 def _orient(indptr, indices, order, rank, bounds, place):
     """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
 
-    The ranks are shared out in parts; how many of a row come from each part is counted first, so that every part knows
-    where to write. Counting goes by ids, as the rows lie in memory. ``place``, of shape (parts, n), is work space.
+    The ranks are divided into parts; the entries of each row that come from each part are counted first, which gives
+    every part its places. Counting goes by ids, in the order in which rows lie in memory. ``place``, of shape (parts,
+    n), is work space.
     """
     n, parts = order.size, bounds.size - 1
     part_of = np.empty(n, np.uint16)
@@ -130,7 +131,7 @@ def _orient(indptr, indices, order, rank, bounds, place):
     for _ in prange(parts):
         _count_chunks(indptr, indices, rank, part_of, place, following)
     if is_stopped():
-        # Kernels were stopped before everything was counted.
+        # Stopped before everything was counted.
         return np.zeros(n + 1, np.int64), np.empty(0, indices.dtype)
     row_start = np.empty(n + 1, np.int64)
     row_start[0] = 0
@@ -157,7 +158,7 @@ def degree_order(graph: CSR) -> DegreeOrder:
     with team() as threads:
         order, rank = np.empty(n, graph.indices.dtype), np.empty(n, graph.indices.dtype)
         _order_by_degree(graph.indptr, order, rank)
-        # Places take no more memory than arcs.
+        # `place` takes no more memory than the arcs.
         parts = max(1, min(threads, graph.nnz // max(2 * n, 1)))
         place = np.empty((parts, n), np.int32 if graph.nnz <= np.iinfo(np.int32).max else np.int64)
         bounds = _cut_by_arcs(graph.indptr, order, parts)

@@ -1,4 +1,4 @@
-"""Depth-first search of a whole graph, on one thread: which vertex comes when, after whom, and how far up it reaches.
+"""Depth-first search of a whole graph, on one thread: discovery order, parents and low-links.
 
 R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1 (1972). Depth-first order is
 sequential by nature (J. H. Reif, "Depth-first search is inherently sequential", Inf. Process. Lett. 20, 1985).
@@ -23,11 +23,11 @@ class DepthFirst(NamedTuple):
     Attributes
     ----------
     order : array
-        The vertices as they are met.
+        Vertices in discovery order.
     number : array
-        The place of each vertex in that order.
+        Position of each vertex in that order.
     parent : array
-        Who met it; itself where it is a root.
+        Predecessor in the forest; a root's is itself.
     low : array
         The least number that can be reached from its subtree by one arc that is not of the forest; its own number, if
         that is less.
@@ -40,7 +40,7 @@ class DepthFirst(NamedTuple):
 
 
 def depth_first(arcs: CSR) -> DepthFirst:
-    """Search depth first, from the least vertex that has not been met, until all have."""
+    """Depth-first search from the least undiscovered vertex, until all are discovered."""
     n, ids = arcs.shape[0], arcs.indices.dtype
     forest = DepthFirst(np.empty(n, ids), np.full(n, -1, ids), np.empty(n, ids), np.empty(n, ids))
     with interruptible():
@@ -49,7 +49,7 @@ def depth_first(arcs: CSR) -> DepthFirst:
 
 
 def number_down(forest: DepthFirst, begins: Any) -> Any:
-    """Number subtrees from their roots, without the subtrees among them.
+    """Number subtrees from their roots, excluding the subtrees nested in them.
 
     ``begins`` (integer array, shape (k,)): the roots of subtrees. Returns int64 array, shape (n,): for each vertex the
     number of the nearest of these roots above it, itself included, roots being numbered in the order in which they were

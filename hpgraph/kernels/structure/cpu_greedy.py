@@ -23,7 +23,7 @@ CHUNK = 1024
 def independent_set(arcs: CSR, order: Any) -> Any:
     """Take each vertex in turn that has no neighbour among those taken.
 
-    ``order`` (array of vertex ids, shape (n,)): every vertex once. Returns bool array of shape (n,): who was taken.
+    ``order`` (array of vertex ids, shape (n,)): every vertex once. Returns bool array of shape (n,): membership.
     """
     taken, barred = np.zeros(len(order), np.bool_), np.zeros(len(order), np.bool_)
     with interruptible():
@@ -59,7 +59,7 @@ def greedy_colors(arcs: CSR, order: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _color(indptr, indices, order, color, user):
-    """`user`: the vertex that last met each colour at a neighbour."""
+    """`user`: the vertex at which each colour was last seen on a neighbour."""
     for i in range(order.size):
         if is_stopped():
             break
@@ -75,12 +75,12 @@ def _color(indptr, indices, order, color, user):
 
 
 def matching(arcs: CSR, seed: int) -> Any:
-    """A maximal matching: edges in an order as good as random, each that meets none before it.
+    """A maximal matching: edges in a pseudorandom order, each that shares no end with one before it.
 
-    Every vertex without a mate looks for the first of its edges to another; an edge that both ends look for is matched,
+    Every unmatched vertex points at the first of its edges to another; an edge that both ends point at is matched,
     round after round (J.-H. Hoepman, "Simple distributed weighted matchings", arXiv:cs/0410047).
 
-    ``seed``: below 2⁶⁴; it makes the order. Returns array of the type of ids, shape (n,): the mate of each vertex; -1
+    ``seed``: below 2⁶⁴; it selects the order. Returns array of the type of ids, shape (n,): the mate of each vertex; -1
     where it has none.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
@@ -95,7 +95,7 @@ def matching(arcs: CSR, seed: int) -> Any:
 
 @part
 def mixed(x):
-    """A number as good as drawn at random, and another for every other: the finalizer of MurmurHash3 (A. Appleby)."""
+    """A pseudorandom bijection of 64-bit integers: the finalizer of MurmurHash3 (A. Appleby)."""
     x ^= x >> np.uint64(33)
     x *= np.uint64(0xFF51AFD7ED558CCD)
     x ^= x >> np.uint64(33)
@@ -109,7 +109,7 @@ def _wish(indptr, indices, seed, mate, wish, free):
     for chunk in prange((count + CHUNK - 1) // CHUNK):
         for i in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(count, (chunk + 1) * CHUNK)):
             v = vertex(free, i)
-            # Whom it wished for remains the first as long as it is free.
+            # The preferred neighbour stays the first as long as it is unmatched.
             if wish[v] >= 0 and mate[wish[v]] < 0:
                 continue
             first, best = np.uint64(0), np.int64(-1)
@@ -124,7 +124,7 @@ def _wish(indptr, indices, seed, mate, wish, free):
 
 @njit(cache=True, nogil=True)
 def _match(mate, wish, free):
-    """Match who wish for each other; those who may still find a mate move to the front, and how many they are."""
+    """Match mutual preferences; vertices that may still be matched move to the front. Returns how many they are."""
     for i in range(free.size):
         v = free[i]
         u = wish[v]

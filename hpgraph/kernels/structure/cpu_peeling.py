@@ -1,9 +1,9 @@
-"""Peeling on the CPU: vertices with few neighbours left go first. Core numbers come of it, and topological orders.
+"""Peeling on the CPU: remove vertices of least remaining degree, for core numbers and topological orders.
 
 S. B. Seidman, "Network structure and minimum degree", Social Networks 5 (1983); level by level as in H. Kabir,
-K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17. Everyone who is left is looked at once a
-level. At level k each of them has at least k arcs left, so all levels together look at O(m log n) vertices at most,
-and arcs are followed once: that is less than keeping buckets of all degrees in order.
+K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17. The remaining vertices are scanned once a
+level. At level k each of them has at least k arcs left, so all levels together scan O(m log n) vertices at most, and
+every arc is followed once: that is less than keeping buckets of all degrees in order.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.semiring.stop import is_stopped
 
-# Prefetch distance, in rows: those of a round lie anywhere.
+# Prefetch distance, in rows: those of a round are scattered.
 PREFETCH_ROWS = 8
 
 
 def peel(arcs: CSR) -> tuple[Any, Any]:
     """Core numbers, and the round in which each vertex is peeled.
 
-    Returns ``core`` (array of the type of ids, shape (n,)): the largest k for which the vertex is in a part of the
-    graph in which everyone has k arcs; ``round`` (array of the type of ids, shape (n,)): of one round are those that
-    have no more than the level's number of arcs left when the round begins: whoever goes by rounds meets each vertex
-    when it has no more than its core number of arcs to those that follow.
+    Returns ``core`` (array of the type of ids, shape (n,)): the largest k such that the vertex is in a subgraph of
+    minimum degree k; ``round`` (array of the type of ids, shape (n,)): a round removes the vertices that have at most
+    the level's number of arcs left when it begins. In order of rounds, each vertex has at most its core number of arcs
+    to those after it.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     core, round_ = np.zeros(n, ids), np.zeros(n, ids)
@@ -38,7 +38,7 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
 
 
 def generations(out: CSR, in_degree: Any) -> Any:
-    """How many arcs the longest path to each vertex has: who waits for nobody goes, round after round.
+    """Length of the longest path to each vertex: Kahn's algorithm, by rounds.
 
     A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5 (1962).
 
@@ -68,7 +68,7 @@ def _sort(indptr, indices, left, round_):
             u = vertex(indices, at)
             left[u] -= 1
             if left[u] == 0:
-                # The last one it waited for is of the latest round.
+                # The last in-neighbour removed is of the latest round.
                 round_[u] = round_[v] + 1
                 queue[tail] = u
                 tail += 1
@@ -84,7 +84,7 @@ def _peel(indptr, indices, core, round_):
     for v in range(n):
         begin, end = peek(indptr, v), peek(indptr, v + 1)
         while begin < end:
-            # A loop stands where the row, if it ascends, passes the vertex itself.
+            # A self-loop is where the row, if it ascends, passes the vertex itself.
             middle = (begin + end) >> 1
             if indices[middle] < v:
                 begin = middle + 1
@@ -100,7 +100,7 @@ def _peel(indptr, indices, core, round_):
         least = left[remaining[0]]
         kept = 0
         tail = 0
-        # Those peeled in the last level go, and the least of the others is the next level.
+        # Drop those peeled in the last level; the least degree of the others is the next level.
         for i in range(alive):
             v = vertex(remaining, i)
             d = peek(left, v)

@@ -1,10 +1,9 @@
 """A spanning forest of least weight by Borůvka's rounds.
 
 O. Borůvka, "O jistém problému minimálním", 1926: every tree takes its lightest arc to another. Arcs are in one order,
-by weight, of equal ones by their lower end, then by the other, so that no cycle can close and the forest is the only
-one. A vertex keeps its lightest arc to another tree until both ends are in one; only then is its row read again. One
-tree may always leave the choice to the others, and the one that has most vertices does: in many graphs that spares most
-arcs.
+by weight, of equal ones by their lower end, then by the other, so that no cycle can close and the forest is unique. A
+vertex keeps its lightest arc to another tree until both ends are in one; only then is its row read again. One tree may
+leave the choice to the others: the one with most vertices does, which spares most arcs of many graphs.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from hpgraph.semiring.stop import is_stopped
 
 # Vertices that one thread takes at a time.
 CHUNK = 1024
-# What stands for the lightest arc of a vertex that has not looked, and of one all of whose arcs are inside its tree.
+# Lightest arc of a vertex not yet scanned, and of one whose arcs all lie inside its tree.
 UNKNOWN, NONE = -1, -2
 
 
@@ -133,10 +132,10 @@ def _comes_first(lightest, u, v):
 
 @njit(cache=True, nogil=True)
 def _join(lightest, active, champion, roots, forest):
-    """Each tree below the other end of its lightest arc; how many are. A root that goes keeps the arc that it went by.
+    """Hook each tree under the other end of its lightest arc; returns how many. A hooked root keeps the arc used.
 
-    Vertices that have an arc to another tree move to the front of `active`: how many they are comes second. `champion`,
-    all -1 before and after, is whose arc is a tree's lightest, by root; `roots` is work space.
+    Vertices that have an arc to another tree move to the front of `active`; their number is the second result.
+    `champion`, all -1 before and after, is the vertex with a tree's lightest arc, by root; `roots` is work space.
     """
     found = kept = 0
     for i in range(active.size):
@@ -158,7 +157,7 @@ def _join(lightest, active, champion, roots, forest):
         u = vertex(lightest.target, v)
         d = vertex(forest.root, u)
         if c < d and champion[d] == u and lightest.target[u] == v:
-            continue  # both chose this arc, and the other one goes
+            continue  # both chose this arc: the larger root is hooked
         forest.above[c] = d
         forest.source[c], forest.arc[c] = v, lightest.arc[v]
         joined += 1
@@ -185,7 +184,7 @@ def _flatten(above, root):
 
 @njit(cache=True, nogil=True)
 def _leave_out(active, root, left_out):
-    """Move the vertices of other trees to the front; how many there are."""
+    """Move the vertices of other trees to the front; returns how many there are."""
     kept = 0
     for i in range(active.size):
         v = vertex(active, i)

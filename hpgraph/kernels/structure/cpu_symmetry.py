@@ -24,7 +24,7 @@ from hpgraph.kernels.structure.cpu_transpose import PARALLEL_ENTRIES
 Array = np.ndarray[Any, Any]
 
 _KEY = np.uint64(secrets.randbits(64))
-# Arcs at a time, whose rows fit the inner cache.
+# Arcs at a time: their rows fit L1.
 _CHUNK = 1024
 # Arcs that a thread takes at a time.
 _PIECE = 1 << 18
@@ -89,10 +89,10 @@ def _sums(indptr, row, begin, end, indices, bits, magnitude, infinity, key):
         for p in range(count):
             current += rows[p]
             rows[p] = current
-        # Loops over arrays alone, without a branch, are vectorized.
+        # Loops over arrays alone, free of branches, are vectorized.
         weights = bits[start : start + count]
         for p in range(weights.size):
-            # One zero and one NaN, whatever their other bits.
+            # Normalize zeros and NaN.
             word = uint64(weights[p])
             size = word & magnitude
             word = uint64(0) if size == 0 else word

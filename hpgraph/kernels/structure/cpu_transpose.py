@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.cpu.threads import team
 # Entries from which on several threads, and a histogram for each, pay. Up to there SciPy's counting sort takes at most
 # 0.3 ms longer, once a matrix, than a kernel for one thread did, which took 0.3 s to compile.
 PARALLEL_ENTRIES = 1 << 17
-# Prefetch distance, in entries, of the places to write to: these are random.
+# Prefetch distance, in entries, of the places to write to, which are random.
 PREFETCH_PLACES = np.uintp(24)
 
 

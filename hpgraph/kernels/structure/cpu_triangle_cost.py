@@ -1,8 +1,8 @@
-"""Which of three loops counts a graph's triangles soonest on the CPU, judged by what each would look at.
+"""Choice among the three triangle-counting loops on the CPU, by estimated cost.
 
 The GAP Benchmark Suite samples degrees and reorders where they are skewed (Beamer, Asanović & Patterson,
-arXiv:1508.03619, WorthRelabelling). What decides is the wedges that an order leaves: they are counted for the order of
-ids, in a thousandth of the time of counting triangles, and, where they are many, estimated for the order by degree.
+arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an order leaves: they are counted for the order
+of ids, in a thousandth of the time of counting triangles, and, where they are many, estimated for the order by degree.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ WALK, MARK, ORDER = "walk", "mark", "order"
 # Costs, with a probe of the bitmap of marks as the unit: 0.45 ns on an AMD EPYC of 2024 (Zen 5).
 # A step of walking two rows, every second or third of which is mispredicted: 0.5 to 2 ns while rows are short.
 WALK_STEP = 3
-# To begin with a row: its end is mispredicted, and it may have to come from memory. 15 to 60 ns.
+# To start a row: its end is mispredicted, and it may miss the cache. 15 to 60 ns.
 ROW = 40
-# For an arc, to be oriented (12 ns) and to be found again by ranks while counting (12 ns).
+# For an arc, to be oriented (12 ns) and to be looked up by rank while counting (12 ns).
 ORIENT = 50
-# Of the vertices, and of the neighbours of each, that say how many wedges the order by degree leaves.
+# Sample sizes for the estimate of wedges by degree: vertices, and neighbours of each.
 SAMPLE, NEIGHBOURS = 4096, 32
-# A multiplier that brings consecutive numbers far apart (D. E. Knuth, The Art of Computer Programming 3, 6.4).
+# Fibonacci hashing: spreads consecutive numbers (D. E. Knuth, The Art of Computer Programming 3, 6.4).
 GOLDEN = 2654435761
 
 
 class Wedges(NamedTuple):
-    """What counting by ids looks at.
+    """Work of counting by ids.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def _wedges(indptr, indices):
         # A vertex of one neighbour is in the middle of no wedge.
         if end - begin < 2:
             continue
-        # Binary search without branches: they would be mispredicted.
+        # Branch-free binary search: the branches are unpredictable.
         place, length = begin, end - begin
         while length > 1:
             half = length >> 1
@@ -85,7 +85,7 @@ def _wedges(indptr, indices):
 
 @njit(cache=True, nogil=True)
 def _wedges_by_degree(indptr, indices, sample, neighbours):
-    """Pairs of neighbours that stand before the same vertex in order of falling degree, estimated from a sample."""
+    """Pairs of neighbours that precede the same vertex in order of falling degree, estimated from a sample."""
     n = indptr.size - 1
     found = 0.0
     for i in range(sample):
@@ -111,8 +111,8 @@ def cheapest(graph: CSR) -> str:
     side, or probed in a bitmap, both in order of ids; or probed in order of degree.
     """
     with team():
-        # A walk looks at half of Σd² at the most, marks begin with about half of the rows of arcs: in road networks
-        # to count wedges would take as long as to count triangles.
+        # Walking looks at up to Σd² / 2 neighbours, marking starts about half of the arcs' rows: in road networks
+        # counting wedges would take as long as counting triangles.
         if WALK_STEP * _degree_squares(graph.indptr) <= ROW * graph.nnz:
             return WALK
         wedges = Wedges(*_wedges(graph.indptr, graph.indices))

@@ -48,7 +48,7 @@ def _marked(marks, w):
 
 @njit(inline="always")
 def _common_few(lower, begin, stop, row, end, v, tally):
-    """How many of lower[begin:stop] stand in lower[row:end] too, by walking both."""
+    """Size of the intersection of lower[begin:stop] and lower[row:end], by merging."""
     found = 0
     while row < end and lower[row] < v:
         w = lower[row]
@@ -73,7 +73,7 @@ def _common_marked(marks, lower, row, end, v, tally):
             for k in range(VECTOR):
                 found += np.uint64(_marked(marks, lower[row + np.uint64(k)]))
         else:
-            # A bit for each that is marked: tallies of the others, far apart, are not touched.
+            # Collect hits in a bit mask: the tallies of the others, which are scattered, are not touched.
             here = np.uint64(0)
             for k in range(VECTOR):
                 here |= np.uint64(_marked(marks, lower[row + np.uint64(k)])) << np.uint64(k)
@@ -95,8 +95,8 @@ def _common_marked(marks, lower, row, end, v, tally):
 
 @njit(inline="always")
 def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
-    """Common neighbours, below v, of v and of u above it."""
-    # Unsigned, because Numba tests a signed index for being negative, each time.
+    """Common neighbours below v of v and of u, u being above v."""
+    # Unsigned: Numba checks signed indices for being negative.
     row, end = np.uint64(row_start[np.uint64(u)]), np.uint64(row_start[np.uint64(u) + np.uint64(1)])
     if few:
         found = _common_few(lower, np.uint64(begin), np.uint64(stop), row, end, v, tally)
@@ -109,13 +109,13 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
 
 @njit(inline="always")
 def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, following):
-    """What one thread does: take middle vertices v, chunk by chunk, until none is left; how many triangles they have.
+    """One thread's loop: take chunks of middle vertices v; returns the number of triangles found.
 
     `order` and `rank` are None where the order is that of the ids; `row_start` and `lower` are then the graph's rows.
     """
     n = row_start.size - 1
     marks = np.zeros((n + 31) // 32, np.uint32)
-    # Zeros, because the row of whatever stands there is fetched ahead.
+    # Zeros: entries past the last are prefetched too.
     above = np.zeros(BATCH, indices.dtype)
     mine = 0
     while True:
@@ -171,7 +171,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
 
 @njit(inline="always")
 def _walk_chunks(indptr, indices, tally, following):
-    """What one thread does: take vertices u, chunk by chunk, until none is left; how many triangles those have."""
+    """One thread's loop: take chunks of vertices u; returns the number of triangles found."""
     n = indptr.size - 1
     mine = 0
     while True:
@@ -222,7 +222,7 @@ def _add_tallies(tallies, order, triangles):
 
 
 def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, threads: int) -> int:
-    """Triangles, and those at each vertex in ``tallies``, by whichever loop suits the graph."""
+    """Triangles, and those at each vertex in ``tallies``, by the loop chosen for the graph."""
     if order is not None:
         by_degree = order.order, order.rank, order.indptr, order.indices
         return int(_count(graph.indptr, graph.indices, *by_degree, tallies, threads))
@@ -248,7 +248,7 @@ def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
 def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> np.ndarray:
     """Number of triangles at each vertex.
 
-    Each thread has a tally of its own, 8 bytes for each vertex.
+    Each thread has its own tally, 8 bytes for each vertex.
 
     Returns int64 array of shape (n,).
     """

@@ -1,4 +1,4 @@
-"""Truss numbers on the CPU, by peeling edges: those in few triangles go first.
+"""Truss numbers on the CPU, by peeling edges of least support.
 
 J. Cohen, "Trusses: cohesive subgraphs for social network analysis", NSA (2008); J. Wang, J. Cheng, "Truss decomposition
 in massive networks", VLDB'12. An edge is one from the end of the lower degree to that of the higher, in the graph's
@@ -23,9 +23,9 @@ from hpgraph.semiring.stop import is_stopped
 class Edges(NamedTuple):
     """Edges in degree order, from both of their ends.
 
-    Row r of `indptr` and `lower` holds the neighbours of rank below r, ascending; an edge is known by its place there,
-    and `row` is the row that it stands in. Row s of `upper`, up to `upper_end`, holds the edges of which s is the lower
-    end; those that have gone may be left out of it.
+    Row r of `indptr` and `lower` holds the neighbours of rank below r, ascending; an edge is identified by its position
+    there, and `row` is the row that holds it. Row s of `upper`, up to `upper_end`, holds the edges of which s is the
+    lower end; removed ones may be missing.
     """
 
     indptr: Any
@@ -73,7 +73,7 @@ def truss_numbers(arcs: CSR, limit: int = _NO_LIMIT) -> Any:
 
 @njit(cache=True, nogil=True)
 def _group(lower, following, upper):
-    """Edges by their lower ends; `following` is where the next one of each goes."""
+    """Group edges by their lower ends; `following` is the next free place of each group."""
     for edge in range(lower.size):
         s = vertex(lower, edge)
         at = peek(following, s)
@@ -83,7 +83,7 @@ def _group(lower, following, upper):
 
 @njit(cache=True, nogil=True)
 def _hand_out(indptr, indices, following, rank, lower_indptr, lower, number, of_arcs):
-    """The number of each edge to both of its arcs.
+    """Write the number of each edge to both of its arcs.
 
     Rows ascend, so that the reverses of a row's arcs are met in order: `following` is where each row's next one lies.
     """
@@ -102,7 +102,7 @@ def _hand_out(indptr, indices, following, rank, lower_indptr, lower, number, of_
 
 @njit(cache=True, nogil=True)
 def _support(indptr, lower, support):
-    """In how many triangles each edge is: the edges to lower ends are marked by their places."""
+    """Support of each edge, its number of triangles: neighbours of lower rank are marked by position."""
     n = indptr.size - 1
     mark = np.full(n, -1, np.int64)
     for r in range(n):
@@ -143,7 +143,7 @@ def _place(indptr, lower, r, s):
 
 @part
 def _lose(edge, level, support, queued, queue, tail):
-    """A triangle less for an edge, which goes when it has no more than the level's; where the queue ends then."""
+    """Decrement an edge's support and queue it if that falls to the level's; returns the queue's tail."""
     support[edge] -= 1
     if support[edge] <= level and not queued[edge]:
         queued[edge] = True
@@ -154,7 +154,7 @@ def _lose(edge, level, support, queued, queue, tail):
 
 @njit(cache=True, nogil=True)
 def _peel(edges, support, limit, number):
-    """Edges with fewer than `limit` triangles go, level by level; an edge that goes gets the level's number."""
+    """Remove edges with support below `limit`, level by level; a removed edge gets the level's number."""
     indptr, lower, row, upper_indptr, upper_end, upper = edges
     m = support.size
     alive, queued = np.ones(m, np.bool_), np.zeros(m, np.bool_)

@@ -16,18 +16,18 @@ from hpgraph.semiring.c_types import c_type
 
 SOURCE = "components.cuh"
 THREADS = 256
-# As in the source: more arcs of a row than this are the whole grid's work; vertices of a thread that looks at labels,
+# As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels,
 # and words of one that ranks roots.
 WARP_ARCS, VERTICES_EACH, WORDS_EACH = 4096, 4, 4
-# Of few arcs a vertex in the mean, the first leads to a neighbour that is seldom near a root: before anything is linked
-# the paths up are long, and a pass that shortens each by so many vertices pays. So does beginning at a neighbour near,
-# whose label is in the cache already. Among many arcs is one to a small id.
+# Mean degree below which a vertex's first neighbour is seldom near a root: paths are long before anything is linked,
+# and a pass that shortens each by up to HOPS steps pays. So does starting at a nearby neighbour, whose label is in the
+# cache. With more arcs one leads to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
 _OF_FIRST_ARCS = "begin_forest", "link_first"
 _OTHERS = (
     "shorten_paths", "most_frequent_root", "link_rest", "link_listed", "mark_roots", "rank_words", "number",
 )  # fmt: skip
-# Of where rows begin and end, where they are whole.
+# Type of row bounds where rows are whole.
 _OFFSETS = np.dtype(np.int64)
 
 
@@ -48,7 +48,7 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     forest.begin()
     forest.link_first()
     if symmetric:
-        # Every arc is there in both directions, so those that leave the largest tree need no look.
+        # Every arc is stored in both directions, so those that leave the largest tree can be skipped.
         forest.find_largest()
     forest.link_rest()
     return numbered_trees(forest.label)
@@ -83,7 +83,7 @@ class Rows(NamedTuple):
 
     @property
     def blocks(self) -> int:
-        """Thread blocks of a thread for each row."""
+        """Thread blocks for one thread a row."""
         return -(-len(self) // THREADS)
 
     @property
@@ -92,14 +92,14 @@ class Rows(NamedTuple):
         return struct(self.begins, self.ends, self.indices, np.int64(self.first), np.int64(len(self)))
 
     def room_for_long(self) -> int:
-        """How many rows may be too long for a warp, at most."""
+        """Upper bound of the number of rows too long for a warp."""
         return int(self.indices.size // WARP_ARCS + 1)
 
 
 class Forest:
-    """Trees of vertices that arcs join, while they grow: a label points to a vertex with a smaller id, or to its own.
+    """A growing union-find forest: a label points to a vertex with a smaller id, or to its own.
 
-    ``label``: of those with a row; the others' is neither read nor written.
+    ``label``: only those of vertices with a row are read and written.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Forest:
         run(name, self.label.dtype, blocks or self._rows.blocks, *arguments, offsets=offsets)
 
     def begin(self) -> None:
-        """Put every vertex below a neighbour."""
+        """Point every vertex at a smaller neighbour."""
         self._run("begin_forest", self._argument, self._first, self._near, self.label, self._left)
 
     def link_first(self) -> None:
@@ -132,7 +132,7 @@ class Forest:
         self._run("link_first", self._argument, self._first, self._symmetric, self._near, self.label, self._left)
 
     def find_largest(self) -> None:
-        """Note which tree is the largest, as far as a sample tells: `link_rest` leaves its vertices out."""
+        """Note the largest tree of a sample: `link_rest` leaves its vertices out."""
         self._run("most_frequent_root", *self._range, self.label, self.largest, blocks=1)
         self._leaves_out = True
 
@@ -140,7 +140,7 @@ class Forest:
         """Link the arcs that are left, of vertices outside the largest tree."""
         import cupy
 
-        # What the host does before the first launch the device waits for; so the rest of it comes here.
+        # Host work before the first launch delays the device; so the allocations come here.
         if not self._leaves_out:
             self.largest.fill(-1)
         listed, tail = cupy.empty(self._rows.room_for_long(), self.label.dtype), cupy.zeros(1, np.uint64)
@@ -187,9 +187,9 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
 
 
 class Ranks:
-    """The place of each root in the order of all.
+    """Rank of each root among all.
 
-    ``roots``: a bit for each vertex: whether it is one.
+    ``roots``: bitmap of the roots.
 
     Attributes
     ----------
@@ -201,16 +201,16 @@ class Ranks:
         import cupy
 
         self._roots, self._before = roots, cupy.empty(len(roots), ids)
-        self._told = cupy.empty(-(-len(roots) // (WORDS_EACH * THREADS)), np.uint64)
+        self._state = cupy.empty(-(-len(roots) // (WORDS_EACH * THREADS)), np.uint64)
         self.argument = struct(roots, self._before)
 
     def find(self) -> None:
-        """Launch what finds them."""
+        """Launch the kernel that finds them."""
         words = np.int64(len(self._roots))
-        self._told.data.memset_async(0, self._told.nbytes)
-        run("rank_words", self._before.dtype, len(self._told), words, self._roots, self._told, self._before)
+        self._state.data.memset_async(0, self._state.nbytes)
+        run("rank_words", self._before.dtype, len(self._state), words, self._roots, self._state, self._before)
 
     def count(self) -> int:
         """How many roots there are; waits for the device."""
-        # Above the number two bits say that it is one of all.
-        return int(self._told[-1]) & ((1 << 62) - 1)
+        # The two bits above the number are the block's state.
+        return int(self._state[-1]) & ((1 << 62) - 1)

@@ -1,4 +1,4 @@
-"""Orders of a graph on CUDA: keys made by kernels, sorted by CuPy's radix sort, read back into rows by kernels."""
+"""Vertex orders of a graph on CUDA: keys made by kernels, sorted by CuPy's radix sort, decoded into rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
         (THREADS,),
         (graph.indptr, graph.indices, rank, np.int64(n), np.int64(arcs), np.int64(edges), keys, kept),
     )
-    # Half of the arcs that are no loops: fewer than room was made for when there are loops.
+    # Half of the arcs that are not loops: fewer than allocated if there are loops.
     edges = int(kept[0])
     keys = keys[:edges]
     keys.sort()

@@ -24,19 +24,19 @@ _NAMES = (
     "stand_alone", "mark_largest", "link_others", "link_long_others", "settle", "begin_pairs", "join_pairs",
     "number_divided",
 )  # fmt: skip
-# Places of each part's counters: of its pairs, of long rows of two matrices, of who is outside its largest tree, and of
-# which parts it has reached; and their bytes.
+# Offsets of each part's counters, in bytes: of its pairs, of long rows of two matrices, of vertices outside its largest
+# tree, of the parts it has reached; and their size.
 _PAIRS, _LONG, _OUTSIDE, _REACHED, _COUNTERS = 0, 8, 24, 32, 64
-# Arcs of a part up to which offsets of 32 bits do: half the bytes of what two kernels read of every row.
+# Arcs of a part up to which 32-bit offsets suffice: half the bytes of the row bounds that two kernels read.
 SHORT = 1 << 32
-# Thread blocks to a multiprocessor for work of which only the device knows how much there is.
+# Thread blocks to a multiprocessor for work whose size only the device knows.
 _RESIDENT = 8
 
 
 def kernel_names(index: str, offset: str = "long long") -> tuple[str, ...]:
     """Name expressions of every kernel of the source.
 
-    ``offset``: that of where the arcs among a part's own vertices begin and end.
+    ``offset``: C++ type of the bounds of the arcs among a part's own vertices.
     """
     return (f"hpgraph::bound_columns<{index}, {offset}>", *(f"hpgraph::{name}<{index}>" for name in _NAMES))
 
@@ -69,7 +69,7 @@ def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
 
 
 class _PartOfForest:
-    """One part's trees, and where it tells the others of them; made once a graph."""
+    """One part's trees, and the memory of other parts that it writes to; made once a graph."""
 
     def __init__(self, part: Part, argument: Any, label: Any, symmetric: bool) -> None:
         import cupy
@@ -82,7 +82,7 @@ class _PartOfForest:
         self._kernels = _kernels(ids, self._offsets, rows.device)
         self._forest = Forest(self._among_own(), label, symmetric)
         self._counters = part.pointer("counters of components", _COUNTERS)
-        # Of a directed graph, vertices outside the largest tree look for arcs both ways.
+        # If directed, vertices outside the largest tree scan arcs both ways.
         whole = [Rows.of(csr, rows.first) for csr in ([rows.out] if symmetric else [rows.out, rows.in_])]
         self._whole = [(one.argument, cupy.empty(one.room_for_long(), ids)) for one in whole]
         empty = [empty_rows(csr).words for csr in ([rows.out] if symmetric else [rows.out, rows.in_])]
@@ -92,11 +92,11 @@ class _PartOfForest:
         if part.number == 0:
             roots = part.pointer("roots of components", _bits(len(label)))
             self.ranks = Ranks(cupy.ndarray(-(-len(label) // 32), np.uint32, roots), ids)
-        # Others may ask for the empty rows, on other streams.
+        # Other parts may read the empty rows, on other streams.
         part.stream.synchronize()
 
     def _among_own(self) -> Rows:
-        """The arcs between its own vertices."""
+        """The arcs between the part's own vertices."""
         import cupy
 
         rows, csr = self.part.rows, self.part.rows.out
@@ -116,17 +116,17 @@ class _PartOfForest:
         self._kernels[name]((blocks,), (THREADS,), arguments)
 
     def wait(self, *events: Any) -> None:
-        """Have its stream wait."""
+        """Make the part's stream wait."""
         for event in events:
             self.part.stream.wait_event(event)
 
     def run(self, phase: Any) -> None:
-        """Launch a phase on its device."""
+        """Launch a phase on the part's device."""
         with self.part.here:
             phase(self)
 
     def grow(self) -> None:
-        """Join its own vertices by the first few arcs among them, and tell the others whom its largest tree has."""
+        """Link the first few arcs among the part's own vertices, and send all parts a bitmap of its largest tree."""
         self._replay(self._grow)
         self.marked.record(self.part.stream)
         if self.part.rows.first:
@@ -146,7 +146,7 @@ class _PartOfForest:
             )  # fmt: skip
 
     def link_others(self) -> None:
-        """Link the arcs of vertices outside its largest tree; and tell the first part."""
+        """Link the arcs of vertices outside the largest tree, and send the result to the first part."""
         self._replay(self._link_others)
         self.part.done.record(self.part.stream)
 
@@ -161,7 +161,7 @@ class _PartOfForest:
         self._launch("settle", self._blocks, self._argument)
 
     def join(self, number: Any) -> None:
-        """At the first part: join what all have told it, and number all vertices' components."""
+        """At the first part: join the pairs that all parts sent, and number the components."""
         self._replay(self._join)
         n = len(number)
         blocks = min(blocks_of(n), _RESIDENT * multiprocessors())
@@ -174,9 +174,9 @@ class _PartOfForest:
         self.ranks.find()
 
     def _replay(self, launches: Callable[[], None]) -> None:
-        """Launch what is the same in every call, all at once: one by one would keep the last GPU waiting for the host.
+        """Replay a captured graph of launches that are the same in every call: single ones would delay the last GPU.
 
-        The first time one by one, as what is new may not be loaded while launches are captured.
+        The first call launches them one by one, as modules may not be loaded during capture.
         """
         graph = self._captured.get(launches.__name__) if techniques.captured_graph else None
         if graph is not None:
@@ -186,7 +186,8 @@ class _PartOfForest:
         if techniques.captured_graph:
             import cupy
 
-            # On a stream of its own: graphs share the device's, and launches of other threads would be captured too.
+            # Captured on its own stream: graphs share the device's, and launches of other threads would be captured
+            # too.
             stream = cupy.cuda.Stream(non_blocking=True)
             with uncollected(), stream:
                 stream.begin_capture()
@@ -209,7 +210,7 @@ def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
     counters, pairs = parts.shared("counters of components", _COUNTERS), []
     for part in parts:
         with part.here:
-            # A part tells of a vertex of its own once, and of one of the others once.
+            # A part lists each of its own vertices once, and each of the others once.
             pairs.append(part.room("pairs of components", 2 * (part.rows.last + MAX_PARTS) * ids.itemsize))
     listed = [field for place, count in zip(pairs, counters, strict=False) for field in (place, count + _PAIRS)]
     listed += [0] * (2 * MAX_PARTS - len(listed))
@@ -228,7 +229,7 @@ def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
 
 
 def _bits(n: int) -> int:
-    """Bytes of a bit for each vertex."""
+    """Bytes of a bitmap of the vertices."""
     return -(-n // 64) * 8
 
 

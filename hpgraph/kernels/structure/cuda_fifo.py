@@ -1,4 +1,4 @@
-"""Vertices in the order in which a queue, first in, first out, meets them, on the GPU."""
+"""Breadth-first order with a FIFO queue, on the GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hpgraph.semiring.c_types import c_type
 
 SOURCE = "fifo.cuh"
 THREADS = 1024
-# Arcs that a block follows in the time that a grid's launches take.
+# Arcs that a block follows in the time of a grid's launches.
 MAX_ARCS = 1 << 17
 
 
@@ -22,21 +22,21 @@ def kernel_names(index: str) -> tuple[str, ...]:
     return (f"hpgraph::empty_queue<{index}>",)
 
 
-def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
+def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.structure.cpu_fifo.fifo_order` on the GPU.
 
-    The arcs that leave a long queue are laid out in its order, and of those that meet the same vertex the first counts.
-    While the queue is short one block empties it in one launch, through any number of levels.
+    The arcs that leave a long queue are laid out in its order, and of those to the same vertex the first counts. While
+    the queue is short one block processes it in one launch, through any number of levels.
     """
     import cupy
 
     n, ids = rows.shape[0], rows.indices.dtype
     (name,) = kernel_names(c_type(ids))
     empty_queue = load(SOURCE, names=(name,), title="queues").function(name)
-    predecessors = cupy.full(n, nobody, ids)
+    predecessors = cupy.full(n, missing, ids)
     queue = cupy.empty(n, ids)
     queue[0] = start
-    # The number of the arc that met a vertex first; arcs are numbered from 1.
+    # The number of the first arc to each vertex; arcs are numbered from 1.
     earliest = cupy.full(n, np.iinfo(np.int64).max, np.int64)
     earliest[start] = 0
     head, tail, arc = 0, 1, 1
@@ -53,7 +53,7 @@ def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
 
 
 def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -> tuple[Any, int]:
-    """Follow all arcs of some vertices at once: who is met, in order, and how many arcs there are."""
+    """Follow all arcs of a level at once: the vertices discovered, in order, and the number of arcs."""
     import cupy
 
     begin = rows.indptr[level]

@@ -14,7 +14,7 @@ from hpgraph.semiring.c_types import c_type
 
 SOURCE = "greedy.cuh"
 THREADS = 256
-# As in the source: longer rows are a block's.
+# As in the source: a block handles longer rows.
 WISH_ARCS = 4096
 _NAMES = "take_independent", "take_colors", "wish", "wish_listed", "match"
 

@@ -30,12 +30,12 @@ SPACE = Layout(
 )  # fmt: skip
 
 
-# Type of how many arcs a vertex has left, where nobody has many.
+# Type of remaining degrees if no vertex has many arcs.
 SMALL = np.dtype(np.uint16)
 
 
 def counts_of(ids: np.dtype) -> np.dtype:
-    """The same where there may be as many as there are ids of a type."""
+    """Type of remaining degrees if a vertex may have as many arcs as there are ids."""
     return np.dtype(f"u{ids.itemsize}")
 
 
@@ -45,7 +45,7 @@ def kernel_name(index: str, count: str, techniques: str, levels: bool) -> str:
 
 
 def text_around(ids: np.dtype, count: np.dtype) -> dict[str, Any]:
-    """What stands before the source and after it, where `load` and a test compile it."""
+    """What precedes and follows the source, where `load` and a test compile it."""
     prologue = f"#define HPGRAPH_THREADS {THREADS}\n"
     return {"prologue": prologue, "checks": checks(LEVELS, SPACE.of(Index=ids, Count=count))}
 
@@ -64,7 +64,7 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
 
     n, ids = arcs.shape[0], arcs.indices.dtype
     core, round_ = cupy.empty(n, ids), cupy.empty(n, ids)
-    # Without a heavy vertex no number is above 256, and two share a word; the last may be alone in its own.
+    # Without a heavy vertex no degree is above 256, and two share a word; the last may have its own.
     left = cupy.empty(n + 1, counts_of(ids) if heavy_pieces(arcs) else SMALL)
     _launch(arcs, left, core, round_, levels=True)
     return core, round_

@@ -15,7 +15,7 @@ from hpgraph.semiring.c_types import c_type
 
 SOURCE = "spanning_forest.cuh"
 THREADS = 256
-# As in the source: longer rows are a block's.
+# As in the source: a block handles longer rows.
 MANY_ARCS = 4096
 TREES = Layout("Trees<{Id}>", root="*", above="*", source="*", arc="*", chosen="*", key="*", ends="*")
 LOOKING = Layout("Looking<{Id}>", list="*", count="i64")
@@ -65,24 +65,24 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         module.function(names[name])((blocks,), (THREADS,), arguments)
 
     launch("begin_trees", each, size, trees, counts)
-    # What the host does before the first launch the device waits for.
+    # Host work before the first launch delays the device; so the allocations come here.
     left_out, listed = cupy.full(1, -1, ids), cupy.empty(most_listed, ids)
     next_list, other_list = cupy.empty((2, n), ids)
-    first, here, has_long, who = "true", n, True, looking(None, n)
+    first, here, has_long, active = "true", n, True, looking(None, n)
     while True:
         blocks = -(-here // THREADS)
-        launch(f"find_lightest {first}", blocks, *rows, who, left_out, trees, listed, counts)
-        # In the first round all rows are read: where none is long, none will be.
+        launch(f"find_lightest {first}", blocks, *rows, active, left_out, trees, listed, counts)
+        # In the first round all rows are read: if none is long then, none will be.
         if has_long:
             launch(f"find_lightest_listed {first}", 2 * multiprocessors(), *rows, trees, listed, counts)
-        launch("settle_ties", blocks, arcs.indices, arcs.data, who, left_out, trees)
-        launch("join_trees", blocks, arcs.indices, arcs.data, who, left_out, trees, next_list, counts)
+        launch("settle_ties", blocks, arcs.indices, arcs.data, active, left_out, trees)
+        launch("join_trees", blocks, arcs.indices, arcs.data, active, left_out, trees, next_list, counts)
         long_rows, joined, here = counts.tolist()
         if not joined or not here:
             break
         launch("flatten_trees", each, size, trees, counts, left_out)
         has_long = has_long and (first == "false" or long_rows > 0)
-        first, who, next_list, other_list = "false", looking(next_list, here), other_list, next_list
+        first, active, next_list, other_list = "false", looking(next_list, here), other_list, next_list
     tail = cupy.empty(each, ids)
     launch("count_kept", each, size, trees, tail)
     tail = cupy.cumsum(tail, dtype=ids)

@@ -1,4 +1,4 @@
-"""Triangles of each edge on CUDA, as far as they matter: the kernels of ``support.cuh``, and which of them count."""
+"""Triangles of each edge on CUDA, up to a cap: the choice among the kernels of ``support.cuh``, and their launches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Rows:
     indptr : int64 array of shape (n + 1,)
         Where rows begin.
     lower : array of vertices
-        In the rows of a graph itself, beside those below, also the vertex and those above it.
+        In the rows of a graph itself, also the vertex and the neighbours above it.
     order : array of shape (n,) or None
         The graph's vertex of each number; None where that is the number itself.
     """
@@ -45,12 +45,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Edges:
-    """Rows that hold only what lies below, and the same edges by their lower ends.
+    """Rows that hold only the neighbours below, and the same edges by their lower ends.
 
     Attributes
     ----------
     rows : Rows
-        An edge is known by its place in them.
+        An edge is identified by its position in them.
     row : array of shape (m,)
         The upper end of each edge.
     upper_indptr : int64 array of shape (n + 1,)
@@ -79,15 +79,15 @@ def kernel_names(index: str, above: int, lanes: int) -> tuple[str, ...]:
 
 
 def checks(ids: np.dtype) -> str:
-    """What stands after the source, where it is compiled here and in a test."""
+    """What follows the source, where it is compiled here and in a test."""
     return f"{UPWARDS.of(Index=ids).checks}\n{SUPPORT.of().checks}"
 
 
 def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
-    """In how many triangles each edge of a graph is; from `cap` on, some number from `cap` on.
+    """Support of each edge of a graph, its number of triangles; from `cap` on, any number from `cap` on.
 
     ``graph``: symmetric, rows sorted and free of duplicates, on CUDA, with at least one arc; loops are passed over.
-    Returns ``rows`` (Rows): in degree order, where that pays, else the graph's.
+    Returns ``rows`` (Rows): in degree order if that pays, else the graph's.
     """
     import cupy
 
@@ -112,7 +112,7 @@ def support_of_edges(edges: Edges, cap: int) -> Any:
     import cupy
 
     rows = edges.rows
-    # As by degree order in a graph: most wedges lie in rows that are as long as the mean of those that hold anything.
+    # As by degree order in a graph: most wedges lie in rows about as long as the mean nonempty row.
     filled = reductions.count(rows.indptr[1:] > rows.indptr[:-1])
     longest = int(cupy.diff(edges.upper_indptr).max())
     mean = len(edges) / filled

@@ -1,6 +1,6 @@
-"""Triangles on CUDA: which kernels of ``triangles.cuh`` serve a graph, and their launches.
+"""Triangles on CUDA: choice among the kernels of ``triangles.cuh``, and their launches.
 
-What bounds them: each wedge costs one coalesced read of four bytes and one probe of a bit in shared memory.
+Bound: each wedge costs one coalesced read of four bytes and one probe of a bit in shared memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ THREADS = 256
 LONG, PIECE = 256, 1024
 # Degree up to which one thread walks a vertex's rows.
 WALK_DEGREE = 16
-# Bits of the filter of a block: 16 KiB, so that the blocks an SM can hold have one each.
+# Bits of a block's filter: 16 KiB, so that every resident block of an SM has its own.
 MAX_BITS = 1 << 17
 
 
@@ -54,7 +54,7 @@ class Plan:
 
 
 def plan(graph: CSR) -> Plan:
-    """How to count the triangles of a graph, worked out once; waits for the stream then.
+    """The plan for counting the triangles of a graph, made once; waits for the stream then.
 
     ``graph``: symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over.
     """
@@ -73,8 +73,8 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
     used, squares, longest = degree_sums(graph)
     ordered = ordered and worth_ordering(used, graph.nnz, squares)
     by_degree = order_by_degree(graph, longest) if ordered else None
-    # Neighbours below v in the row of a neighbour above it: a third of the row by ids; by degree order about as many as
-    # the average vertex has lower neighbours, because most wedges lie in rows much longer than the average.
+    # Length of the part of a row that lies below v: by ids a third of the row; by degree order about the mean number of
+    # lower neighbours, because most wedges lie in rows much longer than the average.
     row = graph.nnz / (2 * used) if used else 0
     if by_degree is None:
         row *= 2 / 3
@@ -98,7 +98,7 @@ def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered:
 
 @cache
 def part_of(part: int, parts: int) -> np.ndarray:
-    """A struct ``OfParts``: which part of the work is meant."""
+    """A struct ``OfParts``: the part of the work to do."""
     return struct(np.int32(part), np.int32(parts))
 
 
@@ -129,7 +129,7 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
     processors = multiprocessors()
     blocks = processors * (2048 // THREADS)
     if chosen.longest > LONG:
-        # The long tasks are started first: what is left at the end should be small.
+        # Long tasks first, so that small ones are left at the end.
         most = graph.nnz // LONG + graph.nnz // PIECE + 1
         task_vertex, task_begin = cupy.empty(most, graph.indices.dtype), cupy.empty(most, np.int64)
         arguments = (graph.indptr, order, row_start, np.int64(n), of, task_vertex, task_begin, tasks)

@@ -1,8 +1,8 @@
-"""Trusses on CUDA: triangles of each edge are counted, and edges of too few peeled.
+"""Trusses on CUDA: triangles of each edge are counted, and edges of low support peeled.
 
-For one truss they are counted as far as they matter. Where half of the edges or more fall away at once, the triangles
-of those that are left are counted anew, which halves the work each time; else what the others lose is followed along
-the triangles of those that go. For the numbers of all trusses they are counted once, and only followed.
+For one truss they are counted up to a cap. If half of the edges or more are removed at once, the triangles of the rest
+are counted anew, which halves the work each time; else removals are propagated along their triangles. For the numbers
+of all trusses they are counted once, and only propagated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ THREADS = 256
 # Blocks of the peeling kernel that a multiprocessor holds at once, by its launch bounds.
 BLOCKS = 4
 STAYS, GONE = 0, 2
-# As a cap: every triangle is counted.
+# As a cap: count every triangle.
 ALL = 1 << 28
 EDGES = Layout("Edges<{Index}>", indptr="*", lower="*", row="*", upper_indptr="*", upper="*")
 PEELING = Layout(
@@ -46,7 +46,7 @@ def peeling_name(index: str) -> str:
 
 
 def checks(ids: np.dtype) -> str:
-    """What stands after the source, where it is compiled here and in a test."""
+    """What follows the source, where it is compiled here and in a test."""
     return "\n".join(layout.checks for layout in (EDGES.of(Index=ids), PEELING.of(), TO_ARCS.of(Index=ids)))
 
 
@@ -76,7 +76,7 @@ def truss(arcs: CSR, k: int) -> Any:
     if left < len(edges) and peeling.find(cap)[0]:
         peeling.run(cap)
     if whole:
-        # Those that have gone are fewer.
+        # Fewer edges are gone than stay: flag those.
         inside.fill(True)
         if 2 * len(edges) < arcs.nnz:
             inside &= arcs.indices != arcs.expand_rows()
@@ -87,8 +87,8 @@ def truss(arcs: CSR, k: int) -> Any:
 def truss_numbers(arcs: CSR) -> Any:
     """`hpgraph.kernels.structure.cpu_truss.truss_numbers` on the GPU.
 
-    Triangles are counted once, and met once more when their first edge goes: from the end that has fewer edges left, in
-    rows that are made anew whenever half of the edges have gone.
+    Triangles are counted once, and visited once more when their first edge is removed: from the end that has fewer
+    edges left, in rows that are rebuilt whenever half of the edges are gone.
     """
     import cupy
 
@@ -98,30 +98,30 @@ def truss_numbers(arcs: CSR) -> Any:
     number[arcs.indices == arcs.expand_rows()] = 0
     rows, support = support_of_graph(arcs, ALL)
     least = 2
-    # What is in no triangle is done with.
+    # Edges in no triangle are done.
     while len(places := cupy.flatnonzero(support)):
         edges, support = _linked(_kept(rows, places)), support[places]
         peeling = _Peeling(edges, support, ALL, levels=True)
         while True:
             going, fewest, gone = peeling.find(least)
             if 2 * gone > len(edges):
-                # What was found has its turn among those that are kept.
+                # Those found are found again among the edges kept.
                 break
             if going:
                 peeling.run(least)
                 least += 1
             else:
-                # Nothing falls away before the least number of triangles there is.
+                # No edge is removed before the least support.
                 least = fewest + 1
         peeling.number(arcs, number)
-        # Those that have gone are in no triangle any more.
+        # Removed edges are in no triangle.
         support *= peeling.state != GONE
         rows = edges.rows
     return number
 
 
 def _kept(rows: Rows, places: Any) -> Rows:
-    """The edges at some places, which ascend."""
+    """The edges at given positions, which ascend."""
     import cupy
 
     indptr = cupy.searchsorted(places, rows.indptr).astype(np.int64, copy=False)
@@ -163,7 +163,7 @@ def _run(ids: np.dtype, name: str, size: int, *arguments: Any) -> None:
 
 
 class _Peeling:
-    """Which edges have gone, and how many triangles the others are in, at least."""
+    """The state of each edge, and a lower bound of its support."""
 
     def __init__(self, edges: Edges, support: Any, cap: int, *, levels: bool = False) -> None:
         import cupy
@@ -173,7 +173,7 @@ class _Peeling:
         self.state = cupy.empty(m, np.uint8)
         lists = [cupy.empty(m, np.int64) for _ in range(3)]
         level = cupy.empty(m, np.uint32) if levels else None
-        # Three tails, the fewest, a barrier's counter, and how many have gone.
+        # Three tails, the least support, a barrier's counter, and the number of removed edges.
         self._counters = cupy.zeros(6, np.uint64)
         self._kept = support, lists, level
         self._peeling = PEELING.of()(
@@ -183,7 +183,7 @@ class _Peeling:
         _run(self._ids, "begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling)
 
     def find(self, least: int) -> tuple[int, int, int]:
-        """How many edges go as they are in fewer triangles than `least`; the fewest of another; how many have gone."""
+        """Mark edges with support below `least`: how many; the least support of the others; how many are gone."""
         self._counters[:5].fill(0)
         self._counters[3] = np.iinfo(np.uint32).max
         size = np.int64(len(self._edges))
@@ -192,19 +192,19 @@ class _Peeling:
         return going, fewest, gone
 
     def run(self, least: int) -> None:
-        """Those that were found go, and who must for that: they are in the truss of `least` + 1, and in no higher."""
+        """Remove the marked edges and those that fall below: they are in the truss of `least` + 1, and no higher."""
         name = peeling_name(c_type(self._ids))
         arguments = self._linked, self._peeling, np.uint32(least), np.uint32(self._cap)
         _module(self._ids, (name,), True).function(name)((BLOCKS * multiprocessors(),), (THREADS,), arguments)
 
     def number(self, arcs: CSR, number: Any) -> None:
-        """The truss numbers of those that have gone, at both of their arcs."""
+        """Write the truss numbers of the removed edges to both of their arcs."""
         to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, number)
         size = len(self._edges)
         _run(self._ids, "number_arcs", size, self._linked, self._peeling, np.int64(size), to_arcs)
 
     def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
-        """A value for the arcs of all edges in a state."""
+        """Write a value to the arcs of all edges in a state."""
         to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, flags)
         size = len(self._edges)
         arguments = self._linked, self.state, np.int64(size), np.int32(state), np.bool_(value), to_arcs

@@ -48,7 +48,7 @@ __global__ void read_order(const u64* __restrict__ keys, i64 n, Index* order, In
 }
 
 // (rank of source, rank of target) of each arc towards a smaller rank, in any order. A block reads ORDER_THREADS * ITEMS
-// arcs, whoever they belong to. `kept` counts the keys and starts at 0; those beyond `capacity` are only counted.
+// arcs, regardless of rows. `kept` counts the keys and starts at 0; those beyond `capacity` are only counted.
 template <class Index>
 __global__ void __launch_bounds__(ORDER_THREADS) arc_keys(const i64* __restrict__ indptr,
                                                           const Index* __restrict__ indices,

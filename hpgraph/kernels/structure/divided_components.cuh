@@ -1,11 +1,11 @@
 // Weakly connected components of a graph whose rows are divided between GPUs.
 //
-// Each part begins a forest along the arcs among its own vertices (components.cuh): their labels are all that it reads and
-// writes then. It tells the others whom its largest tree has, a bit a vertex, and lists who is outside and has arcs. Then it
-// looks at all arcs of these, as every arc is known to both of its ends; and at those of vertices inside, until one has led
-// into the largest tree of each part before. What comes of it is hooked into the part's own labels, where another's vertex
-// stands for whatever this part has joined to it. The first part is told in bits who is a root and who is in the largest tree,
-// and the rest, which is little, as pairs of vertices that belong together.
+// Each part builds a forest along the arcs among its own vertices (components.cuh), reading and writing only their
+// labels. It sends the others its largest tree as a bitmap, and lists the vertices outside it that have arcs. Then it
+// links all arcs of these, as every arc is known to both of its ends; and arcs of vertices inside, until one has led
+// into the largest tree of each part before. The results are hooked into the part's own labels, where a remote vertex
+// stands for all that this part has joined to it. The first part receives bitmaps of the roots and of the largest
+// trees, and the rest, which is little, as pairs of vertices in the same component.
 #pragma once
 #include "components.cuh"
 #include "search.cuh"
@@ -15,7 +15,7 @@ namespace hpgraph {
 
 constexpr int MAX_PARTS = 8;  // as in multi_gpu_barrier.cuh
 
-// Where a lane's entries begin in a list to which the warp adds as many.
+// Position of a lane's first entry in a list to which the lanes of a warp append `count` entries each.
 __device__ inline u64 places_of(u32 count, u64* tail) {
     const u32 up_to = sum_up_to(count);
     u64 begin = 0;
@@ -23,7 +23,7 @@ __device__ inline u64 places_of(u32 count, u64* tail) {
     return __shfl_sync(ALL, begin, 31) + up_to - count;
 }
 
-// Pairs of vertices that belong together, in a list.
+// A list of pairs of vertices in the same component.
 template <typename Id> struct Pairs {
     Id* ids;
     u64* count;
@@ -40,11 +40,11 @@ template <typename Id> struct Division {
     u32* marks[MAX_PARTS];      // at each part, bits of all vertices: whether they are in the largest tree of their part
     Id* largest[MAX_PARTS];     // at each part, a vertex of the largest tree of every part
     Id* labels[MAX_PARTS];      // at each part
-    Pairs<Id> pairs[MAX_PARTS]; // at each part, what it has found
-    u32* settled;                // at the first part, what the marks are in the end
-    u32* roots;                  // at the first part, bits of who is a root
+    Pairs<Id> pairs[MAX_PARTS]; // at each part, the pairs it has found
+    u32* settled;               // at the first part, the final marks
+    u32* roots;                 // at the first part, bitmap of the roots
     Id* tops;                    // at the first part, the root of the largest tree of every part
-    u32* reached;                // here, which parts' largest trees this one's has been joined to
+    u32* reached;               // here, the parts whose largest trees are joined to this one's
 
     __device__ i64 first() const { return begins[me]; }
     __device__ i64 last() const { return begins[me + 1]; }
@@ -55,7 +55,7 @@ template <typename Id> struct Division {
         return part;
     }
     __device__ bool is_marked(i64 v) const { return __ldg(marks[me] + (v >> 5)) >> (v & 31) & 1; }
-    // Other blocks write to it meanwhile.
+    // Past L1: other blocks write to it.
     __device__ bool has_reached(int part) const { return __ldcg(reached + part) != 0; }
     __device__ bool has_reached_all_before() const {
         for (int part = 0; part < me; ++part)
@@ -64,7 +64,7 @@ template <typename Id> struct Division {
     }
 };
 
-// Where the arcs of rows to the columns from `first` to before `last` begin and end; rows ascend.
+// Bounds of each row's arcs to the columns first..last; rows ascend.
 template <typename Id, typename Offset>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 bound_columns(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, i64 first, i64 last, Offset* begins,
@@ -76,25 +76,24 @@ bound_columns(const i64* __restrict__ indptr, const Id* __restrict__ indices, i6
     ends[row] = Offset(lower_bound(indices, begin, indptr[row + 1], last));
 }
 
-// Vertices of others that come before this part's are as yet alone.
+// Vertices of the parts before this one start as singletons.
 template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) stand_alone(i64 n, Id* label) {
     for_each_vertex([&](int, i64 v) {
         if (v < n) label[v] = Id(v);
     });
 }
 
-// Vertices from `first` to before `last`, and some past it, by the words of their bits, of which a lane has one: call(the first
-// of a warp's 1,024).
+// The words of the bitmap of first..last, and some past it, one a lane: call(the first vertex of a warp's 1,024).
 constexpr int SPAN = 32 * 32;
-// Thread blocks that a multiprocessor holds: a part of 2²³ vertices is as many spans as warps are there at once.
+// Thread blocks that a multiprocessor holds: a part of 2²³ vertices has as many spans as there are resident warps.
 constexpr int RESIDENT = 8;
 template <class Call> __device__ void for_each_span(i64 first, i64 last, Call call) {
     const i64 warp = (i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x) / 32, warps = i64(gridDim.x) * BLOCK_WARPS;
     for (i64 from = first + warp * SPAN; from < last; from += warps * SPAN) call(from);
 }
 
-// Tell all parts whom this one's largest tree has, in which `largest` is; and list the other vertices that have arcs. `empty`
-// has bits of this part's vertices that have none.
+// Sends all parts a bitmap of this one's largest tree, which contains `largest`; and lists the other vertices that have
+// arcs. `empty` is a bitmap of this part's vertices without arcs.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS, RESIDENT)
 mark_largest(const __grid_constant__ Division<Id> division, const Id* largest, const u32* __restrict__ empty, Id* outside,
@@ -132,24 +131,24 @@ mark_largest(const __grid_constant__ Division<Id> division, const Id* largest, c
     });
     if (blockIdx.x == 0 && threadIdx.x < division.count) {
         division.largest[threadIdx.x][division.me] = root;
-        // To parts before this one it is a larger vertex, the only one of this part that they may hook.
+        // Parts before this one see a larger vertex, the only one of this part that they may hook.
         if (threadIdx.x < division.me) division.labels[threadIdx.x][root] = root;
     }
 }
 
-// Two vertices belong together. A root of another part that is hooked is noted.
+// Joins two vertices. A hooked root of another part is recorded as a pair.
 template <typename Id> __device__ void link(const Division<Id>& division, Id u, Id v) {
     hook<Id>(division.labels[division.me], u, v, [&](Id high, Id low) {
         if (!division.owns(high)) division.pairs[division.me].add(high, low);
     });
 }
 
-// Links the arcs of vertices outside the largest tree: of those into the largest tree of a part one will do, and of those to
-// others outside one of the two ends sees to it.
+// Links the arcs of vertices outside the largest tree: one arc into the largest tree of each part suffices, and arcs to
+// others outside are linked from one of the two ends.
 template <typename Id> struct LinkOutside {
     const Division<Id>& division;
-    Id vertex = -1;   // that this thread was at,
-    u32 reached = 0;  // and the parts whose largest trees it is known to be joined to
+    Id vertex = -1;   // last processed by this thread
+    u32 reached = 0;  // the parts whose largest trees it is joined to
 
     __device__ void operator()(Id v, Id u) {
         if (v != vertex) vertex = v, reached = 0;
@@ -161,7 +160,7 @@ template <typename Id> struct LinkOutside {
     }
 };
 
-// An arc of a vertex inside, which may be the first that leads into the largest tree of a part before; whether to go on.
+// An arc of a vertex inside: links it if it is the first into the largest tree of a part before. False to stop.
 template <typename Id> __device__ bool link_inside(const Division<Id>& division, Id v, Id u) {
     if (u >= division.first() || division.has_reached_all_before()) return false;
     const int part = division.part_of(u);
@@ -172,7 +171,7 @@ template <typename Id> __device__ bool link_inside(const Division<Id>& division,
     return true;
 }
 
-// Of the rows from number `row` on, each `step`-th, the first few arcs.
+// The first few arcs of every `step`-th row, from number `row` on.
 constexpr int FIRST_ARCS = 32;
 template <typename Id>
 __device__ void link_insides(const Rows<Id>& rows, const Division<Id>& division, i64 row, i64 last, i64 step) {
@@ -192,11 +191,12 @@ link_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, const 
     const i64 all = i64(*count);
     for (i64 i = thread; i - lane_of_warp() < all; i += threads)
         for_each_arc(rows, i < all, i < all ? i64(outside[i]) : 0, 0, listed, tail, LinkOutside<Id>{division});
-    // Nearly always some row leads there. If more than a block looked, all would find it at once, and swap the same label.
+    // Nearly always some row leads there. With more than one block all would find it at once and contend for the same
+    // label.
     if (blockIdx.x == 0) link_insides(rows, division, threadIdx.x, min(rows.n, i64(BLOCK_VERTICES)), COMPONENT_THREADS);
 }
 
-// What that has left: the longest rows outside; and those inside, all arcs if none has led there yet.
+// The longest rows outside; and if no arc has led there yet, all arcs of those inside.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 link_long_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, const Id* listed, const u64* tail) {
@@ -213,7 +213,7 @@ link_long_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, c
     }
 }
 
-// Tell the first part what has become of this one's vertices.
+// Sends the first part the final state of this part's vertices.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS, RESIDENT) settle(const __grid_constant__ Division<Id> division) {
     Id* const label = division.labels[division.me];
@@ -250,8 +250,8 @@ __global__ void __launch_bounds__(COMPONENT_THREADS, RESIDENT) settle(const __gr
     if (blockIdx.x == 0 && threadIdx.x == 0) division.tops[division.me] = top;
 }
 
-// All that follows runs at the first part, which has labels of its own vertices. Those of others that pairs name get one: the
-// root of the largest tree of their part where they are in it, else they are alone before the pairs are joined.
+// The rest runs at the first part, which has labels of its own vertices. Remote vertices named by pairs get one: the
+// root of their part's largest tree if they are in it, else their own.
 template <typename Id> __device__ void begin_label(const Division<Id>& division, Id v) {
     if (v < division.begins[1]) return;
     const bool is_settled = __ldg(division.settled + (v >> 5)) >> (v & 31) & 1;
@@ -287,7 +287,7 @@ template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> ranks, Id* number) {
     __shared__ Id of_largest[MAX_PARTS];
-    // A root that nobody has joined to another may have no label here.
+    // A root that no pair names may have no label here.
     const auto number_of = [&](Id v) { return ranks.of(ranks.has(v) ? v : root_of<Id>(division.labels[0], v)); };
     const int part = threadIdx.x;
     if (part < division.count && division.begins[part] < division.begins[part + 1])
@@ -299,7 +299,7 @@ number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> r
         const bool there = word * 32 < n;
         const u32 settled = there ? __ldg(division.settled + word) : 0, roots = there ? __ldg(ranks.roots + word) : 0;
         const Id before = there ? __ldg(ranks.before + word) : Id(0);
-        // A word is all of one part.
+        // A word lies in one part.
         const Id of_part = there ? of_largest[division.part_of(word * 32)] : Id(0);
 #pragma unroll 8
         for (int w = 0; w < 32; ++w) {
@@ -309,7 +309,7 @@ number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> r
             const Id found = inside >> lane & 1 ? of_inside : rank + Id(__popc(alone & lanes_below()));
             if (v < n && (inside | alone) >> lane & 1) number[v] = found;
         }
-        // Those of other trees are few, and take the longest.
+        // Vertices of other trees are few, and take the longest.
         const u32 all = !there ? 0 : n - word * 32 < 32 ? (1u << (n - word * 32)) - 1 : ALL;
         for (u32 rest = all & ~(settled | roots); rest; rest &= rest - 1) {
             const Id v = Id(word * 32 + __ffs(rest) - 1);

@@ -1,4 +1,4 @@
-"""The rows of a matrix without entries: of the arcs by who gathers, the vertices that hear from nobody."""
+"""Rows of a matrix without entries: in a matrix of in-arcs, the vertices without in-neighbours."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from hpgraph.kernels.runtime.attached import attached
 
 @attached
 def empty_rows(rows: CSR) -> Bitmask:
-    """The rows without entries; worked out once a matrix."""
+    """Bitmap of the rows without entries; computed once a matrix."""
     return Bitmask.of_empty_rows(rows.indptr)

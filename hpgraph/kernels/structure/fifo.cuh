@@ -1,8 +1,8 @@
-// A queue, first in, first out, that one block empties: the order in which a graph's vertices are met, while the queue is
-// too short to be worth a grid. Levels do not matter to it.
+// A FIFO queue that one block processes, across levels: breadth-first order of a graph's vertices, while the queue is
+// too short to be worth a grid.
 //
 // Arcs are numbered in the order of the queue. A vertex belongs to the first arc that leads to it, the least that
-// atomicMin has left in earliest[]; what was met before has a smaller number than any arc to come.
+// atomicMin has left in earliest[]; vertices discovered before have smaller numbers than any arc to come.
 #pragma once
 #include "warp.cuh"
 
@@ -29,7 +29,7 @@ struct Progress {
     i64 head, tail, arc;
 };
 
-// Goes on until the queue is empty, or promises more arcs than `most`.
+// Runs until the queue is empty, or is estimated to have more arcs than `most`.
 template <class Index>
 __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ indptr, const Index* __restrict__ indices,
                                                        i64 most, Progress* progress, Index* queue, Index* predecessors,
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     Progress now = *progress;
     while (now.head < now.tail) {
-        // The next vertices, and their arcs end to end.
+        // The next vertices, and their arcs laid end to end.
         const i64 waiting = now.tail - now.head;
         const int size = waiting < THREADS ? int(waiting) : THREADS;
         i64 degree = 0;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
             Index target = 0;
             bool news = false;
             if (arc < arcs) {
-                // How many of the vertices have all their arcs before this one.
+                // Binary search for the vertex that the arc leaves.
                 for (int step = THREADS / 2; step; step /= 2)
                     if (ends[slot + step - 1] <= arc) slot += step;
                 target = indices[first[slot] + arc - (slot ? ends[slot - 1] : 0)];
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
         }
         now.head += size;
         now.arc += arcs;
-        // What was queued can be read, and the room for vertices and arcs used again.
+        // Makes the queued vertices visible, and vertex[] and ends[] reusable.
         __syncthreads();
     }
     if (threadIdx.x == 0) *progress = now;

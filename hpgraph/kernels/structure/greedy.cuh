@@ -1,26 +1,27 @@
-// Greedy choices. Independent sets and colours go vertex by vertex in a given order, in one launch: warps take vertices in
-// that order, and who depends on one before waits until it has settled. The first that has not settled waits for nobody,
-// and all before it that are under way lie with warps that run, so that nobody waits for ever. (The order of M. Jones,
-// P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14, 1993, and of M. Luby, "A simple parallel
-// algorithm for the maximal independent set problem", STOC'85, drawn once.) Matchings go by rounds of wishes.
+// Greedy choices. Independent sets and colours are decided vertex by vertex in a given order, in one launch: warps take
+// vertices in that order, and a vertex waits until the neighbours before it have settled. The first unsettled vertex
+// waits for none, and the unsettled ones before any other are held by running warps, so there is no deadlock. (The
+// order of M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14, 1993, and of M.
+// Luby, "A simple parallel algorithm for the maximal independent set problem", STOC'85, drawn once.) Matchings go by
+// rounds of mutual preference.
 #pragma once
 #include "warp.cuh"
 
 namespace hpgraph {
 
 constexpr int GREEDY_THREADS = 256, GREEDY_WARPS = GREEDY_THREADS / 32;
-// Words of the colours that a warp looks at together.
+// Words of the bitmap of colours that a warp checks at once.
 constexpr int COLOR_WORDS = 64;
-// Neighbours that each lane has under way at once.
+// Loads that each lane has in flight.
 constexpr int LOADS = 4;
-// Arcs of a row that one warp follows; longer ones are a block's.
+// Arcs of a row that one warp processes; a block processes longer ones.
 constexpr i64 WISH_ARCS = 4096;
 
-// What others settle while this kernel runs: past the first-level cache.
+// State written by other warps while this kernel runs: bypasses L1.
 template <class Id> __device__ Id settled(const Id* state, Id v) { return *(volatile const Id*)(state + v); }
 
-// Vertices go by their place in the order, rows hold those before, ascending: whoever settles last is read last. `state` is
-// -1 at first; 1 is in the set, 0 is not.
+// Vertices are numbered by their place in the order; rows hold those before, ascending, so the last to settle is read
+// last. `state` is -1 at first; 1 is in the set, 0 is not.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
 take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* state, u64* next) {
@@ -46,8 +47,8 @@ take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices,
     }
 }
 
-// The same for colours: the least that no neighbour before has. Of those that a warp waits for, it asks after the first
-// alone: who comes before the others is the likeliest to settle before them.
+// The same for colours: the least that no neighbour before has. A warp that waits for several neighbours polls only the
+// first: the earliest in the order is the likeliest to settle first.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
 take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* color, u64* next) {
@@ -86,8 +87,8 @@ take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 
             for (int w = 0; w < COLOR_WORDS && least < 0; w += 32) {
                 const u32 open = ~words[w + lane], any = __ballot_sync(ALL, open != 0);
                 if (!any) continue;
-                const int who = __ffs(any) - 1;
-                least = base + (w + who) * 32 + __ffs(__shfl_sync(ALL, open, who)) - 1;
+                const int owner = __ffs(any) - 1;
+                least = base + (w + owner) * 32 + __ffs(__shfl_sync(ALL, open, owner)) - 1;
             }
             __syncwarp();
         }
@@ -102,7 +103,7 @@ template <class Id> __device__ u64 key_of_edge(Id u, Id v, u64 seed) {
     return x ^ x >> 33;
 }
 
-// The first edge of a row to a vertex without a mate, looked for by `step` threads.
+// The first edge of a row to an unmatched vertex, searched by `step` threads.
 template <class Id> struct First {
     u64 key = ~0ull;
     Id other = -1;
@@ -122,8 +123,8 @@ template <class Id> struct First {
     }
 };
 
-// Whom each vertex without a mate wishes for, -1 for nobody, -2 before it has looked; and how many are not done. Rows too
-// long for a warp are listed.
+// Preferred neighbour of each unmatched vertex: -1 if none, -2 before the first scan. `waiting` counts the vertices not
+// done. Rows too long for a warp are listed.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
 wish(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, u64 seed, const Id* __restrict__ mate,
@@ -134,7 +135,7 @@ wish(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, u64 
         const Id before = wishes[v];
         if (before == -1 || mate[v] >= 0) continue;
         ++mine;
-        // Whom it wished for remains the first as long as it is free.
+        // The preferred neighbour stays the first as long as it is unmatched.
         if (before >= 0 && mate[before] < 0) continue;
         const i64 begin = indptr[v], end = indptr[v + 1];
         if (end - begin > WISH_ARCS) {
@@ -168,7 +169,7 @@ wish_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, u64 
     }
 }
 
-// Who wish for each other are mates.
+// Matches mutual preferences.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS) match(i64 n, const Id* __restrict__ wishes, Id* mate) {
     const i64 v = (i64)blockIdx.x * GREEDY_THREADS + threadIdx.x;

@@ -1,13 +1,13 @@
-"""Whether counting triangles by degree order pays, and what that order is made of."""
+"""Whether to count triangles by degree order, and that order's arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-# Sorting vertices and arcs anew costs about as much as this many probes for each arc.
+# Sorting vertices and arcs costs about as much as this many probes for each arc.
 WORTH = 16
-# How uneven degrees must be for the order to save anything.
+# Skew of the degrees from which the order saves anything.
 SKEW = 2
 
 

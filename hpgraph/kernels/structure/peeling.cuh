@@ -1,18 +1,18 @@
-// Core numbers by peeling, whole, in one kernel: whoever has no more than k arcs left goes, level by level.
+// Core numbers by peeling, in one kernel: vertices with at most k arcs left are removed, level by level.
 //
-// A level begins with a look at everyone who is left: those with k arcs are its first round, and the least of the others
-// says which level is next, so that empty ones are skipped. A round pushes along its arcs, each of which takes one from
-// what its target has left; whose number falls to k is in the next round (H. Kabir, K. Madduri, "Parallel k-core
+// A level begins with a scan of the remaining vertices: those with k arcs are its first round, and the least degree of
+// the others is the next level, so that empty ones are skipped. A round pushes along its arcs, each of which decrements
+// its target's degree; a vertex whose degree falls to k is in the next round (H. Kabir, K. Madduri, "Parallel k-core
 // decomposition on multicore platforms", IPDPSW'17). Rounds are separated by a barrier of the grid, not by launches.
-// Those peeled have k or fewer left, everyone else more, so the number itself says who has gone.
+// Removed vertices have k or fewer left, the others more, so the degree itself tells which are gone.
 //
-// The last rounds of a level may take nearly everyone who is left: then most arcs of a round lead to others that go, and
-// those who stay have fewer. So where they do, they pull: each looks along its own arcs for those whom the round took (as
-// the bottom-up steps of S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12). Where a
-// round leaves nobody, its arcs are not looked at.
+// The last rounds of a level may remove nearly all remaining vertices: then most arcs of a round lead to others that
+// are removed, and those that stay have fewer arcs. In that case the staying vertices pull: each scans its own arcs for
+// vertices of this round (as the bottom-up steps of S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing
+// breadth-first search", SC'12). If a round leaves no vertex, its arcs are not followed.
 //
-// With the numbers of arcs that reach each vertex, and one level only, it is a topological sort: who waits for nobody goes
-// (A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962).
+// With in-degrees, and one level only, it is a topological sort by Kahn's algorithm (A. B. Kahn, "Topological sorting
+// of large networks", Communications of the ACM 5, 1962).
 #pragma once
 #include "block_list.cuh"
 #include "load_balancing.cuh"
@@ -21,8 +21,8 @@
 
 namespace hpgraph {
 
-// Takes one from what a vertex has left; what it had. Where nobody has many arcs two numbers share a word, so that twice as
-// many fit the second-level cache. Each is above zero before, and so nothing is borrowed from the other.
+// Decrements a vertex's remaining degree; returns the old one. If no degree is large two share a word, so that twice as
+// many fit L2. Each is above zero before, and so never borrows from the other.
 __device__ inline u64 take_one(u32* left) { return atomicAdd(left, ~0u); }
 __device__ inline u64 take_one(u64* left) { return atomicAdd(left, ~0ull); }
 __device__ inline u64 take_one(unsigned short* left) {
@@ -30,10 +30,10 @@ __device__ inline u64 take_one(unsigned short* left) {
     return atomicAdd((u32*)(address & ~3ull), ~0u << shift) >> shift & 0xFFFF;
 }
 
-// Vertices that a thread looks at side by side, so that their loads are under way at once.
+// Vertices that a thread processes together, so that their loads are in flight at once.
 constexpr int ABREAST = 4;
 
-// The least number left, a ring of three like the tallies, and the ends of two lists of who is left.
+// Least remaining degree, a ring of three like the tallies, and the tails of two lists of remaining vertices.
 struct Levels {
     u64 least[3], tail[2];
 };
@@ -55,7 +55,7 @@ __device__ inline u64 least_of_warp(u64 mine) {
     return mine;
 }
 
-// The least of a block's threads goes to the grid's once; a barrier must pass before `of_warps` is used again.
+// Minimum over a block, then over the grid by one atomic; a barrier must pass before `of_warps` is used again.
 __device__ inline void least_of_grid(u64 mine, u64* of_warps, u64* of_grid) {
     mine = least_of_warp(mine);
     if (lane_of_warp() == 0) of_warps[threadIdx.x / 32] = mine;
@@ -65,7 +65,8 @@ __device__ inline void least_of_grid(u64 mine, u64* of_warps, u64* of_grid) {
     if (threadIdx.x == 0 && mine != ~0ull) atomicMin(of_grid, mine);
 }
 
-// With LEVELS rows ascend, or have no loops; without, `left` is filled in, and only `round_of` is written to, of whom goes.
+// With LEVELS rows ascend, or have no loops; without, `left` is input, and only `round_of` of removed vertices is
+// written.
 template <class Index, class Count, class T, bool LEVELS>
 __global__ void __launch_bounds__(THREADS, 1)
 peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indices,
@@ -90,7 +91,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
                 const i64 v = first + k * threads;
                 low[k] = begin[k] = v < n ? indptr[v] : 0, high[k] = end[k] = v < n ? indptr[v + 1] : 0;
             }
-            // Whether there is a loop: the searches of several rows take their steps together.
+            // Self-loops: the binary searches of several rows advance together.
             for (bool searching = true; searching;) {
                 searching = false;
                 Index met[ABREAST];
@@ -109,7 +110,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
             for (int k = 0; k < ABREAST; ++k) {
                 const i64 v = first + k * threads;
                 if (v >= n) continue;
-                // Vertices without arcs are not left at all.
+                // Vertices without arcs are removed at once.
                 const u64 degree = end[k] - begin[k] - (low[k] < end[k] && indices[low[k]] == v);
                 space.left[v] = (Count)degree, round_of[v] = degree ? (Index)-1 : 0;
                 if (!degree) core[v] = 0, found.note(0);
@@ -157,7 +158,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
         }
         stage.add(mine, v, [&](bool has_one, const Index& one) { found.add(has_one, one); });
     };
-    // Calls visit(v, what it has left) for everyone listed, by whole blocks; 0 for none.
+    // Calls visit(v, remaining degree) for every listed vertex, by whole blocks; degree 0 in idle threads.
     const auto each_listed = [&](auto visit) {
         const Index* const list = of_two(space.remaining, space.fewer, list_turned);
         for (i64 first = (i64)blockIdx.x * THREADS; first < listed; first += ABREAST * threads) {
@@ -175,7 +176,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
             for (int k = 0; k < ABREAST; ++k) visit(v[k], (u64)d[k]);
         }
     };
-    // Who has just `wanted` left, and the least of all; where half of the list has gone, it is made anew.
+    // Queues vertices of degree `wanted`, and finds the least degree; the list is rebuilt when half of it is gone.
     const auto look = [&](u64 wanted, bool renew) {
         pass([&](Collector<T, Index>& found, u64* of_grid) {
             Index* const others = of_two(space.fewer, space.remaining, list_turned);
@@ -204,7 +205,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
                 Count d[T::BATCH];
 #pragma unroll
                 for (int k = 0; k < T::BATCH; ++k) v[k] = batch.live[k] ? indices[batch.arc[k]] : 0;
-                // What L1 still holds may be too large, and then the subtraction says so.
+                // May be stale in L1, hence too large; safe, since the atomic subtraction checks again.
 #pragma unroll
                 for (int k = 0; k < T::BATCH; ++k) d[k] = batch.live[k] ? space.left[v[k]] : 0;
                 u32 fallen = 0;
@@ -218,7 +219,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
         });
     };
 
-    // The same by those who stay: they are queued, and look for whom the round took.
+    // Bottom-up: the remaining vertices are queued, and scan their arcs for vertices of this round.
     const auto gather = [&] {
         pass([&](Collector<T, Index>& found, u64*) {
             each_listed([&](Index v, u64 d) {

@@ -1,9 +1,9 @@
 // A spanning forest of least weight by Borůvka's rounds: every tree takes its lightest arc to another.
 //
 // Arcs are in one order, by weight, of equal ones by their lower end, then by the other: no cycle can close, and the forest
-// does not depend on who is first. A vertex keeps its lightest arc to another tree until both ends are in one; only then
-// is its row read again. Who has none is not looked at any more. One tree, the largest by a sample, leaves the choice to the
-// others, which spares most arcs of many graphs. A root that goes below another keeps the arc that it went by: these are the
+// is deterministic. A vertex keeps its lightest arc to another tree until both ends are in one; only then is its row
+// read again. A vertex without such an arc is dropped. One tree, the largest by a sample, leaves the choice to the
+// others, which spares most arcs of many graphs. A hooked root keeps the arc it was hooked by: these arcs are the
 // forest.
 #pragma once
 #include "block_list.cuh"
@@ -13,11 +13,11 @@
 namespace hpgraph {
 
 constexpr int FOREST_THREADS = COMPONENT_THREADS;
-// Arcs of a row that one thread reads, and that one warp reads; longer rows are a block's.
+// Arcs of a row that one thread reads, and that one warp reads; a block reads longer rows.
 constexpr i64 FEW_ARCS = 8, MANY_ARCS = 4096;
 constexpr u64 NOTHING = ~0ull;
 
-// Weights as numbers in the same order. NaN comes last, behind infinity; both zeros are one.
+// Weights as integers in the same order. NaN comes last, after infinity; both zeros are one.
 __device__ inline u64 in_order(float w) {
     const u32 bits = __float_as_uint(w + 0.0f);
     return w != w ? NOTHING : bits >> 31 ? (u32)~bits : bits | 0x80000000u;
@@ -32,8 +32,8 @@ template <class Integer> __device__ u64 in_order(Integer w) {
 template <class Weight> __device__ u64 key_of(const Weight* data, i64 at) { return in_order(data[at]); }
 __device__ inline u64 key_of(const Pattern*, i64) { return 0; }
 
-// The trees so far. `arc` is the lightest of each vertex to another tree, -1 if it has not looked, -2 if there is none;
-// `key` and `ends` are the least that a root's vertices have; `chosen` and `source` are the arc by which a root went.
+// The trees so far. `arc` is the lightest of each vertex to another tree, -1 if not scanned, -2 if there is none; `key`
+// and `ends` are the least of a root's vertices; `chosen` and `source` are the arc by which a root was hooked.
 template <class Id>
 struct Trees {
     Id *root, *above, *source;
@@ -41,7 +41,7 @@ struct Trees {
     u64 *key, *ends;
 };
 
-// Of one round: rows that are listed, trees that joined another, and vertices that look on.
+// Of one round: listed rows, hooked trees, and vertices still active.
 struct Counts {
     u64 listed, joined, looking_on;
 };
@@ -57,11 +57,11 @@ struct Lightest {
     u64 key;
     i64 arc;
 
-    // Whether it comes before another, as nothing does.
+    // Whether it precedes another; an empty one precedes all.
     __device__ bool precedes(u64 other_key, i64 other) const {
         return arc < 0 || key < other_key || (key == other_key && arc < other);
     }
-    // An arc that lies behind `past`, up to which all lead into the vertex's own tree.
+    // Considers an arc after `past`, up to which all lead into the vertex's own tree.
     template <bool FIRST, class Id, class Weight>
     __device__ void look(const Id* indices, const Weight* data, const Id* root, Id mine, i64 at, const Lightest& past) {
         const u64 weight = key_of(data, at);
@@ -71,7 +71,7 @@ struct Lightest {
     __device__ void take(u64 other_key, i64 other) {
         if (other >= 0 && (arc < 0 || other_key < key || (other_key == key && other < arc))) key = other_key, arc = other;
     }
-    // Of all lanes, whose arcs lie from `begin` on.
+    // Minimum over the lanes, whose arcs lie from `begin` on.
     __device__ void of_warp(i64 begin) {
 #if __CUDA_ARCH__ >= 800
         const u32 high = __reduce_min_sync(ALL, arc < 0 ? ~0u : u32(key >> 32));
@@ -90,8 +90,8 @@ struct Lightest {
     }
 };
 
-// Millions of vertices may bring something to one tree, most of it no less than what is there: so that is looked at first.
-// It only falls, so that an old value is no harm.
+// Millions of vertices may contend for one tree's minimum, mostly without lowering it: so it is read first. It only
+// falls, so a stale value is safe.
 __device__ inline void bring_least(u64* at, u64 value) {
     if (value < *at) atomicMin(at, value);
 }
@@ -110,13 +110,13 @@ __global__ void __launch_bounds__(FOREST_THREADS) begin_trees(i64 n, Trees<Id> t
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
     if (v == 0) *counts = Counts{};
     if (v >= n) return;
-    // The first look writes everyone's arc, and its weight where there is one.
+    // The first find_lightest writes every vertex's arc, and its weight if there is one.
     trees.root[v] = trees.above[v] = (Id)v;
     trees.chosen[v] = -1;
     trees.ends[v] = NOTHING;
 }
 
-// Who still looks: all of the first so many vertices, where there is no list.
+// Active vertices: the first `count`, if there is no list.
 template <class Id>
 struct Looking {
     const Id* list;
@@ -125,7 +125,7 @@ struct Looking {
     __device__ i64 vertex(i64 i) const { return list ? (i64)list[i] : i; }
 };
 
-// Everyone's lightest arc to another tree, and each tree's least weight. Rows too long for a warp are listed.
+// Lightest arc of every vertex to another tree, and the least weight of each tree. Rows too long for a warp are listed.
 template <class Id, class Weight, bool FIRST>
 __global__ void __launch_bounds__(FOREST_THREADS)
 find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data,
@@ -157,7 +157,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
             if (lane == owner) listed[atomicAdd(&counts->listed, 1ull)] = u;
             continue;
         }
-        // The lightest that is left most likely leads to another tree, so that it is looked up alone before all are.
+        // The lightest remaining arc most likely leads to another tree: check it alone before checking all.
         Lightest behind{__shfl_sync(ALL, past.key, owner), __shfl_sync(ALL, past.arc, owner)}, found{NOTHING, -2};
         for (i64 at = from + lane; at < to; at += 32)
             if (const u64 key = key_of(data, at); behind.precedes(key, at)) found.take(key, at);
@@ -172,7 +172,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
     }
 }
 
-// The same for the rows that are listed, each by a block.
+// The same for the listed rows, each by a block.
 template <class Id, class Weight, bool FIRST>
 __global__ void __launch_bounds__(FOREST_THREADS)
 find_lightest_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data,
@@ -199,7 +199,7 @@ template <class Id> __device__ u64 ends_of(Id u, Id v) {
     return u < v ? (u64)u << 32 | (u64)v : (u64)v << 32 | (u64)u;
 }
 
-// Whether a vertex keeps an arc that weighs what its tree's lightest does.
+// Whether a vertex's arc has the least weight of its tree.
 template <class Id, class Weight>
 __device__ bool is_lightest(const Weight* data, const Trees<Id>& trees, i64 v, Id left_out, Id& mine, i64& at) {
     at = trees.arc[v], mine = trees.root[v];
@@ -218,8 +218,8 @@ settle_ties(const Id* __restrict__ indices, const Weight* __restrict__ data, Loo
     if (is_lightest(data, trees, v, *left_out, mine, at)) bring_least(trees.ends + mine, ends_of((Id)v, indices[at]));
 }
 
-// Each tree below the other end of its lightest arc; of two that chose the same arc the one of the larger root. Who may have
-// an arc to another tree looks on.
+// Hooks each tree under the other end of its lightest arc; of two that chose the same arc the one with the larger root.
+// Vertices that may have an arc to another tree stay active.
 template <class Id, class Weight>
 __global__ void __launch_bounds__(FOREST_THREADS)
 join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Looking<Id> looking, const Id* left_out,
@@ -248,8 +248,8 @@ join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Look
     append_of_block(sums, looks_on, (Id)v, look_on, &counts->looking_on);
 }
 
-// Every vertex at the root of its tree, and nothing chosen yet; and which tree is left out, as the largest. Paths are halved
-// on the way: whatever another writes there is an ancestor too.
+// Points every vertex at its root, resets the minima; and finds the tree to leave out, the largest. Path halving: a
+// concurrent store writes an ancestor too.
 template <class Id>
 __global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees, Counts* counts, Id* left_out) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
@@ -258,11 +258,11 @@ __global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id>
         const Id root = trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
         if (root == v) trees.key[v] = trees.ends[v] = NOTHING;
     }
-    // Whatever stands in `root` meanwhile, the old root or the new one, leads to the new one.
+    // `root` may be old or new here: either leads to the new root.
     if (blockIdx.x == 0) note_most_frequent_root<Id>(n, trees.root, trees.above, left_out);
 }
 
-// How many roots of a block keep an arc; and then where these are, `tail` being how many there are up to a block's end.
+// Roots of a block that keep an arc; then their list, `tail` being the inclusive sum over blocks.
 template <class Id>
 __global__ void __launch_bounds__(FOREST_THREADS) count_kept(i64 n, Trees<Id> trees, Id* tail) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;

@@ -1,17 +1,17 @@
-// In how many triangles each edge is, as far as that matters: from `cap` on the number itself is not asked for.
+// Support of each edge (its number of triangles), exact only below `cap`.
 //
-// Triangles u > v > w are found at their middle vertex v, as in triangles.cuh. An edge is known by its place in the row of
-// its upper end, among the neighbours below; a bit says that it has enough. A stretch of a row in which all edges have
-// enough is looked through only for those that meet in v and still want triangles. Vertices come in the order of their
-// numbers, so that in degree order most edges have enough before the long rows are reached, and nearly all triangles of a
-// graph of many are never looked at.
+// Triangles u > v > w are found at their middle vertex v, as in triangles.cuh. An edge is identified by its position in
+// the row of its upper end, among the neighbours below; a bit says that its support has reached `cap`. A stretch of a
+// row in which all edges have that bit is searched only for those that meet in v and still count. Vertices come in the
+// order of their numbers, so that in degree order most edges reach `cap` before the long rows come, and nearly all
+// triangles of a graph with many are skipped.
 #pragma once
 #include "triangles.cuh"
 
 namespace hpgraph {
 
-// Where the edges lie by which a vertex is reached from above: in rows of a symmetric graph, of which those below are passed
-// over, by rank or by id, or in lists by the lower end.
+// Source of the edges that reach a vertex from above: rows of a symmetric graph, of which those below are skipped, by
+// rank or by id, or lists by the lower end.
 constexpr int BY_RANK = 0, BY_ID = 1, LISTED = 2;
 
 template <class Index, int ABOVE>
@@ -40,8 +40,8 @@ struct Support {
     }
 };
 
-// The edges below v that want triangles, where any does: as members are, in a filter of the same size. One that has enough
-// is taken out; where several share a bit nobody is.
+// A filter of the edges below v that are below `cap`, of the same size as that of the members. An edge that has reached
+// it is removed, unless several share a bit.
 template <class Index>
 struct Wanting {
     u32* filter;
@@ -56,7 +56,7 @@ struct Wanting {
     }
 };
 
-// Up to 32 edges from above to one vertex: where the rows of their upper ends begin, and where in these they stand.
+// Up to 32 edges from above to one vertex: where the rows of their upper ends begin, and the edges' positions.
 struct EdgeBatch {
     i64 start[32], edge[32];
     bool wants[32];
@@ -91,8 +91,8 @@ __device__ __forceinline__ int gather_edges(const Upwards<Index, ABOVE>& up, con
     return __popc(which);
 }
 
-// Look up the rows of a batch as far as they are below v, LANES lanes to a row. The first loads of four rows are under way
-// at once.
+// Look up the rows of a batch as far as they are below v, LANES lanes to a row. The first loads of four rows are in
+// flight at once.
 template <class Index, int LANES>
 __device__ __forceinline__ void close_wedges(const Index* __restrict__ lower, const EdgeBatch& batch, int rows, i64 low,
                                              const Members<Index, true>& members, const Wanting<Index>& wanting,
@@ -163,12 +163,12 @@ support_short(const Upwards<Index, ABOVE> up, i64 n, int share, u64* next, Suppo
         }
         u32 waiting = __ballot_sync(ALL, my_low < my_stop && my_begin < my_end && my_end - my_begin <= LONG);
         while (waiting) {
-            const int who = __ffs(waiting) - 1;
+            const int owner = __ffs(waiting) - 1;
             waiting &= waiting - 1;
-            const Index v = Index(base + who);
-            i64 at = __shfl_sync(ALL, my_begin, who);
-            const i64 end = __shfl_sync(ALL, my_end, who), low = __shfl_sync(ALL, my_low, who);
-            i64 stop = __shfl_sync(ALL, my_stop, who);
+            const Index v = Index(base + owner);
+            i64 at = __shfl_sync(ALL, my_begin, owner);
+            const i64 end = __shfl_sync(ALL, my_end, owner), low = __shfl_sync(ALL, my_low, owner);
+            i64 stop = __shfl_sync(ALL, my_stop, owner);
             Members<Index, true> members{filter, SHORT_BITS - 1, u64(v) <= SHORT_BITS, up.lower + low, 0};
             Wanting<Index> wanting{wanted, false};
             for (i64 i = low; i < stop; i += 32) {
@@ -212,7 +212,7 @@ support_long(const Upwards<Index, ABOVE> up, const Index* __restrict__ task_vert
     EdgeBatch& batch = batches[threadIdx.x / 32];
     for (u32 i = threadIdx.x; i < bits / 16; i += THREADS) filter[i] = 0;
     for (;;) {
-        // Everyone is done with the last task's filters, and has read its number.
+        // All threads have finished with the last task's filters, and have read its number.
         __syncthreads();
         if (threadIdx.x == 0) task = atomicAdd(next, 1ull);
         __syncthreads();
@@ -249,7 +249,7 @@ support_long(const Upwards<Index, ABOVE> up, const Index* __restrict__ task_vert
     }
 }
 
-// Where no vertex has more than a few neighbours: a thread to a vertex, which walks rows side by side in the order of ids.
+// If all degrees are small: one thread a vertex, merging rows in the order of ids.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 support_few(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, u32* count) {
@@ -265,7 +265,7 @@ support_few(const i64* __restrict__ indptr, const Index* __restrict__ indices, i
         if (u == v) continue;
         u32 found = 0;
         i64 mine = begin, theirs = indptr[u];
-        // v stands in the row of u and ends the walk.
+        // v is in the row of u and ends the loop.
         for (Index w = indices[theirs]; w < v; w = indices[++theirs]) {
             while (mine < stop && indices[mine] < w) ++mine;
             if (mine == stop || indices[mine] != w) continue;

@@ -8,7 +8,7 @@
 // search. After ordering by degree nearly all wedges have small ranks: of kron21's, 98% lie below 131,072.
 //
 // Vertices of up to LONG arcs take a warp each. The arcs of longer rows are cut in tasks of PIECE, each the work of one block.
-// What is counted are integers, so results repeat exactly however the work is dealt out.
+// Counts are integers, so results do not depend on the schedule.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -131,7 +131,7 @@ __device__ __forceinline__ int gather(const Ranked<Index, ORDERED>& graph, i64 a
     return __popc(which);
 }
 
-// Which part of the work is meant, where several GPUs have the graph: every one of `parts` pieces, from the `part`th on.
+// The share of the work of one of several GPUs that hold the graph: every one of `parts` pieces, from the `part`th on.
 struct OfParts {
     int part, parts;
 };
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(THREADS) count_short(
         if (lane == 0) base = i64(atomicAdd(next, u64(share)));
         base = __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
         if (base >= n) break;
-        // Each lane reads where one vertex's rows lie, and all of them then work through these vertices.
+        // Each lane loads one vertex's row bounds; the warp then processes these vertices one by one.
         i64 my_begin = 0, my_end = 0, my_low = 0, my_stop = 0;
         if (lane < share && base + lane < n) {
             const i64 vertex = graph.vertex(base + lane);
@@ -167,12 +167,12 @@ __global__ void __launch_bounds__(THREADS) count_short(
         }
         u32 waiting = __ballot_sync(ALL, my_low < my_stop && my_end - my_begin > 1 && my_end - my_begin <= LONG);
         while (waiting) {
-            const int who = __ffs(waiting) - 1;
+            const int owner = __ffs(waiting) - 1;
             waiting &= waiting - 1;
-            const Index v = Index(base + who);
-            i64 at = __shfl_sync(ALL, my_begin, who);
-            const i64 end = __shfl_sync(ALL, my_end, who), low = __shfl_sync(ALL, my_low, who);
-            i64 stop = __shfl_sync(ALL, my_stop, who);
+            const Index v = Index(base + owner);
+            i64 at = __shfl_sync(ALL, my_begin, owner);
+            const i64 end = __shfl_sync(ALL, my_end, owner), low = __shfl_sync(ALL, my_low, owner);
+            i64 stop = __shfl_sync(ALL, my_stop, owner);
             Members<Index, FILTERED> members{filter, SHORT_BITS - 1, u64(v) <= SHORT_BITS, lower + low, 0};
             for (i64 i = low; i < stop; i += 32) {
                 const Index w = i + lane < stop ? lower[i + lane] : v;
@@ -203,7 +203,8 @@ __global__ void __launch_bounds__(THREADS) count_short(
     if (lane == 0 && found) atomicAdd(total, found);
 }
 
-// Cut the rows that are not short in tasks: vertex, and first of up to PIECE arcs. `tasks` counts them and starts at 0.
+// Cuts the rows that are not short into tasks: vertex, and first of up to PIECE arcs. `tasks` counts them and starts at
+// 0.
 template <class Index, bool ORDERED>
 __global__ void list_tasks(const i64* __restrict__ indptr, const Index* __restrict__ order,
                            const i64* __restrict__ row_start, i64 n, OfParts of, Index* task_vertex, i64* task_begin,
@@ -213,7 +214,7 @@ __global__ void list_tasks(const i64* __restrict__ indptr, const Index* __restri
     const i64 vertex = ORDERED ? i64(order[v]) : v;
     const i64 begin = indptr[vertex], end = indptr[vertex + 1];
     if (end - begin <= LONG || row_start[v] == row_start[v + 1]) return;
-    // Pieces go round the parts, a vertex further on with each vertex.
+    // Round-robin over the parts, starting one part further on with each vertex.
     const i64 pieces = (end - begin + PIECE - 1) / PIECE, first = (of.part + of.parts - v % of.parts) % of.parts;
     if (first >= pieces) return;
     u64 place = atomicAdd(tasks, u64((pieces - first - 1) / of.parts + 1));
@@ -239,7 +240,7 @@ __global__ void __launch_bounds__(THREADS) count_long(
     for (u32 i = threadIdx.x; i < bits / 32; i += THREADS) filter[i] = 0;
     u64 found = 0;
     for (;;) {
-        // Everyone is done with the last task's filter, and has read its number.
+        // All threads have finished with the last task's filter, and have read its number.
         __syncthreads();
         if (threadIdx.x == 0) task = atomicAdd(next, 1ull);
         __syncthreads();
@@ -271,8 +272,7 @@ __global__ void __launch_bounds__(THREADS) count_long(
     if (lane == 0 && found) atomicAdd(total, found);
 }
 
-// Where no vertex has more than a few neighbours, as in road networks: a thread to a vertex, which walks rows side by
-// side in the order of ids.
+// If all degrees are small, as in road networks: one thread a vertex, merging rows in the order of ids.
 template <class Index, bool TALLY>
 __global__ void __launch_bounds__(THREADS) count_few(const i64* __restrict__ indptr,
                                                      const Index* __restrict__ indices, i64 n, OfParts of,
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(THREADS) count_few(const i64* __restrict__ ind
                 if (u == v) continue;
                 u32 here = 0;
                 i64 mine = begin, theirs = indptr[u];
-                // v stands in the row of u and ends the walk.
+                // v is in the row of u and ends the loop.
                 for (Index w = indices[theirs]; w < v; w = indices[++theirs]) {
                     while (mine < stop && indices[mine] < w) ++mine;
                     if (mine == stop) break;

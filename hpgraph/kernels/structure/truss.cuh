@@ -1,10 +1,11 @@
-// Trusses by peeling edges: those in too few triangles go, and the others of their triangles lose one, round after round.
+// Trusses by peeling edges: those of too small support are removed, and the other edges of their triangles lose one, by
+// rounds.
 //
-// An edge is its place in the row of its upper end (support.cuh). Where one truss is wanted, of an edge that has enough
-// triangles only a bound is known: when it falls below `cap`, the triangles are counted again, no further than to `cap`.
-// Where all are, numbers of triangles are exact, and every triangle is met when its first edge goes. Rounds are those of
-// H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17; all of them run in one launch, a
-// barrier of the grid between two.
+// An edge is its position in the row of its upper end (support.cuh). For one truss only a bound is known of edges with
+// enough triangles: when it falls below `cap`, the triangles are counted again, up to `cap`. For all trusses supports
+// are exact, and every triangle is visited when its first edge is removed. Rounds are those of H. Kabir, K. Madduri,
+// "Parallel k-truss decomposition on multicore platforms", HPEC'17; all run in one launch, separated by barriers of the
+// grid.
 #pragma once
 #include "persistent.cuh"
 #include "search.cuh"
@@ -13,7 +14,7 @@
 namespace hpgraph {
 
 constexpr int TRUSS_THREADS = 256;
-// A bound, not a number: added to it. No vertex has so many neighbours.
+// Added to a support that is only a bound. No vertex has so many neighbours.
 constexpr u32 AT_MIN = 1u << 30, IS_BOUND = 1u << 29;
 enum EdgeState : unsigned char { STAYS, GOES, GONE };
 
@@ -31,13 +32,13 @@ struct Peeling {
     unsigned char* state;
     u32* support;
     i64 *going, *following, *again;  // lists
-    u64* tails;                      // of the three, and the least support of those that stay
+    u64* tails;                      // of the three, and the least support of the edges that stay
     unsigned* arrived;
-    u32* level;  // where it is wanted: below how many triangles each edge went
-    u64* gone;   // how many have
+    u32* level;  // if wanted: the support below which each edge was removed
+    u64* gone;   // how many are
 };
 
-// `cursor` begins where each list does.
+// `cursor` starts at the beginning of each list.
 template <class Index>
 __global__ void __launch_bounds__(TRUSS_THREADS)
 list_upper(const Index* __restrict__ lower, i64 edges, u64* cursor, i64* upper) {
@@ -45,7 +46,7 @@ list_upper(const Index* __restrict__ lower, i64 edges, u64* cursor, i64* upper) 
     if (edge < edges) upper[atomicAdd(cursor + lower[edge], 1ull)] = edge;
 }
 
-// One at the end of a list for each lane that has one; by whole warps.
+// Appends one entry to a list for each lane that has one; warp-collective.
 __device__ inline void append(bool mine, i64 edge, i64* list, u64* tail) {
     const u32 which = __ballot_sync(ALL, mine);
     if (!which) return;
@@ -55,7 +56,7 @@ __device__ inline void append(bool mine, i64 edge, i64* list, u64* tail) {
     if (mine) list[place] = edge;
 }
 
-// What was counted, as bounds where it is enough; nobody has gone.
+// Initial state: all edges stay; counts from `cap` on become bounds.
 __global__ void __launch_bounds__(TRUSS_THREADS) begin_peeling(i64 edges, u32 cap, Peeling peeling) {
     const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
     if (edge >= edges) return;
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(TRUSS_THREADS) begin_peeling(i64 edges, u32 ca
     peeling.state[edge] = STAYS;
 }
 
-// Who stays and is in fewer than `least` triangles goes; and how few the others have.
+// Marks staying edges with support below `least` as going; and finds the least support of the others.
 __global__ void __launch_bounds__(TRUSS_THREADS) find_going(i64 edges, u32 least, Peeling peeling) {
     const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
     const bool stays = edge < edges && peeling.state[edge] == STAYS;
@@ -100,9 +101,8 @@ struct Around {
     }
 };
 
-// The triangles of an edge whose other two edges have not gone, by the warps of so many parts, of which this is one:
-// visit(f, g) in each lane, g < 0 for none; true from it, in all lanes, ends the search. The edges of the end that has
-// fewer are looked up.
+// The triangles of an edge whose other two edges are not gone; this warp's share of `parts`: visit(f, g) in each lane,
+// g < 0 for none; true from it, in all lanes, ends the search. The edges of the end that has fewer are looked up.
 template <class Index, class Visit>
 __device__ __forceinline__ void visit_triangles(const Edges<Index>& edges, const unsigned char* state, i64 edge, int part,
                                                 int parts, Visit visit) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ void visit_triangles(const Edges<Index>& edges, const
     }
 }
 
-// Everyone who goes, and whoever must go for that.
+// Removes the marked edges, and those whose support falls below `least` for it.
 template <class Index>
 __global__ void __launch_bounds__(TRUSS_THREADS, 4)
 peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) {
@@ -144,7 +144,7 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
     };
     u64 gone = 0;
     for (i64 count = tails[0]; count;) {
-        // Where there are warps enough, several share an edge: a round takes no less than one of many neighbours.
+        // With warps to spare several share an edge: a round takes as long as its edge of highest degree.
         int shift = 0;
         while (shift < 5 && count << (shift + 1) <= warps) ++shift;
         for (i64 i = warp; i < count << shift; i += warps) {
@@ -155,7 +155,7 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
             if (!left) continue;
             visit_triangles(edges, state, edge, part, 1 << shift, [&](i64 f, i64 g) {
                 const bool closed = g >= 0, f_goes = closed && state[f] == GOES, g_goes = closed && state[g] == GOES;
-                // Of two that go, the first takes from the third.
+                // Of two that go, the first decrements the third.
                 lose(closed && !f_goes && (!g_goes || edge < g), f);
                 lose(closed && !g_goes && (!f_goes || edge < f), g);
                 left -= __popc(__ballot_sync(ALL, closed));
@@ -187,7 +187,7 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
     if (thread == 0) *peeling.gone += gone;
 }
 
-// Where both arcs of an edge lie in the graph, whose vertices are `order[rank]`, or the ranks themselves.
+// Positions of both arcs of an edge in the graph, whose vertices are `order[rank]`, or the ranks themselves.
 template <class Index, class Value>
 struct ToArcs {
     const i64* indptr;
@@ -202,7 +202,7 @@ struct ToArcs {
     }
 };
 
-// The truss numbers of those that have gone.
+// Writes the truss numbers of the removed edges.
 template <class Index>
 __global__ void __launch_bounds__(TRUSS_THREADS)
 number_arcs(const Edges<Index> edges, const Peeling peeling, i64 n, const ToArcs<Index, i64> arcs) {
@@ -211,7 +211,7 @@ number_arcs(const Edges<Index> edges, const Peeling peeling, i64 n, const ToArcs
         arcs.write(edges.row[edge], edges.lower[edge], i64(peeling.level[edge]) + 1);
 }
 
-// A value to the arcs of all edges in a state.
+// Writes a value to the arcs of all edges in a state.
 template <class Index>
 __global__ void __launch_bounds__(TRUSS_THREADS)
 flag_arcs(const Edges<Index> edges, const unsigned char* __restrict__ state, i64 n, int wanted, bool value,
