@@ -1,9 +1,9 @@
 """Bridges, articulation points and biconnected components: where one edge or one vertex holds a graph together.
 
-On the CPU all of them come of one depth-first search (J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for
-graph manipulation", Communications of the ACM 16, 1973): a vertex whose subtree reaches nothing above its parent
-belongs to another component than its parent's edge upwards. Such a search is the work of one thread, so that on the GPU
-they come of any spanning forest (`hpgraph.algorithms.skeleton`).
+On the CPU one depth-first search finds all of them (J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for
+graph manipulation", Communications of the ACM 16, 1973): the tree edge from parent to child begins a new component if
+the child's subtree reaches no vertex above the parent. That search is sequential, so the GPU uses any spanning forest
+instead (`hpgraph.algorithms.skeleton`).
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def bridges(G: Graph | Any) -> Array:
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.device == "cpu":
         forest = _searched(arcs)
-        # Whose subtree reaches no higher than itself.
+        # Bridges: vertices whose subtree reaches no vertex above its root (low == number).
         below = np.flatnonzero((forest.low == forest.number) & ~_is_root(forest))
         ends = np.stack([below, forest.parent[below]], axis=1)
     else:

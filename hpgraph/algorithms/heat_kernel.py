@@ -27,7 +27,7 @@ from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 
-# More products than this nobody waits for; Bessel functions are exact far beyond the times that they reach.
+# Limit of the products, for run time only: Bessel functions are exact at far longer times.
 MAX_TERMS = 1 << 16
 
 LAPLACIANS = ("combinatorial", "normalized", "random-walk")

@@ -102,7 +102,7 @@ def louvain(
         alone = xp.arange(count, dtype=graph.id_dtype)
         before, quality = quality, modularity_of(coarse, alone, count, resolution, int(coarse.arcs.data.sum()))
         if quality <= before:
-            # Those who chose at the same time did so at each other's cost.
+            # Simultaneous moves may lower the modularity: discard this level.
             break
         hierarchy.append(number[hierarchy[-1]] if hierarchy else number)
         level = coarse

@@ -29,8 +29,8 @@ _STREAM = 0x9E3779B97F4A7C15
 class NeighborSample:
     """A part of a graph drawn at random around some seeds; vertices are numbered as they were met, seeds first.
 
-    Arrays are int64, on the graph's device, and nobody else's: ``torch.from_dlpack(sample.edge_index)`` shares their
-    memory. Edges are ordered by the vertex that they were drawn for.
+    Arrays are int64, on the graph's device, and not shared: ``torch.from_dlpack(sample.edge_index)`` takes their memory
+    without a copy. Edges are ordered by the vertex that they were drawn for.
 
     Attributes
     ----------
