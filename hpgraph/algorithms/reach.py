@@ -90,7 +90,7 @@ def reach(
         depth = None if limit is None else int(limit)
         return to_device(survey(graph, vertices, incoming=incoming, max_depth=depth).reached, graph.device)
     size = {"counts": 8, "bool": n, "bits": (n + 63) // 64 * 8}[form]
-    check_memory(k * size, f"the vertices reached from {k:,} sources, as {form},", graph.device)
+    check_memory(k * size, f"reach from {k:,} sources, as {form},", graph.device)
     counts, flags, bits = xp.zeros(k, np.int64), xp.empty((k if form == "bool" else 0, n), bool), []
     for part, block in blocks_from(graph, vertices, incoming=incoming, weighted=weighted, limit=limit):
         there = block < np.inf if weighted else block >= 0

@@ -24,11 +24,11 @@ FUNCTIONS = {
     "starts": ("vertex",),
     "converged": ("world",),
 }
-# Most numbers that a vertex has in one property, or that a message has.
+# Maximum length of a property or a message.
 LONGEST = 32
-# What `starts` may be instead of a function: whoever the phase before left active.
+# Value of `starts` for the vertices that the last phase left active.
 LEFT = "left"
-# Names that mean something else where a property or a parameter would be read or given.
+# Reserved names: no property or parameter may have them.
 TAKEN = {
     "id", "superstep", "program", "graph", "active", "lanes", "direction", "max_iteration", "delta", "ceiling", "apart",
     "run", "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce", "identity",
@@ -131,7 +131,7 @@ class Definition:
     idempotent: ClassVar[bool] = False
     message: ClassVar[Any] = None
     aggregators: ClassVar[tuple[str, ...]] = ()
-    # What another kind of program says otherwise: its functions, what it declares, who combines messages, takes them.
+    # Overridden by the other kind of program: its functions, its declarations, names of the combiner and the update.
     _functions: ClassVar[dict[str, tuple[str, ...]]] = FUNCTIONS
     _kinds: ClassVar[tuple[type, ...]] = (Property, Parameter)
     _combines: ClassVar[str] = "reduce"

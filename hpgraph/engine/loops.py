@@ -1,4 +1,4 @@
-"""The loops over supersteps behind one interface: a run goes in, trace rows and who is still active come out."""
+"""The loops over supersteps behind one interface: from a run to trace rows and the vertices still active."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     rows : callable, or int64 array of shape (supersteps, 4)
-        The trace, or what fetches it.
+        The trace, or a function that fetches it.
     active : array of vertex ids, or None
-        Who would have gone on; None for nobody.
+        Vertices still active at the end; None for none.
     form : Form
         Which loop it was, and why.
     """
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
 
 def go(run: Run, form: Form) -> Outcome:
-    """Run a program by the loop that its form asks for."""
+    """Run a program by the loop of its form."""
     if run.arcs.in_shards:
         return _in_shards(run, form)
     if form.loop == TRAVERSAL:
@@ -52,7 +52,7 @@ def go(run: Run, form: Form) -> Outcome:
 
 
 def _in_shards(run: Run, form: Form) -> Outcome:
-    """The same on several devices, or on the first alone where its supersteps are too small for them."""
+    """`go` on several devices, or on the first alone where supersteps are too small for several."""
     searches = form.loop in (TRAVERSAL, RELAXATION)
     if searches or _sweeps_on_several(run, form):
         divided: Any = run.arcs
