@@ -117,7 +117,7 @@ class DividedArray:
         return int(self.bounds[-1])
 
     def vertices(self, number: int) -> Any:
-        """Of whom the values of a piece are.
+        """The vertices of the values of a piece.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a graph is asked: its vertices one by one, its edges, who is next to whom."""
+"""Queries on a graph: single vertices, edges, neighbours."""
 
 from __future__ import annotations
 

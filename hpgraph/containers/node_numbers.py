@@ -28,10 +28,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def neighbors_of(nodes: list[Any], rows: list[Any]) -> tuple[Int64s, Indices]:
-    """Who is next to whom, in the order in which NetworkX lists neighbours; parallel edges count once.
-
-    Returns ``indptr`` (int64 array of shape (n + 1,)).
-    """
+    """Adjacency as ``indptr, indices``, in the order in which NetworkX lists neighbours; parallel edges count once."""
     indptr = np.zeros(len(nodes) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])
     indices = np.empty(indptr[-1], index_dtype(len(nodes)))

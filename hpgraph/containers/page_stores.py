@@ -16,7 +16,7 @@ from hpgraph.kernels.out_of_core import Store
 class PageStores(Lock):
     """The stores of a graph's pages, within its budgets, and the lock under which they are used.
 
-    ``budgets``: `memory` and `host_memory`: bytes, or None.
+    ``budgets``: `memory` and `host_memory` in bytes, or None.
     """
 
     def __init__(
@@ -25,11 +25,11 @@ class PageStores(Lock):
         super().__init__()
         self._sides, self._device = sides, device
         self.budgets, self.options = budgets, options
-        # What is left of the budgets while some of them is lent.
+        # Remaining budgets while a part of them is lent.
         self._left = budgets
         self._open: dict[tuple[int, bool], Store] = {}
         self._moved, self._depth = 0, 0
-        # Of the shards of a graph on several devices; whoever holds this lock uses those too.
+        # Stores of the shards of a graph on several devices; this lock protects them too.
         self.parts: list[PageStores] = []
 
     @property

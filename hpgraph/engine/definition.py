@@ -166,7 +166,7 @@ def check_definition(program: type[Definition]) -> None:
             raise TypeError(f"{program.__name__}.{name} must be a function {form}, not {function!r}")
         taken = len(inspect.signature(function).parameters)
         if parameters == ("vertex",) and name == "update" and taken == 3:
-            continue  # a base class, whose `gather` and `reduce` are yet to come
+            continue  # a base class, without `gather` and `reduce` yet
         if taken - len(parameters) not in ((0, 1) if longer else (0,)):
             written = f"{program.__name__}.{name} must be written {form}, without self"
             raise TypeError(f"{written}; it has {taken} parameters")
