@@ -157,7 +157,7 @@ def belief_propagation(
     messages = xp.zeros((arcs.nnz, len(likes)), dtype)
     iterations, residual = 0, math.inf
     while iterations < limit and not residual < tol:
-        # What a vertex tells another is all it has heard, but from that one.
+        # The message to a neighbour combines all messages received except that neighbour's.
         told = (own + gathered @ messages).take(arcs.indices, axis=0)
         told -= messages.take(back, axis=0)
         made = send(_highest_is_0(told))

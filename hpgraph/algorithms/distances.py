@@ -110,7 +110,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
         longest = mean * arcs.nnz
         if least < 0 or not np.isfinite(mean):
             size = abs(arcs.data.astype(np.float64))
-            # What is infinite is no part of a path.
+            # Infinite weights are on no path.
             size = size[size < np.inf]
             longest = float(size.max()) * arcs.nnz if len(size) else 0.0
     return WeightFacts(least, mean, has_nan, longest)
@@ -215,11 +215,7 @@ def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any
 
 
 def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: bool) -> Any:
-    """The same for several starts, by their distances of shape (k, n).
-
-    ``starts`` (int64 array of length k): indices, in NumPy; ``distance`` (array of shape (k, n)). Returns array of
-    vertex ids, shape (k, n).
-    """
+    """`tree_of` for k starts, given as indices in NumPy, by their distances of shape (k, n)."""
     xp = array_module(graph.device)
     shape = distance.shape
     parent = xp.full(shape, -1, graph.id_dtype)

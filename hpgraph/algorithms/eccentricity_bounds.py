@@ -110,7 +110,7 @@ class EccentricityBounds:
             before, size = left.size, min(size, most)
             self._look(self._chosen(left, size))
             left = self._open(open_)
-            # Few searches tell little about what many would do.
+            # Too few searches to predict the effect of many.
             idle = idle + 1 if size >= min(most, _TELLING) and 2 * left.size > before else 0
             size *= 2
         # Vertices of few neighbours lie far from others; later, the more neighbours, the more bounds follow.
@@ -130,7 +130,7 @@ class EccentricityBounds:
 
     @property
     def known(self) -> Any:
-        """Whether the eccentricity is known, for each vertex: bounds have met, and neither is rounded."""
+        """Whether the eccentricity is known, for each vertex: bounds are equal, and neither is rounded."""
         return self.lower == self.upper if self.exact else self.searched
 
     def _open(self, open_: Callable[[EccentricityBounds], Any]) -> Any:
@@ -149,7 +149,7 @@ class EccentricityBounds:
             count = min((size + 1) // 2, some.size)
             turns.append(some[_least(-(self.upper[some] + share[some]), count, xp)])
             turns.append(some[_least(self.lower[some] + share[some], count, xp)])
-        # One of each in turn, those that matter first, so that a round settles one at least.
+        # Alternate between the kinds, most relevant first, so that a round settles at least one.
         longest = max(len(turn) for turn in turns)
         dealt = np.full((longest, len(turns)), -1)
         for column, turn in zip((2, 0, 1, 3, 4), turns, strict=True):

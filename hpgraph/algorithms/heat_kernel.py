@@ -49,7 +49,7 @@ def heat_kernel(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one heat goes along arcs, to their targets.
+        The graph. In a directed one heat flows along arcs to their targets.
     heat : number, array of shape (n,) or (n, k), or dict
         What there is at first; a dict gives it by vertex, 0 to the others; columns are done at once.
     t : float

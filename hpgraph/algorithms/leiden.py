@@ -36,7 +36,7 @@ def leiden(
     threshold: float = 1e-5,
     n_iterations: int = 2,
 ) -> Communities:
-    """Communities of high modularity, each connected: as `louvain`, but what moves as a whole is refined first.
+    """Communities of high modularity, each connected: as `louvain`, with a refinement phase before aggregation.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def leiden(
         A level that raises the modularity by no more is the last of its iteration, and so is an iteration. Those that
         raise it by less than the default are up to half of all, and change the modularity less than another seed does.
     n_iterations : int
-        How often all levels are gone through, from single vertices on, each time beginning with the communities of the
-        time before; negative goes on while that raises the modularity. The default is that of leidenalg and igraph.
+        Number of runs over all levels, from single vertices on, each of which starts with the communities of the last
+        one; negative repeats while the modularity rises. The default is that of leidenalg and igraph.
 
     Returns
     -------
@@ -152,7 +152,7 @@ class _Search:
         return modularity_of(level, label, len(label), self._resolution, between)
 
     def _connected(self, level: Level, label: Any) -> Any:
-        """The communities, those that fall apart split."""
+        """The communities; disconnected ones are split."""
         xp, arcs = self._xp, level.arcs
         row = arcs.expand_rows()
         inside = label[row] == label[arcs.indices]

@@ -66,8 +66,8 @@ def louvain(
     drawn anew in each round, and a level ends when a round moves less than 1/200 of the vertices, or less than 1/25 of
     those it looks at: what is left over, the next level does with whole communities. Weights that are no whole numbers
     are rounded to multiples of 2⁻⁵⁰ of their sum or less, so that sums are exact in any order. Communities may
-    fall apart into several pieces: those of `hpgraph.leiden` do not. Takes some 50 bytes a vertex, and 20 an arc while
-    the first level is put together.
+    be disconnected: those of `hpgraph.leiden` are not. Takes some 50 bytes a vertex, and 20 an arc while the first
+    level is built.
 
     References
     ----------

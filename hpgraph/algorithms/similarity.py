@@ -105,7 +105,7 @@ jaccard_coefficient = jaccard
 
 
 def _by_weights(G: Any, kind: int, weight: Any, incoming: bool, *what: Any) -> Any:
-    """What `jaccard` and its kin give: they differ in what they make of the sums of two rows and of their meet."""
+    """Shared body of `jaccard` and the like, which differ in the formula over two rows' sums and their intersection."""
     graph, weighted = with_weights(G, weight)
     return similar(graph, measure_of(graph, kind, weighted=weighted, incoming=incoming), *what)
 

@@ -49,8 +49,8 @@ def truss_number(G: Graph | Any) -> Array:
     Notes
     -----
     Beside the graph and its degree order it takes some 42 bytes an edge on the CPU, 57 on the GPU. Every triangle is
-    met twice: when all are counted, and when its first edge goes. What that takes is bounded by the sum, over all
-    edges, of the lesser degree of their ends.
+    enumerated twice: in the initial count, and when its first edge is removed. The time is bounded by the sum, over
+    all edges, of the lesser degree of their ends.
 
     References
     ----------
