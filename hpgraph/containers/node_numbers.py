@@ -105,10 +105,10 @@ def _by_dict(nodes: list[Any]) -> Rule:
 
 
 class _Places:
-    """Where each of some distinct integers lies among them: multiplicative hashing, all that are asked for at once.
+    """Position of each of some distinct integers: vectorized multiplicative hashing.
 
-    One value keeps each slot. Those that lost theirs stand in a table of their own, and so on; where half of the values
-    did, which chance does not bring about, they are searched for.
+    One value keeps each slot. The values that collide go into a further table, and so on; if half of them collide,
+    which is improbable for random values, binary search replaces the table.
     """
 
     def __init__(self, known: Int64s) -> None:

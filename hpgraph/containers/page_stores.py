@@ -55,7 +55,7 @@ class PageStores(Lock):
                             store.end_pass()
 
     def of(self, pages: Pages, weighted: bool) -> Store:
-        """Where one side's arcs come from, with or without weights; to be used under the lock, and not to be kept."""
+        """The store of one side's arcs, with or without weights; use it under the lock, and do not keep it."""
         key = id(pages), weighted
         if key not in self._open:
             # Weights lie apart, and a store without them serves what needs none: one of the two at a time, unless main
@@ -76,7 +76,7 @@ class PageStores(Lock):
 
     @property
     def moved(self) -> int:
-        """Bytes that were brought so far: read, copied, or as predicted read in place."""
+        """Bytes transferred so far: read, copied, or predicted to be read in place."""
         return self._moved + sum(store.moved for store in self.opened) + sum(part.moved for part in self.parts)
 
     def close_own(self) -> None:

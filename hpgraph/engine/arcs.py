@@ -1,4 +1,4 @@
-"""Where the engine's arcs come from: parts of a graph, each resident on a device when it is handed out."""
+"""Arcs of a run: parts of a graph, each resident on a device when it is yielded."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def reduces_pairs(program: type[Definition]) -> bool:
 def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dtype, np.dtype]:
     """Types of key and payload of a program that reduces pairs.
 
-    ``first``: type of its first property, which is that of the keys where nothing is said; None where it is not known.
+    ``first``: type of its first property, the default for the keys; None if unknown.
     """
     said, name = program.message, program.__name__
     reduce = getattr(program, program._combines)

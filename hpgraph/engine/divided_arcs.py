@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class DividedArcs:
     """`hpgraph.engine.arcs.Arcs` of a graph in shards.
 
-    Each shard has the arcs that reach its own vertices, so that messages meet where they are received, and what shards
-    have to tell each other are properties that changed.
+    Each shard has the in-arcs of its own vertices, so messages are combined where they are received, and shards
+    exchange only properties that changed.
     """
 
     in_one_part, in_windows, in_shards = False, False, True
@@ -150,7 +150,7 @@ def reads_ids(code: ProgramCode) -> bool:
 
 
 def told_by_senders(code: ProgramCode) -> tuple[int, ...]:
-    """Numbers of the properties of senders that messages depend on: those that shards tell each other."""
+    """Numbers of the source properties that messages depend on: those that shards exchange."""
     read: set[str] = set()
     for function in (code.gather, code.edge_cond):
         if function is None:

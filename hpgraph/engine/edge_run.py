@@ -110,7 +110,7 @@ def edge_code(
 
 
 def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
-    """Refuse what a program asks of an arc that pages by source do not tell, one arc after another."""
+    """Refuse programs that need more of an arc than pages by source hold."""
     sums = code.message.kind == "f" and not code.reduce.idempotent
     for asked, does in (
         (code.reads_reverse, "looks at edge.reverse"),
@@ -146,9 +146,9 @@ def edge_state(
     declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any], properties: Container[str],
     changed: Container[str],
 ) -> dict[str, Any]:  # fmt: skip
-    """An array a property of edges, on the graph's device, which the run may write to. Takes what it uses.
+    """Arrays of edge properties on the graph's device; removes those it uses from `initial`.
 
-    ``changed``: those that a program changes: where the user gave an array, it is copied.
+    ``changed``: properties that the program writes: arrays that the user gave are copied.
     """
     size = sum(np.dtype(prop.dtype).itemsize for name, prop in declared.edge_properties.items() if name in properties)
     check_memory(graph.n_edges * size, f"properties of the edges of {declared.name}", graph.device)

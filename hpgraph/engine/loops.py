@@ -82,7 +82,7 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
 
 
 def _sweeps_on_several(run: Run, form: Form) -> bool:
-    """Whether these are sweeps for which several devices have kernels."""
+    """Whether several devices have kernels for these sweeps."""
     offered = techniques.multi_gpu and not cast(Any, run.arcs).in_windows
     return form.loop == SWEEP and offered and divided_sweeps(run.device) is not None
 
@@ -91,13 +91,13 @@ def _is_worth_it(run: Run, form: Form) -> bool:
     arcs: Any = run.arcs
     if form.loop == SWEEP:
         return multi_gpu.sweeps_are_worth_it(arcs)
-    # A relaxation's values come home first, as kernels keep them for the next.
+    # A relaxation's values are copied to the first device in any case, since kernels keep theirs for the next run.
     traverses, size = form.loop == TRAVERSAL, sum(values.itemsize for values in run.state)
     return multi_gpu.is_worth_it(arcs, traverses, size, run.apart and traverses)
 
 
 def _where(run: Run, form: Form) -> tuple[Run, Form]:
-    """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
+    """A run on shards: on all devices, or on the first if supersteps are too small for several."""
     arcs: Any = run.arcs
     together = techniques.multi_gpu
     if not together or not _is_worth_it(run, form):

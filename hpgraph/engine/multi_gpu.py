@@ -28,24 +28,23 @@ if TYPE_CHECKING:
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import DividedRecord, Parts
     from hpgraph.kernels.runtime.program import ProgramCode
 
-# Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told;
-# and supersteps of a search where they are not.
+# Mean degree up to which frontiers are expected to be small, as on road networks, before the first search; and expected
+# supersteps of a search otherwise.
 FEW_ARCS, FEW_SUPERSTEPS = 8, 7
-# Measured on two H200, NVLink: arcs of a superstep that one device sends along in a second, in a traversal (which looks
-# at few of them where it pulls) and in a relaxation; by how many seconds a superstep is longer on several devices, and
-# a call (60 µs of the host's, 10 between the first launch and the last, and the first barrier); and bytes of results a
-# second that come home from another one.
+# Measured on two H200, NVLink: arcs of a superstep a second on one device, in a traversal (a pull visits few of them)
+# and in a relaxation; additional seconds a superstep on several devices, and a call (60 µs on the host, 10 between the
+# first and the last launch, and the first barrier); and bytes of results a second copied from another device.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
 MEETINGS, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
-# Of sweeps, likewise: arcs that one device is done with in a second where it gathers from its caches, and by how many
-# seconds launches, events and sums make a superstep longer (PageRank of road4096 and kron24).
+# Of sweeps: arcs a second on one device with gathers from its caches, and additional seconds a superstep for launches,
+# events and sums (PageRank of road4096 and kron24).
 SWEPT_A_SECOND, LAUNCHES = 2.5e11, 1.6e-4
-# Of components, likewise: vertices that one device is done with in a second, and by how many seconds a call is longer.
+# Of components: vertices a second on one device, and additional seconds a call.
 VERTICES_A_SECOND, COMPONENTS = 1.4e10, 1.5e-4
 
 
 def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
-    """Why kernels side by side cannot run a program, if so."""
+    """Why concurrent kernels cannot run a program; None if they can."""
     arcs: Any = run.arcs
     graph = arcs.graph
     why = apart(graph)

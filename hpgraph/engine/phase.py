@@ -60,14 +60,14 @@ class Shared:
 
 @dataclass(slots=True)
 class Phase:
-    """A phase, made ready for the properties of a run.
+    """A phase, compiled for the properties of a run.
 
     Attributes
     ----------
     declared : Declarations
     code : ProgramCode
     arcs : Arcs
-        What its messages go along.
+        The arcs of its messages.
     state : tuple of arrays
         Its own properties of vertices.
     shared : Shared
