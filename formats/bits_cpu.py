@@ -23,7 +23,7 @@ def bits_from_indices(indices: Array, words: int) -> Array:
 def bits_to_indices(words: Array, dtype: Any) -> Array:
     """The positions of the bits that are set, ascending."""
     some = np.flatnonzero(words)
-    # As bool, whose places NumPy finds several times as fast.
+    # As bool: NumPy's nonzero is several times as fast.
     bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8), bitorder="little").view(np.bool_))
     return ((some[bits >> 6] << 6) | (bits & 63)).astype(dtype)
 

@@ -34,8 +34,8 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
         indptr = np.concatenate(([0], np.bincount(row, minlength=rows).cumsum()))
         if is_sorted(indptr, col, strictly=True):
             return indptr, col, data
-    # First by column: a matrix with one entry in each of its `entries` rows, whose transpose has them in order. Then
-    # by row, which leaves each row's columns in order. The positions follow, to fetch values and break ties by.
+    # First by column: transpose a matrix with one entry in each of its `entries` rows. Then by row, which is stable in
+    # the columns. The positions follow, to fetch values and break ties by.
     _, position, by_column = _transpose(np.arange(entries + 1), col, row, columns)
     assert by_column is not None
     counts = np.concatenate(([0], np.bincount(col, minlength=columns).cumsum()))

@@ -124,7 +124,7 @@ class COO(Storage):
 
     @classmethod
     def from_csr(cls, csr: CSR) -> COO:
-        """From CSR, whose columns and values are shared.
+        """From CSR; columns and values are shared.
 
         Parameters
         ----------

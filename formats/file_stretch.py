@@ -14,12 +14,12 @@ _lock = threading.Lock()
 
 
 class FileStretch:
-    """Elements of one type, one after the other, from a place in a file; slices of it are arrays of one's own.
+    """Contiguous elements of one type in a file; a slice of it is read into a new array.
 
-    A file that is mapped into memory and then cut short by somebody else ends the process that touches it. Here a
-    slice is read, and comes out shorter than was asked for, as slices do that go beyond an end.
+    If a memory-mapped file is truncated, access to it kills the process (SIGBUS). Here a slice that goes beyond the end
+    of the file is shorter, as slices of arrays are.
 
-    ``at``: place of the first element, in bytes; ``dtype``: their type, in the byte order of this machine.
+    ``at``: offset of the first element in bytes; ``dtype``: in the byte order of this machine.
     """
 
     __slots__ = ("at", "count", "dtype", "file")

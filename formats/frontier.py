@@ -1,4 +1,4 @@
-"""The set of active vertices, in whichever form its holder needs: everyone, a list, or bits."""
+"""The set of active vertices, as a list, as bits, or implicitly all vertices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from hpgraph.formats.bitmask import Bitmask
 
 
 class Frontier:
-    """Who is active in a superstep.
+    """The active vertices of a superstep.
 
     A frontier is sparse (a list of ids, for top-down supersteps) or dense (bits, for bottom-up ones), as in Ligra
-    (J. Shun, G. Blelloch, PPoPP'13), and converts itself when it is asked for the other form.
+    (J. Shun, G. Blelloch, PPoPP'13), and converts itself to the other form on request.
 
     Parameters
     ----------
@@ -20,13 +20,13 @@ class Frontier:
     ids : array of vertex ids, optional
         The active vertices, each once.
     bits : Bitmask, optional
-        The same as bits. At least one of the two is given, unless everyone is active.
+        The same as bits. At least one of the two is given, unless all vertices are active.
     size : int, optional
-        How many there are, where that is known and only `bits` are given.
+        Number of active vertices, if known and only `bits` are given.
     arcs : int, optional
-        How many arcs leave them, where that is known.
+        Number of their out-arcs, if known.
     device : {"cpu", "cuda"}
-        Where everyone's ids or bits are made, if they are asked for.
+        Where ids or bits are made on request, if all vertices are active.
 
     Attributes
     ----------
@@ -56,14 +56,14 @@ class Frontier:
 
     @property
     def ids(self) -> Any:
-        """The active vertices as a list of ids; bits are turned into one when first asked for."""
+        """The active vertices as a list of ids; converted from bits on first access."""
         if self._ids is None:
             self._ids = self.bits.to_indices()
         return self._ids
 
     @property
     def bits(self) -> Bitmask:
-        """The active vertices as bits; a list is turned into bits when first asked for."""
+        """The active vertices as bits; converted from the list on first access."""
         if self._bits is None:
             self._bits = (
                 Bitmask.full(self.n, device=self._device) if self.everyone else Bitmask.from_indices(self._ids, self.n)
@@ -71,7 +71,7 @@ class Frontier:
         return self._bits
 
     def out_arcs(self, indptr: Any) -> int:
-        """How many arcs leave the active vertices; O(its size), and waits for the GPU where it is not known yet.
+        """Number of out-arcs of the active vertices; O(size), and synchronizes with the GPU if it is not known yet.
 
         Parameters
         ----------

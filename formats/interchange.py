@@ -20,8 +20,7 @@ Sharing = Literal["copy", "read-only", "shared"]
 def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[Any, Any, Any], bool]:
     """A sparse matrix of SciPy or CuPy as the arrays of a CSR, which need not be canonical.
 
-    ``copy``: whether to copy what could be shared. Returns tuple: shape; offsets, columns and values; and whether these
-    are still to be copied.
+    Returns the shape; offsets, columns and values; and, with `copy`, whether these are still to be copied.
     """
     if not pattern:
         as_value_dtype(matrix.dtype, "the matrix")
@@ -60,8 +59,8 @@ def _is_made_anew(csr: Any, matrix: Any) -> bool:
 def scipy_of_csr(csr: CSR, dtype: Any = None, sharing: Sharing = "shared") -> Any:
     """A matrix in the CSR class of SciPy or CuPy.
 
-    ``sharing``: whether indices and values are the caller's own, or nobody's to write to, or the very arrays: the last
-    is for functions that only read them, and for a matrix that nobody else has.
+    ``sharing``: whether indices and values are copies, read-only views, or shared; the last is for functions that only
+    read them, and for a matrix without other references.
     """
     hand_out = _HAND_OUT[sharing]
     # SciPy wants one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.

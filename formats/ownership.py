@@ -1,4 +1,4 @@
-"""Whose memory an array is: what a container keeps is its own, and what it hands out nobody can write through.
+"""Ownership of arrays: containers own what they keep, and return copies or read-only views.
 
 A container keeps several layouts of the same entries. If one of them lay in a caller's array, writing to that array
 would leave the layouts at odds: ``A @ x`` would see the new values and ``A.T @ x`` the old ones.
@@ -12,10 +12,7 @@ from hpgraph.core.device import array_module, is_cuda
 
 
 def own(array: Any, given: Any) -> Any:
-    """An array made of what a caller gave, copied where it still is the caller's memory.
-
-    Returns numpy.ndarray, cupy.ndarray or None: the same array where conversion has copied already.
-    """
+    """`array`, converted from the argument `given`; copied if it still shares the caller's memory."""
     if array is None:
         return None
     xp = array_module(array)
@@ -24,13 +21,13 @@ def own(array: Any, given: Any) -> Any:
         if elsewhere or not xp.may_share_memory(array, xp.asarray(given)):
             return array
     made = xp.empty(array.shape, array.dtype)
-    # Unlike its method `copy`, this takes CuPy no kernel, which would have to be compiled.
+    # Unlike `array.copy()`, this compiles no kernel in CuPy.
     xp.copyto(made, array)
     return made
 
 
 def read_only(array: Any) -> Any:
-    """What shows an array and lets nobody write to it: a read-only view, or on CUDA, which has none, a copy."""
+    """A read-only view of an array, or on CUDA, which has none, a copy."""
     if array is None or is_cuda(array):
         return None if array is None else array.copy()
     view = array.view()

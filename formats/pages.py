@@ -30,8 +30,8 @@ class Pages:
     shape : (int, int)
         Rows and columns.
     indptr : array of int64, shape (rows + 1,), or function that gives one
-        Offsets of the rows, counted in entries. They are no part of a page: whoever works with pages keeps them at
-        hand, as he does what belongs to vertices. A function is called when they are first asked for.
+        Offsets of the rows, counted in entries. They are no part of a page: they stay in memory, as vertex data do. A
+        function is called on first access.
     first_arc : array of int64, shape (pages + 1,)
         First entry of each page, and the number of entries.
     offset : array of int64, shape (pages + 1,)
@@ -45,7 +45,7 @@ class Pages:
     encoding : {"none", "gaps"}
         How ids are stored; `hpgraph.kernels.pages` decodes both.
     values : array or FileStretch, shape (nnz,), optional
-        Value of each entry, apart from the ids: who needs none reads none.
+        Value of each entry, stored apart from the ids: algorithms without weights do not read them.
     value_checksum : array of uint32, shape (pages,), optional
         CRC-32 of the values of each page.
     first_row, last_row : array of int64, shapes (pages + 1,) and (pages,), optional

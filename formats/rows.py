@@ -34,7 +34,7 @@ def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int
 def compressed(
     row: Any, col: Any, data: Any, shape: Any, duplicates: Duplicates | None, copy: bool
 ) -> tuple[tuple[int, int], Any, Any, Any]:
-    """`CSR.from_coo`, whose parameters these are: shape, offsets, columns and values."""
+    """`CSR.from_coo`, returning shape, offsets, columns and values."""
     checked_duplicates(duplicates, data)
     rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
     ids = index_dtype(max(rows, columns))

@@ -1,4 +1,4 @@
-"""What every container of entries shares: where it lies, how large it is, how it moves."""
+"""Base class of containers of entries: device, size, transfer between devices."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Storage(ABC):
     """Entries of a matrix, or members of a set, in arrays of one device.
 
     Containers are frozen. Their constructors copy a caller's arrays, unless told not to, and `to_scipy` gives read-only
-    views or copies; containers made of each other share arrays, since nobody writes to them. The fields themselves are
-    the arrays that kernels read, without a copy on either device, and are not to be written to. They are not flagged
-    read-only, because compiled kernels would then exist twice, once for each kind.
+    views or copies; containers made from each other share arrays, which are never written to. The fields themselves are
+    the arrays that kernels read, without a copy on either device; do not write to them. They are not flagged
+    read-only, because kernels would then be compiled twice, once for each kind.
     """
 
     __slots__ = ()

@@ -1,9 +1,9 @@
-"""Random numbers that are computed from where they are wanted: the same on every device, in any order, at every run.
+"""Counter-based random numbers: the same on every device, in any order, in every run.
 
-Philox4x32 of ten rounds: a block cipher whose key is the seed and whose text counts (J. K. Salmon, M. A. Moraes,
+Philox4x32 of ten rounds: a block cipher with the seed as key and a counter as text (J. K. Salmon, M. A. Moraes,
 R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; the constants are those of its section
-4.3 and of the authors' Random123). There is no state: whoever knows seed and counters knows the number. The functions
-are plain Python, which kernels compile into themselves; they take NumPy arrays as well.
+4.3 and of the authors' Random123). There is no state: seed and counters determine the number. The functions
+are plain Python that kernels inline; they take NumPy arrays as well.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
 
     Notes
     -----
-    The same bits on CPU and GPU, whatever the order: a program that draws by `uniform`, `uniform32` or `random_bits`
+    The same bits on CPU and GPU, in any order: a program that draws by `uniform`, `uniform32` or `random_bits`
     repeats for a seed. The seed is best a parameter, ``seed = hpg.Parameter("int64", 0)``: another value needs no new
     compilation.
 
@@ -78,7 +78,7 @@ def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
 
     Examples
     --------
-    A cascade: who has heard tells each neighbour with a chance of 0.7.
+    An independent cascade: an activated vertex activates each neighbour with probability 0.7.
 
     >>> import hpgraph as hpg
     >>> class Cascade(hpg.VertexProgram):

@@ -33,19 +33,19 @@ class Course(IntEnum):
 
 
 _ORDERED = {min, max, np.minimum, np.maximum}
-# What keeps the order of its operand; to an integer type only an integer is sure to go.
+# Conversions that preserve order; one to an integer type does so only from an integer.
 _ROUNDED = {float, np.float32, np.float64}
 
 
 @lru_cache(maxsize=512)
 def course(function: Callable[..., Any], attribute: str, constant: frozenset[str] = frozenset({"id"})) -> Course:
-    """How a function's result moves when an attribute of its first parameter rises, and all else stays."""
+    """Whether a function is monotone in an attribute of its first parameter, all else fixed."""
     from numba.core import errors
     from numba.core.compiler import run_frontend
 
     try:
         found = run_frontend(function)
-    except (errors.NumbaError, NotImplementedError):  # what Numba cannot read is told by whoever compiles it
+    except (errors.NumbaError, NotImplementedError):  # the compilation reports what Numba cannot read
         return Course.UNKNOWN
     return _Interpretation(found, attribute, constant).result()
 

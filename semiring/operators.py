@@ -31,7 +31,7 @@ _BINARY_KINDS = ("returned", "same", "number", "bool", "truth", "bits", "float",
 
 
 def check_held(natural: np.dtype, final: np.dtype, name: str) -> None:
-    """Refuse a real type for what is complex, whose imaginary part no conversion may drop in silence."""
+    """Refuse a real type for complex values: no conversion may silently drop the imaginary part."""
     if natural.kind == "c" and final.kind not in "bc":
         raise TypeError(f'{name} gives {natural}, which {final} cannot hold: apply "real", "imag" or "abs" to it')
 

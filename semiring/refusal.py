@@ -1,7 +1,7 @@
-"""What no compiled function may do, seen in its bytecode before a compiler is asked.
+"""Checks of the bytecode of functions before compilation, for what compiled functions must not do.
 
-A kernel calls a function once an entry, from many threads and in no order, on either device. What answers differently
-each time (`random`, `time`) would make results that nobody can repeat, and Numba compiles some of it all the same.
+A kernel calls a function once an entry, from many threads and in no order, on either device. A function that returns
+different values at each call (`random`, `time`) would make results irreproducible, and Numba compiles some of these.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def get_monoid(monoid: Monoid | str) -> Monoid:
     ValueError
         If there is none of that name; the message has those of similar name.
     TypeError
-        If it is a bare function, whose identity cannot be guessed, or something else.
+        If it is a bare function, since its identity is unknown, or something else.
     """
     if isinstance(monoid, Monoid):
         return monoid

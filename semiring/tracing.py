@@ -29,15 +29,14 @@ _LITERALS = {bool: _BOOL, int: _INT64, float: _FLOAT64}
 
 
 class Refused(Exception):
-    """A function does what is left to Numba."""
+    """A function uses a construct that is left to Numba."""
 
 
 def traced(function: FunctionType, types: Sequence[Any], result: np.dtype | None, symbol: str) -> str | None:
     """The C++ definition of a Python function.
 
-    ``result``: what the result is converted to; None for a function that returns nothing. Returns str or None: a bool
-    is an ``unsigned char`` as argument and as result, as in the interface of Numba's code. None for a function that is
-    left to Numba.
+    ``result``: type of the result; None for a function that returns nothing. A bool is an ``unsigned char`` as argument
+    and as result, as in the interface of Numba's code. Returns None for a function that is left to Numba.
     """
     text = Text()
     try:
@@ -45,7 +44,7 @@ def traced(function: FunctionType, types: Sequence[Any], result: np.dtype | None
         returned = copy_function(function, lambda python: Traced(python, text))(*arguments)
         if result is not None:
             text.lines.append(f"return {text.converted(returned, result).name};")
-    except Exception:  # whatever symbols cannot do; if nobody can, Numba's complaint is the one that explains it
+    except Exception:  # not traceable; if Numba cannot compile it either, its error explains why
         return None
     kind = "void" if result is None else byte_type(result)
     body = "".join(f"    {line}\n" for line in text.lines)
@@ -289,10 +288,7 @@ class Ways:
 
 
 class Traced:
-    """A Python function that runs on symbols.
-
-    ``python``: a copy that nobody else has.
-    """
+    """A Python function that runs on symbols; `python` is a private copy."""
 
     def __init__(self, python: FunctionType, text: Text) -> None:
         self._python, self._text = python, text

@@ -9,7 +9,7 @@ def run_slowly(program, arcs, vertices, edges, join, active=None, weights=None, 
     """Run a program's own functions over lists.
 
     `vertices` and `edges` hold a list a property, `arcs` the pairs (source, target) in order; `join` combines two
-    messages. Returns the lists as they are at the end, who is still active, and how many supersteps there were.
+    messages. Returns the final lists, the vertices still active, and the number of supersteps.
     """
     n = len(next(iter(vertices.values())))
     vertices, edges = ({name: list(values) for name, values in held.items()} for held in (vertices, edges))

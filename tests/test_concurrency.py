@@ -197,7 +197,7 @@ for worker in workers: worker.join()
 assert all(same(expected, answer) for group in found.values() for answer in group) and len(found) == 2
 """
 
-# The first two are about what nobody has asked before; the rest begin with an answer, and one process serves them all.
+# The first two need a fresh process; the rest begin with an answer, and share one process.
 PROGRAMS = {
     "threads": THREADS, "before": BEFORE, "after": AFTER + POOL + BETWEEN + BUSY + BUILDING + PAGES + NUMBERS,
 }  # fmt: skip

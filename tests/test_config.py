@@ -1,4 +1,4 @@
-"""Settings: where a value comes from, who sees it, and what is refused."""
+"""Settings: where a value comes from, its scope, and what is refused."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_cache_dir_where_the_chosen_one_cannot_be_made(config: Config, tmp_path:
     assert folder.is_dir()
     assert os.access(folder, os.W_OK)
     assert blocker not in folder.parents
-    # Compiled code is run from there: nobody else may write it.
+    # Compiled code is run from there: no other user may write it.
     assert stat.S_IMODE(folder.stat().st_mode) & 0o022 == 0
 
 

@@ -74,7 +74,7 @@ class TestDebian:
         S = matrix(G)
         assert S.data.min() >= 1
         assert np.array_equal(S.data, np.rint(S.data))
-        # One weight per target, whoever depends on it.
+        # One weight per target, for all its in-arcs.
         columns = S.tocsc()
         for name in ("libc6", "perl"):
             j = G.index_of(name)

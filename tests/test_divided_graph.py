@@ -106,7 +106,7 @@ def test_names_that_are_none(name: Any) -> None:
 
 @pytest.mark.parametrize("name", ["cuda:0,0", ["cuda:1", "cuda:1"]])
 def test_one_gpu_twice(name: Any) -> None:
-    # Said before anybody looks what there is.
+    # Raised before devices are queried.
     with pytest.raises(ValueError, match="twice"):
         Devices.of(name)
 
@@ -171,7 +171,7 @@ assert [str(one.message).count("peer_access is off") for one in said].count(1) =
 
 
 def test_without_access_to_each_other() -> None:
-    """In a process in which nobody has enabled it, a kernel that wrote into another's memory would fail."""
+    """In a process without peer access, a kernel that writes to another device's memory would fail."""
     _two()
     environment = {**os.environ, "HPGRAPH_PEER_ACCESS": "0"}
     subprocess.run([sys.executable, "-c", _APART], check=True, env=environment, timeout=300)

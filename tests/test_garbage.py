@@ -1,4 +1,4 @@
-"""Garbage is not collected for a while, where those who want it overlap without nesting."""
+"""Pauses of the garbage collector that overlap without nesting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hpgraph.core.garbage import uncollected
 
 @pytest.fixture
 def overlap() -> Any:
-    """Two who are inside at once, as two threads may be: the first to come is the first to go."""
+    """Two blocks that overlap, as in two threads: the first to begin is the first to end."""
     return contextlib.ExitStack(), contextlib.ExitStack()
 
 

@@ -20,7 +20,7 @@ from hpgraph.formats import Bitmask
 
 
 class Reached(hpg.VertexProgram):
-    """Who hears of those that begin."""
+    """Superstep in which a search reaches each vertex."""
 
     weighted = False
     reduce = "any"

@@ -162,7 +162,7 @@ def test_who_is_central_says_what_is_true(executed):
     assert first[0] == "libc6" and closeness == sorted(closeness, reverse=True)
     rank = nx.pagerank(graph, tol=1e-10)
     assert [row[48:].strip() for row in table] == sorted(rank, key=lambda name: -rank[name])[:10]
-    # Radius and diameter are the eccentricities of whom it names, and the way between two ends is as long.
+    # Radius and diameter are the eccentricities of the vertices it names, and the path between two ends is as long.
     both = graph.to_undirected()
     widest, least = map(int, re.search(r"diameter (\d+), radius (\d+)", everything).groups())
     for title, expected in (("center", least), ("periphery", widest)):

@@ -70,7 +70,7 @@ def mxm(
         When operands lie on different devices, the semiring does not work on their types, or the result cannot be cast
         to the type of `out`.
     DeviceMemoryError
-        When the result, whose entries are counted first, will not fit.
+        When the result will not fit; its entries are counted first.
     CompileError
         When a Python function does not compile.
 

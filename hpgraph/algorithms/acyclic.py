@@ -116,9 +116,9 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     Returns
     -------
     NumPy array of shape (k,)
-        Its vertices from the first to the last: names where the graph has names, else indices. Of several such paths
-        the one whose last vertex is the least, and of the vertices before it always the least. Empty if there are no
-        vertices.
+        Its vertices from the first to the last: names where the graph has names, else indices. Of several longest
+        paths, the one with the smallest last vertex, then the smallest predecessor at each step. Empty if there are
+        no vertices.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
         counted = graph.in_csr.data.astype(np.float64, copy=False)
     else:
         length, counted = generation.astype(np.int64), 1
-    # Whom each vertex would come after: the least of those who come just so far before it.
+    # Predecessor of each vertex on a longest path: the smallest among the tight in-arcs; n if none.
     arcs, n = graph.in_csr, graph.n_vertices
     target = arcs.expand_rows()
     tight = xp.flatnonzero((length[arcs.indices] + counted == length[target]) & (length[target] > 0))

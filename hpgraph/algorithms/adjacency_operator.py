@@ -1,4 +1,4 @@
-"""The adjacency matrix of a graph as a linear operator, whose entries need not be in memory."""
+"""The adjacency matrix of a graph as a linear operator; its entries need not be in memory."""
 
 from __future__ import annotations
 

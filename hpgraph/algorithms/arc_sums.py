@@ -20,9 +20,9 @@ class ArcSums(NamedTuple):
     Attributes
     ----------
     matrix : Matrix, shape (n, n), or of a graph in pages what multiplies as one
-        Row v holds the weights of the arcs that reach v, or nothing but where they come from.
+        Row v holds the in-arcs of v, with their weights or as a pattern.
     received, sent : float array of length n
-        Total weight of the arcs that reach each vertex, and of those that leave it.
+        Total weight of the in-arcs and of the out-arcs of each vertex.
     """
 
     matrix: Any

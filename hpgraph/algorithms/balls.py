@@ -1,9 +1,9 @@
-"""A shortest path between two vertices by searches in supersteps from both ends: the GPU's way.
+"""A shortest path between two vertices by bidirectional search in supersteps, for the GPU.
 
-A ball around each end grows, the thinner one first, until they meet. A ball of radius r holds all vertices within r;
-where the balls' radii sum to at least the length of the best way through both, no way is shorter. Balls are grown by
-searching them again with a larger radius, which costs little beside the last search wherever they grow fast; where they
-grow slowly, the radius doubles.
+A ball around each end grows, the one with the smaller frontier first, until they intersect. A ball of radius r holds
+all vertices within r; once the radii sum to at least the length of the best path through both, no path is shorter. A
+ball grows by a new search with a larger radius, which costs little more than the last level if levels grow fast; if
+they grow slowly, the radius doubles.
 """
 
 from __future__ import annotations
@@ -20,26 +20,23 @@ from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.run import run
 from hpgraph.kernels.bidirectional import joined
 
-# A ball whose outermost level is not this many times the one before grows slowly.
+# A ball grows slowly if its last level is less than this many times the one before.
 _FAST = 2
-# The first radius, in weights of the lightest of a vertex's arcs.
+# The first radius, in expected weights of a vertex's lightest arc.
 _FIRST_RADIUS = 4.0
-# A way of fewer steps is followed step by step on the device of the graph.
+# Parents of a path of fewer steps are followed on the device of the graph.
 _FEW_STEPS = 64
 
 
 def fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
-    """The vertices of a path of fewest arcs.
-
-    Returns int64 array in NumPy, or None: from `source` to `target`; None where there is no path.
-    """
+    """The vertices of a path of fewest arcs from `source` to `target`, in NumPy; None if there is none."""
     ahead, back = _Ball(graph, source), _Ball(graph.reverse(), target)
     n = graph.n_vertices
     while True:
         through = ahead.distance_or(n) + back.distance_or(n)
         vertex = int(through.argmin())
-        # Balls of radii a and b that share no vertex lie more than a + b apart; of those that do, the vertex where the
-        # sum is least lies on a shortest path, as every way of at most a + b passes a vertex of both.
+        # Balls of radii a and b that share no vertex lie more than a + b apart; if they share
+        # some, the one of least sum is on a shortest path, since every path of at most a + b has a vertex in both.
         if int(through[vertex]) < n:
             return joined(ahead.way_to(vertex), back.way_to(vertex))
         if ahead.complete or back.complete:
@@ -48,10 +45,7 @@ def fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
 
 
 def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, float] | None:
-    """The vertices of a path of least weight, and that weight.
-
-    Returns (int64 array in NumPy, float), or None: none where there is no path. The weight is added from both ends.
-    """
+    """The vertices of a path of least weight, in NumPy, and its weight, added from both ends; None if there is none."""
     facts = weight_facts(graph.out_csr)
     # The least of d weights spread evenly from 0 is 2 / (d + 1) of their mean.
     degree = graph.n_edges / graph.n_vertices
@@ -59,7 +53,7 @@ def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, fl
     ahead = _WeightedBall(graph, source, radius)
     back = _WeightedBall(graph.reverse(), target, radius)
     while True:
-        # Beyond a ball distances are those by one more arc, so that every arc between the balls is looked at.
+        # Distances just beyond a ball are upper bounds by one more arc, so every arc between the balls counts.
         through = ahead.distance + back.distance
         vertex = int(through.argmin())
         length = float(through[vertex])

@@ -79,21 +79,22 @@ def belief_propagation(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one each arc u -> v is an edge of its own, u being the one that chooses the row.
-        Messages go both ways in either.
+        The graph. In a directed one each arc u -> v is an edge of its own, and the state of u selects the row.
+        Messages go in both directions in either.
     unary : array of shape (n, c), or dict
-        What speaks for each state of each vertex, not negative, on any scale; a 0 excludes the state. A dict gives rows
-        by vertex, ones to the others.
+        Weight of each state of each vertex (unary potential), not negative, on any scale; 0 excludes the state. A dict
+        gives rows by vertex; others are ones.
     potential : array of shape (c, c)
-        How well states of neighbours go together, positive, on any scale; symmetric in an undirected graph.
+        Weight of each pair of neighbours' states (pairwise potential), positive, on any scale; symmetric in an
+        undirected graph.
     product : {"sum", "max"}
-        Marginals (sum-product), or max-marginals, whose largest are the likeliest of all states together (max-product).
+        Marginals (sum-product), or max-marginals, which are largest at the most probable joint state (max-product).
     damping : float
-        Which share of an old message's logarithm stays, from 0 to below 1: what will not settle may do so with 0.5.
+        Share of the old message's logarithm that is kept, from 0 to below 1; 0.5 may help where it does not converge.
     tol : float
         Iterations end when no message's logarithm changes by `tol`. 0 runs to `max_iteration`.
     max_iteration : int
-        Iterations at the most.
+        Limit of the iterations.
     weight : None, bool or str
         Whether the weight of an edge, where there are any, is the power to which its potential is raised: 0 joins
         nothing, a negative one turns likes into dislikes; as for `hpgraph.pagerank`.
@@ -156,7 +157,7 @@ def belief_propagation(
     messages = xp.zeros((arcs.nnz, len(likes)), dtype)
     iterations, residual = 0, math.inf
     while iterations < limit and not residual < tol:
-        # What a vertex tells another is all it has heard, but from that one.
+        # The message to a neighbour combines all messages received except that neighbour's.
         told = (own + gathered @ messages).take(arcs.indices, axis=0)
         told -= messages.take(back, axis=0)
         made = send(_highest_is_0(told))

@@ -93,9 +93,9 @@ def betweenness_centrality(
     Notes
     -----
     The same call gives the same bits, whatever the number of threads, so long as there is memory for as many lanes.
-    Lanes are 64, or halved until they fit: 24 bytes a vertex and lane are set aside.
-    On the CPU, graphs on which searches hardly meet, such as roads, are searched from one source a thread, in 28 bytes
-    a vertex. Numbers of shortest paths do not overflow.
+    Lanes are 64, or halved until they fit: 24 bytes a vertex and lane are set aside. On the CPU, graphs on which
+    searches share few arcs, such as roads, are searched from one source a thread, in 28 bytes a vertex. Numbers of
+    shortest paths do not overflow.
 
     Scaling is NetworkX's, which since 3.6 treats vertices that are sources and others apart where sources are not all.
 
@@ -129,10 +129,7 @@ def betweenness_centrality(
 
 
 def scaled(total: Any, listed: np.ndarray, graph: Any, *, normalized: bool, endpoints: bool = False) -> Any:
-    """Sums over the paths from some vertices as shares of all pairs, or counts of them.
-
-    ``total`` (float64 array of length n): changed in place. Returns float64 array of length n.
-    """
+    """Sums over the paths from some vertices, scaled in place to shares or counts of all pairs."""
     n = len(total)
     pairs = n if endpoints else n - 1
     if pairs < 2:

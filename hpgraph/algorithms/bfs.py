@@ -1,9 +1,9 @@
 """Breadth-first search: levels and parents from one source, or from each of many.
 
 Direction-optimized (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12): small
-frontiers push along their out-arcs, large ones are found from the other side, each unreached vertex looking among
-its in-neighbours until the first that is in the frontier. All of that is the engine's business; the algorithm is
-"whoever hears first takes the superstep as its level, and whom it heard from as its parent".
+frontiers push along their out-arcs (top-down); for large ones each unvisited vertex scans its in-neighbours until the
+first that is in the frontier (bottom-up). The engine chooses the direction; the program sets a vertex's level to the
+superstep of its first message, and its parent to the source of that message.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from hpgraph.engine.trace import Trace
 
 
 class WideTree(Tree):
-    """The same for ids that need 64 bits."""
+    """`Tree` for ids that need 64 bits."""
 
     parent = Property("int64", initial=-1, start="id")
     level = Property("int32", initial=-1, start=0)
 
 
 class SmallestParent(VertexProgram):
-    """Of the in-neighbours one level up, the one with the smallest id."""
+    """The in-neighbour of smallest id one level up."""
 
     weighted = False
     reduce = "min"
@@ -52,7 +52,7 @@ class SmallestParent(VertexProgram):
     level = Property("int32")
 
     def gather(source, weight, target):  # noqa: D102
-        # Whoever is no parent says the largest number there is.
+        # In-neighbours that are no parent send the identity of min.
         nearer = source.level >= 0 and source.level + 1 == target.level  # type: ignore[operator]
         return source.id if nearer else 9223372036854775807  # type: ignore[attr-defined]
 
@@ -62,7 +62,7 @@ class SmallestParent(VertexProgram):
 
 @dataclass(frozen=True)
 class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
-    """What a breadth-first search found, or several: then arrays have a row for each of k sources.
+    """Result of a breadth-first search, or of k searches: arrays then have a row for each source.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ def bfs(
         parent = _smallest(graph, level, parent)
     if parents:
         return named(BFSResult(level, parent, [found.trace]), graph)
-    # The search has found them all the same.
+    # The search computes parents in any case.
     return named(BFSResult(level, None, [found.trace]).or_parents_by(lambda: parent), graph)
 
 
@@ -198,13 +198,13 @@ def bfs(
 def _search(narrow: bool) -> Declarations:
     """The program, read once: it is the library's own, and does not change.
 
-    Parents come at no cost beside the levels (on an H200, less than none), so one serves whoever wants levels alone.
+    Parents cost nothing beside the levels (on an H200, less than nothing), so levels alone use the same program.
     """
     return declarations_of(Tree if narrow else WideTree)
 
 
 def _smallest(graph: Graph, level: Any, parent: Any) -> Any:
-    """Of each vertex's possible parents the one with the smallest id."""
+    """The parent of smallest id of each vertex."""
     given = {"level": level, "parent": parent}
     return run_one(declarations_of(SmallestParent), graph, None, limit=1, initial=given).state["parent"]
 

@@ -1,9 +1,9 @@
 """Bridges, articulation points and biconnected components: where one edge or one vertex holds a graph together.
 
-On the CPU all of them come of one depth-first search (J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for
-graph manipulation", Communications of the ACM 16, 1973): a vertex whose subtree reaches nothing above its parent
-belongs to another component than its parent's edge upwards. Such a search is the work of one thread, so that on the GPU
-they come of any spanning forest (`hpgraph.algorithms.skeleton`).
+On the CPU one depth-first search finds all of them (J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for
+graph manipulation", Communications of the ACM 16, 1973): the tree edge from parent to child begins a new component if
+the child's subtree reaches no vertex above the parent. That search is sequential, so the GPU uses any spanning forest
+instead (`hpgraph.algorithms.skeleton`).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class BiconnectedComponents(
     Attributes
     ----------
     count : int
-        How many there are.
+        Number of components.
     source, target : arrays of vertex ids, shape (m,)
         The ends of every edge but loops, by index, the lower one first; ordered by source, then target.
     label : int64 array of shape (m,)
-        The component of each edge. On the CPU they are numbered in the order in which a depth-first search meets them,
+        The component of each edge. On the CPU they are numbered in the order of a depth-first search,
         on the GPU by the least of their vertices, where that which is above the others in a spanning forest is left
         out.
     names : NumPy array or None
@@ -72,7 +72,7 @@ class BiconnectedComponents(
 
 @naming_arguments
 def bridges(G: Graph | Any) -> Array:
-    """The edges without which a component would fall apart.
+    """The edges whose removal disconnects a component.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def bridges(G: Graph | Any) -> Array:
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.device == "cpu":
         forest = _searched(arcs)
-        # Whose subtree reaches no higher than itself.
+        # Bridges: vertices whose subtree reaches no vertex above its root (low == number).
         below = np.flatnonzero((forest.low == forest.number) & ~_is_root(forest))
         ends = np.stack([below, forest.parent[below]], axis=1)
     else:
@@ -121,7 +121,7 @@ def bridges(G: Graph | Any) -> Array:
 
 @naming_arguments
 def articulation_points(G: Graph | Any) -> Array:
-    """The vertices without which their component would fall apart.
+    """The vertices whose removal disconnects their component.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
     graph = as_graph(G).undirected
     arcs = graph.out_csr
     if graph.device == "cpu":
-        # Loaded here, as it brings Numba.
+        # Imported here, since it imports Numba.
         from hpgraph.kernels.structure.cpu_depth_first import number_down
 
         forest = _searched(arcs)

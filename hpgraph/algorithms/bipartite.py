@@ -88,7 +88,7 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
 def _sides(graph: Graph) -> Any:
     """The side of each vertex, 0 or 1; None where there are no sides."""
     if graph.device == "cpu":
-        # Loaded here, as it brings Numba.
+        # Imported here, since it imports Numba.
         from hpgraph.kernels.structure.cpu_bipartite import two_sides
 
         return two_sides(graph.out_csr)

@@ -10,10 +10,10 @@ from hpgraph.formats import CSR, occurrences
 
 
 def both_ways(graph: Graph) -> CSR:
-    """Every edge from both of its ends.
+    """Every edge from both of its ends: the arcs of an undirected graph.
 
-    Returns CSR: of an undirected graph its own arcs; of a directed one, without weights and loops, row v holds the
-    targets of the arcs that leave v and the sources of those that reach it: two arcs between two vertices count twice.
+    Of a directed one, without weights and loops, row v holds the out-neighbours and the in-neighbours of v; a neighbour
+    in both directions is there twice.
     """
     out = graph.out_csr
     if not graph.directed:

@@ -33,8 +33,8 @@ def closeness_centrality(
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one distances lead towards the vertex; ``G.reverse()`` turns arcs round.
     sources : None, int, or sequence of vertices, names or hpgraph.id
-        Whose closeness: None is all vertices, a number that many different ones, drawn with `seed`. Each is exact,
-        from all vertices that reach it.
+        Vertices to compute it for: None for all; a number draws that many distinct ones with `seed`. Each value is
+        exact, from all vertices that reach it.
     wf_improved : bool
         Whether to scale by the share of the other vertices that reach it, so that vertices of small components do
         not seem central (S. Wasserman, K. Faust, p. 201).
@@ -94,7 +94,7 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one distances lead towards the vertex.
     sources : None, int, or sequence of vertices, names or hpgraph.id
-        Whose centrality, as for `closeness_centrality`.
+        Vertices to compute it for, as for `closeness_centrality`.
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere. Vertices at distance 0 are left out.

@@ -38,7 +38,7 @@ def clustering(
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Loops are passed over.
     vertices : sequence of vertices, names or hpgraph.id, optional
-        Whose; by default all vertices'.
+        Vertices to compute it for; by default all.
     weight : None, bool or str
         Whether a triangle counts the cube root of the product of its weights, over the largest weight of the graph
         (Onnela et al.), rather than 1; as for `hpgraph.pagerank`.

@@ -74,8 +74,8 @@ class Communities(ArrayResult, array="label", groups=True):
 def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -> Communities:
     """The result of a search.
 
-    ``hierarchy`` (list of integer arrays of length n): from the smallest parts to the communities, numbered by their
-    smallest vertices; none stands for everyone alone.
+    ``hierarchy`` (list of integer arrays of length n): partitions from the finest to the coarsest, communities numbered
+    by their smallest vertices; an empty list means singletons.
     """
     xp = array_module(graph.device)
     label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
@@ -85,18 +85,12 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -
 
 
 def by_smallest(device: str, label: Any) -> Any:
-    """Communities numbered by their smallest vertices.
-
-    ``label`` (integer array of length n): below n. Returns integer array of length n.
-    """
+    """Communities, from labels below n, numbered by their smallest vertices."""
     return numbered(smallest_of(device, label)[label])[1]
 
 
 def smallest_of(device: str, label: Any) -> Any:
-    """The smallest vertex of each label, n for those that nobody has.
-
-    ``label`` (integer array of length n): below n. Returns integer array of length n: of the same type.
-    """
+    """The smallest vertex of each label below n, n for unused labels; in the type of `label`."""
     xp, n = array_module(device), len(label)
     least = xp.full(n, n, np.int64)
     kernels(device).minimum_at(least, label, xp.arange(n))
@@ -104,10 +98,7 @@ def smallest_of(device: str, label: Any) -> Any:
 
 
 def modularity_of(level: Level, label: Any, count: int, resolution: float, between: int) -> float:
-    """The modularity of communities.
-
-    ``label`` (integer array of shape (n,)): below `count`. Returns float: NaN where nothing weighs anything.
-    """
+    """The modularity of communities, from labels below `count`; NaN if the total weight is 0."""
     if level.total == 0:
         return float("nan")
     sent, received = kernels(device_of(label)).group_strengths(level, label, count)

@@ -67,7 +67,7 @@ class Color(VertexProgram):
 
 
 class Ancestors(VertexProgram):
-    """Who reaches the active vertices along arcs inside one color."""
+    """Backward search from the active vertices along arcs inside one color."""
 
     weighted = False
     edges = "out"
@@ -158,10 +158,10 @@ def _in_pages(graph: StreamedGraph) -> ComponentsResult:
 def _strong(graph: Graph) -> Any:
     """The smallest vertex of each vertex's strong component.
 
-    In many graphs most vertices lie in the component of a hub, which two searches find. In what is left, every vertex
-    takes the largest number among its ancestors as its color, and who kept its own is a root: those of its color that
-    reach it are its component. What is left falls into parts by color. The numbers are as good as random,
-    so that even a long path takes some log n rounds.
+    In many graphs most vertices lie in the component of a hub, which a forward and a backward search find (FW-BW). The
+    rest is coloring: every vertex takes the largest number among its ancestors as its color; a vertex that keeps its
+    own number is a root, and the vertices of its color that reach it are its component. The others are partitioned by
+    color. Numbers are pseudo-random, so even a long path takes some log n rounds.
     """
     n, device, xp = graph.n_vertices, graph.device, array_module(graph.device)
     smallest = xp.arange(n, dtype=graph.id_dtype)
@@ -189,10 +189,10 @@ def _strong(graph: Graph) -> Any:
 
 
 def _around_hub(graph: Graph, number: Any) -> tuple[Any, Any]:
-    """The strong component of a vertex of many arcs, and colors for the others: of whom it reaches, of whom reaches it.
+    """The strong component of a hub, and colors for the other vertices: its descendants, its ancestors, the remainder.
 
     Lisa Fleischer, Bruce Hendrickson and Ali Pınar, "On identifying strongly connected components in parallel",
-    IPDPS'00: no component has vertices in two of these parts.
+    IPDPS'00: no strong component has vertices in two of these parts.
     """
     xp = array_module(graph.device)
     hub = int((graph.out_degree * graph.in_degree).argmax())

@@ -1,9 +1,9 @@
-"""Cores: the parts of a graph in which everyone has many neighbours, by peeling off those who have few.
+"""Cores: the maximal subgraphs of minimum degree k, by peeling.
 
-All cores come of one peeling: whoever has no more than k edges left goes, k rising, and k is then its core number
+One peeling computes all cores: for rising k, vertices of degree at most k are removed, and k is their core number
 (S. B. Seidman, "Network structure and minimum degree", Social Networks 5, 1983; V. Batagelj, M. Zaveršnik, "An O(m)
-algorithm for cores decomposition of networks", arXiv:cs/0310049). Vertices of one round go at once, as in H. Kabir,
-K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17.
+algorithm for cores decomposition of networks", arXiv:cs/0310049). Each round removes all such vertices at once, as in
+H. Kabir, K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Core numbers of a graph in pages or in shards: peel it where it lies until what is left fits one memory.
+"""Core numbers of a graph in pages or in shards: peel it in place until the remainder fits one memory.
 
-Who goes tells its neighbours, once, so that every arc is wanted at most once; and the densest part, which takes the
-most rounds, is small. A vertex that is left when all of fewer than k edges have gone has the same core number in what
-is left. In pages that is semi-external core decomposition: numbers belong to vertices and arcs come past (D. Wen et
-al., "I/O efficient core graph decomposition at web scale", ICDE'16). Shards tell each other who has gone; whom it
-leaves behind is worked out by whoever has its row.
+A removed vertex sends one message to its neighbours, so every arc is read at most once; and the densest part, which
+takes the most rounds, is small. A vertex of the k-core has the same core number in the k-core as in the graph. In pages
+this is semi-external core decomposition: vertex data stay in memory and arcs are streamed (D. Wen et al., "I/O
+efficient core graph decomposition at web scale", ICDE'16). Shards exchange the removed vertices; the shard that holds a
+vertex's row updates its degree.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.origin import without_values
 
-# Bytes of an arc that is brought: its id in a window, put together with others, and numbered anew.
+# Bytes an arc: its id in a window, in the concatenation, and renumbered.
 _ARC = 12
-# The same where arcs are wanted from both ends: turned round, and put together with a row for each.
+# The same in both directions: transposed, and concatenated with its row.
 _BOTH = 40
-# More edges than a vertex can have.
+# Larger than any degree.
 _NOBODY = int(np.iinfo(np.int64).max)
 
 
 class _Lose(VertexProgram):
-    """One round of a directed graph: who has gone tells those to whom its arcs lead."""
+    """One round of a directed graph: decrement the degrees of the removed vertices' out-neighbours."""
 
     weighted = False
     reduce = "plus"
@@ -50,13 +50,13 @@ class _Lose(VertexProgram):
 
 
 class _LoseBack(_Lose):
-    """The same for those whose arcs reach it."""
+    """The same for their in-neighbours."""
 
     edges = "out"
 
 
 class _Loops(VertexProgram):
-    """Arcs of each vertex that lead nowhere else."""
+    """Number of loops of each vertex."""
 
     weighted = False
     reduce = "plus"
@@ -72,7 +72,7 @@ class _Loops(VertexProgram):
 
 
 class _Peel(VertexProgram):
-    """Who has no more than k edges left goes, and whoever it leaves behind has one less."""
+    """Remove vertices of degree <= k, and decrement the degrees of their neighbours."""
 
     weighted = False
     reduce = "plus"
@@ -95,10 +95,7 @@ class _Peel(VertexProgram):
 
 
 def core_numbers(graph: StreamedGraph | DividedGraph) -> Any:
-    """The core number of each vertex.
-
-    Returns array of the type of ids, shape (n,).
-    """
+    """The core number of each vertex, in the type of ids."""
     xp, ids = array_module(graph.device), graph.id_dtype
     loops = graph.loops() if isinstance(graph, DividedGraph) else run(_Loops, graph, loops=0).loops
     left = graph.out_degree - loops
@@ -127,7 +124,7 @@ def core_numbers(graph: StreamedGraph | DividedGraph) -> Any:
 
 
 def _between(graph: StreamedGraph | DividedGraph, there: Any) -> tuple[CSR, Any]:
-    """The arcs between the vertices that are there, numbered anew, in memory; and which those are."""
+    """The subgraph induced by the remaining vertices, in memory, and their ids."""
     chosen = Bitmask.from_bool(there)
     if isinstance(graph, DividedGraph):
         return kernels(graph.device).induced(without_values(graph.arcs_among(chosen)), chosen)
@@ -135,13 +132,13 @@ def _between(graph: StreamedGraph | DividedGraph, there: Any) -> tuple[CSR, Any]
 
 
 def _peel(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
-    """Until everyone who is there has more than k edges."""
+    """Peel until every remaining vertex has degree > k."""
     found = run(_Peel, graph, active=going, left=left, core=core, k=k)
     return found.left, found.core
 
 
 def _peel_both_ways(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
-    """The same of a directed graph: each round goes along arcs and against them."""
+    """`_peel` of a directed graph: each round follows arcs in both directions."""
     while bool(going.any()):
         for way in (_Lose, _LoseBack):
             left = run(way, graph, active=going, left=left).left

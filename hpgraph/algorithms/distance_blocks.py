@@ -28,10 +28,9 @@ def block_size(graph: Graph) -> int:
 def distances_from(
     graph: Graph, vertices: np.ndarray, *, incoming: bool = False, weighted: bool = False, limit: float | None = None
 ) -> Any:
-    """Distances from some vertices to every vertex.
+    """Distances from some vertices to every vertex, an array of shape (b, n) on the graph's device.
 
-    ``vertices`` (integer array of shape (b,)): indices, in NumPy. Returns array of shape (b, n): on the graph's device:
-    the least integers that hold them, -1 where there is no path; or floats, inf where there is none.
+    Of the smallest integer type that holds them, -1 where there is no path; or floats, inf where there is none.
     """
     if weighted:
         turned = graph.reverse() if incoming else graph

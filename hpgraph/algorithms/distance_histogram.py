@@ -56,7 +56,7 @@ def distance_histogram(
 
     References
     ----------
-    L. Backstrom et al., "Four degrees of separation", WebSci'12, for what such a histogram tells.
+    L. Backstrom et al., "Four degrees of separation", WebSci'12, on the use of such histograms.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What searches for shortest paths share: their programs, facts about weights, the width of buckets, and trees.
+"""Shared by shortest-path searches: vertex programs, facts about weights, bucket width, parent trees.
 
-Delta-stepping is of U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49
+Delta-stepping: U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49
 (2003).
 """
 
@@ -25,12 +25,12 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.runtime.attached import attached
 
-# Next to the ends of what floats hold, everyone is in one bucket.
+# Near the limits of the float range, all vertices are in one bucket.
 _NEAR_NOTHING, _NEAR_ALL = 1e-290, 1e290
 
 
 class Distances(VertexProgram):
-    """The least of what in-neighbours offer."""
+    """The least tentative distance over in-neighbours."""
 
     reduce = "min"
     distance = Property("float64", initial=np.inf, start=0)
@@ -40,7 +40,7 @@ class Distances(VertexProgram):
 
 
 class SingleDistances(Distances):
-    """The same in single precision."""
+    """`Distances` in single precision."""
 
     distance = Property("float32", initial=np.inf, start=0)
 
@@ -110,7 +110,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
         longest = mean * arcs.nnz
         if least < 0 or not np.isfinite(mean):
             size = abs(arcs.data.astype(np.float64))
-            # What is infinite is no part of a path.
+            # Infinite weights are on no path.
             size = size[size < np.inf]
             longest = float(size.max()) * arcs.nnz if len(size) else 0.0
     return WeightFacts(least, mean, has_nan, longest)
@@ -165,10 +165,10 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     """The width of a bucket, of the first one on the GPU, where later ones adapt.
 
     On the GPU 16 mean weights over the arcs a vertex has beyond those of a tree: Δ = Θ(1 / degree) of Meyer and
-    Sanders, where only cycles can make a vertex send twice, so that in a tree everyone is in one bucket. (The factor
-    is half a warp; A. Davidson et al., IPDPS'14, take a warp.) Below one mean weight the square of that, down to a
-    sixteenth: where vertices have so many arcs, nearly all are sent in one or two buckets, too few for a width to adapt
-    before. On the CPU, where supersteps are cheap, fitted to degrees of 3, 17, 29 and 32.
+    Sanders. Only cycles can relax a vertex twice, so a tree is one bucket. (The factor is half a warp; A. Davidson et
+    al., IPDPS'14, take a warp.) Below one mean weight the square of that, down to a sixteenth: at such degrees one or
+    two buckets hold nearly all vertices, too few for the width to adapt. On the CPU, where supersteps are cheap, fitted
+    to degrees of 3, 17, 29 and 32.
     """
     if not graph.weighted or not 0 < facts.mean < np.inf:
         return None
@@ -188,7 +188,7 @@ def width_of(vertices: int, arcs: int, mean: float) -> float | None:
 
 
 def check_within_range(graph: Graph, distance: Any) -> None:
-    """Refuse infinite distances of vertices that are reached, which nobody could tell from those that are not."""
+    """Refuse infinite distances of reached vertices: they would look unreached."""
     xp = array_module(graph.device)
     arcs = graph.out_csr
     ends = distance[arcs.expand_rows()], distance[arcs.indices]
@@ -215,11 +215,7 @@ def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any
 
 
 def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: bool) -> Any:
-    """The same for several starts, by their distances of shape (k, n).
-
-    ``starts`` (int64 array of length k): indices, in NumPy; ``distance`` (array of shape (k, n)). Returns array of
-    vertex ids, shape (k, n).
-    """
+    """`tree_of` for k starts, given as indices in NumPy, by their distances of shape (k, n)."""
     xp = array_module(graph.device)
     shape = distance.shape
     parent = xp.full(shape, -1, graph.id_dtype)

@@ -14,11 +14,7 @@ from hpgraph.core.device import array_module, to_device, unmasked
 
 
 def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
-    """One value for each vertex.
-
-    ``values`` (array of length n, dict, set, hpgraph.id or list of names): as `hpgraph.pagerank` takes a
-    personalization. Returns array of length n: on the graph's device.
-    """
+    """One value for each vertex, on the graph's device, from `values` as `hpgraph.pagerank` takes a personalization."""
     xp = array_module(graph.device)
     values = _by_index(unmasked(values, name), name, graph)
     array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)

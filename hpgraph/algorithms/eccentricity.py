@@ -40,7 +40,7 @@ def eccentricity(
     G : Graph or what `hpgraph.as_graph` takes
         The graph, in which every vertex must reach every other.
     sources : None, int, or sequence of vertices, names or hpgraph.id
-        Whose eccentricity: None is all vertices, a number that many different ones, drawn with `seed`.
+        Vertices to compute it for: None for all; a number draws that many distinct ones with `seed`.
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere.

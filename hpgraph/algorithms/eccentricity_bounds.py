@@ -1,15 +1,15 @@
-"""Bounds on the eccentricities of all vertices, which a few searches bring together.
+"""Bounds on the eccentricities of all vertices from a few searches.
 
-A search from v bounds everyone else by the triangle inequality: ecc(w) <= d(w, v) + ecc(v), and ecc(w) is at least
-d(w, v) and ecc(v) - d(v, w). Searching in turn from the vertices of the largest upper and of the smallest lower bounds,
-a few tens of searches settle what all of n would (F. Takes, W. Kosters, "Determining the diameter of small world
-networks", CIKM'11; "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013)). Of equal bounds the
-sum of the distances so far decides, large ones at the rim, small ones in the middle, and directed graphs are searched
-both ways (SumSweep: M. Borassi et al., "Fast diameter and radius BFS-based computation in (weakly connected) real-world
-graphs", TCS 586 (2015)). Here a round searches from several vertices at once, in lanes.
+A search from v bounds every other vertex by the triangle inequality: ecc(w) <= d(w, v) + ecc(v), and ecc(w) is at least
+d(w, v) and ecc(v) - d(v, w). Alternating between the vertices of the largest upper and of the smallest lower bound, a
+few tens of searches replace all n (F. Takes, W. Kosters, "Determining the diameter of small world networks", CIKM'11;
+"Computing the eccentricity distribution of large graphs", Algorithms 6 (2013)). The sum of the distances so far breaks
+ties, large sums for upper bounds, small ones for lower; directed graphs are searched in both directions (SumSweep: M.
+Borassi et al., "Fast diameter and radius BFS-based computation in (weakly connected) real-world graphs", TCS 586
+(2015)). Here a round searches from several vertices at once, in lanes.
 
-Where such rounds settle little, vertices are searched from in larger batches that keep no distances, and what follows
-from their eccentricities spreads along the arcs: neighbours' eccentricities differ by the arc's length at most
+Where such rounds settle few vertices, larger batches of searches keep no distances, and the bounds that follow from
+their eccentricities propagate along the arcs: neighbours' eccentricities differ by at most the arc's length
 ("eliminate" of F-Diam, "Fast exact diameter computation of sparse graphs", ICPP'25).
 """
 
@@ -29,8 +29,8 @@ from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 
-# Searches whose distances are all kept end when no more vertices are left open than this for each of the next round,
-# or when rounds of so many searches have not halved them, so many times.
+# Rounds that keep distances end when at most _FEW open vertices are left per search of the next round, or when rounds
+# of _TELLING searches have not halved the open vertices _PATIENCE times.
 _FEW, _TELLING, _PATIENCE = 8, 8, 2
 # Searches of a batch without distances: a share of the open vertices, so that later batches know of earlier ones. Where
 # what spreads closes fewer vertices than this for each of them, it is left out, and batches are larger.
@@ -40,7 +40,7 @@ _CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 
 class Lengths(VertexProgram):
-    """Bounds that hold along arcs: a vertex's is no more than a neighbour's and the length of the arc."""
+    """Propagate upper bounds: a vertex's is at most a neighbour's plus the length of the arc."""
 
     reduce = "min"
     bound = Property("float64")
@@ -50,7 +50,7 @@ class Lengths(VertexProgram):
 
 
 class Hops(VertexProgram):
-    """The same where each arc is as long as 1."""
+    """The same where every arc has length 1."""
 
     weighted = False
     reduce = "min"
@@ -72,11 +72,11 @@ class EccentricityBounds:
     lower, upper : integer or float64 arrays of shape (n,)
         Equal where the eccentricity is known.
     searched : array of bool, shape (n,)
-        Whom a search started from: their bounds are their eccentricities.
+        Vertices searched from: their bounds are their eccentricities.
     searches : int
-        How many those are.
+        How many searches ran.
     middle : array of shape (n,)
-        Distances to the vertex of the smallest eccentricity of those whose distances were kept.
+        Distances to the vertex of the smallest eccentricity among those with distances kept.
     exact : bool
         Whether distances add up without rounding.
     slack : float
@@ -110,7 +110,7 @@ class EccentricityBounds:
             before, size = left.size, min(size, most)
             self._look(self._chosen(left, size))
             left = self._open(open_)
-            # Few searches tell little about what many would do.
+            # Too few searches to predict the effect of many.
             idle = idle + 1 if size >= min(most, _TELLING) and 2 * left.size > before else 0
             size *= 2
         # Vertices of few neighbours lie far from others; later, the more neighbours, the more bounds follow.
@@ -130,7 +130,7 @@ class EccentricityBounds:
 
     @property
     def known(self) -> Any:
-        """Whether the eccentricity is known, for each vertex: bounds have met, and neither is rounded."""
+        """Whether the eccentricity is known, for each vertex: bounds are equal, and neither is rounded."""
         return self.lower == self.upper if self.exact else self.searched
 
     def _open(self, open_: Callable[[EccentricityBounds], Any]) -> Any:
@@ -149,7 +149,7 @@ class EccentricityBounds:
             count = min((size + 1) // 2, some.size)
             turns.append(some[_least(-(self.upper[some] + share[some]), count, xp)])
             turns.append(some[_least(self.lower[some] + share[some], count, xp)])
-        # One of each in turn, those that matter first, so that a round settles one at least.
+        # Alternate between the kinds, most relevant first, so that a round settles at least one.
         longest = max(len(turn) for turn in turns)
         dealt = np.full((longest, len(turns)), -1)
         for column, turn in zip((2, 0, 1, 3, 4), turns, strict=True):

@@ -32,13 +32,13 @@ def ego_graph(
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     n : vertex, name or hpgraph.id
-        Around whom.
+        The center.
     radius : number
         Vertices no farther than that; where arcs count 1, NetworkX takes a fraction for the next whole number.
     center : bool
         Whether the vertex itself belongs to it.
     undirected : bool
-        Whether to look for them along arcs both ways; those among them are as they were.
+        Whether to search along arcs in both directions; the arcs of the result keep their direction.
     distance : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere.
@@ -81,17 +81,17 @@ class EgoSample:
     Attributes
     ----------
     vertex : array of shape (n,)
-        Index in the graph of each vertex; a part's are ascending. In several parts the same may be.
+        Index in the graph of each vertex, ascending within a part; a vertex may be in several parts.
     batch : array of shape (n,)
-        The part that it is of.
+        The part of each vertex.
     edge_index : array of shape (2, m)
         Source and target of each arc within a part, as places in `vertex`.
     edge : array of shape (m,)
         The number of each arc in the order of ``G.edges(both_ways=True)``.
     centers : array of shape (k,)
-        Where each vertex asked for stands in `vertex`; with one part for all of them, all in it.
+        Position of each center in `vertex`.
     graph : Graph
-        Whose parts they are.
+        The graph they are taken from.
     """
 
     vertex: Array
@@ -123,14 +123,14 @@ class EgoSample:
 def k_hop_subgraph(
     G: Graph | Any, vertices: Any, k: int, *, each: bool = False, incoming: bool = False, undirected: bool = False
 ) -> EgoSample:
-    """All that lies within k arcs of some vertices, as arrays: of all of them together, or of each by itself.
+    """The subgraph within k arcs of some vertices, as arrays: one for all of them, or one for each.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     vertices : vertex, sequence or array of vertices, names or hpgraph.id
-        Around whom.
+        The centers.
     k : int
         Arcs at the most.
     each : bool
@@ -138,7 +138,7 @@ def k_hop_subgraph(
     incoming : bool
         Whether to follow arcs backwards, as PyTorch Geometric's function of the name does by default.
     undirected : bool
-        Whether to follow them both ways.
+        Whether to follow arcs in both directions.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def k_hop_subgraph(
 
     Notes
     -----
-    Of `each`, searches go together, 64 at a time; around all of them there is one search. ``torch.from_dlpack`` takes
+    With `each`, 64 searches run together; otherwise there is one search from all centers. ``torch.from_dlpack`` takes
     the arrays without a copy; `hpgraph.k_hop` gives a graph, or numbers.
 
     Examples

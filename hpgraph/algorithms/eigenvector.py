@@ -88,7 +88,7 @@ def eigenvector_centrality(
     start : array of length n or dict, optional
         Where to start; a dict gives values by vertex, 0 to the others. Default: everywhere alike.
     weight : None, bool or str
-        Whether weights multiply what goes along an arc, as for `hpgraph.pagerank`.
+        Whether weights multiply the values sent along arcs, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the numbers; sums are float64 always. float32 takes about half the time where arcs go far.
 

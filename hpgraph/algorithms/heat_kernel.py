@@ -27,7 +27,7 @@ from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 
-# More products than this nobody waits for; Bessel functions are exact far beyond the times that they reach.
+# Limit of the products, for run time only: Bessel functions are exact at far longer times.
 MAX_TERMS = 1 << 16
 
 LAPLACIANS = ("combinatorial", "normalized", "random-walk")
@@ -49,7 +49,7 @@ def heat_kernel(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one heat goes along arcs, to their targets.
+        The graph. In a directed one heat flows along arcs to their targets.
     heat : number, array of shape (n,) or (n, k), or dict
         What there is at first; a dict gives it by vertex, 0 to the others; columns are done at once.
     t : float

@@ -141,7 +141,7 @@ def hits(
         Whether hubs, and authorities, sum to 1. Otherwise authorities are of Euclidean length 1, and hubs what the
         authorities give, as in NetworkX.
     weight : None, bool or str
-        Whether weights, where there are any, multiply what goes along an arc, as in NetworkX; given as for
+        Whether weights, where there are any, multiply the values sent along arcs, as in NetworkX; given as for
         `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the numbers; sums are float64 always.

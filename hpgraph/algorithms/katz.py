@@ -96,7 +96,7 @@ def katz_centrality(
     normalized : bool
         Whether to scale the result to Euclidean length 1.
     weight : None, bool or str
-        Whether weights multiply what goes along an arc, as for `hpgraph.pagerank`.
+        Whether weights multiply the values sent along arcs, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the numbers; sums are float64 always. float32 takes about half the time where arcs go far.
 

@@ -24,7 +24,7 @@ _FEW = 1e-5
 def label_propagation_communities(
     G: Graph | Any, weight: Any = None, seed: int = 0, *, max_iteration: int = 100
 ) -> Communities:
-    """Communities of vertices that took each other's label: everyone takes the label that most of its neighbours have.
+    """Communities by label propagation: each vertex takes the label of most of its neighbours.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def label_propagation_communities(
     seed : int
         Another seed, other communities; the same seed gives the same on one device.
     max_iteration : int
-        The most rounds there are; in each, everyone is looked at whose neighbours have changed.
+        Limit of the rounds; each visits the vertices with a neighbour that changed.
 
     Returns
     -------
@@ -50,13 +50,13 @@ def label_propagation_communities(
 
     Notes
     -----
-    The asynchronous method, NetworkX's asyn_lpa_communities: labels are taken in batches drawn anew in each round, and
-    what one batch took the next one sees; on the CPU these are of blocks of vertices, in which each sees what the one
-    before it took. Among labels of the same weight a vertex keeps its own, else chance decides; but where they have an
-    eighth of all weight around it, one order drawn for all decides, by which parts grow together where equals are what
-    there is, as on roads. It ends when hardly anybody wants another one. The synchronous one of LDBC Graphalytics is
-    `cdlp`; `hpgraph.label_propagation` is another thing, the labels of some vertices for all. Takes what `louvain`
-    takes on its first level.
+    The asynchronous method, NetworkX's asyn_lpa_communities: batches drawn anew in each round update their labels one
+    after the other; on the CPU a batch is of blocks of vertices, each of which is updated vertex by vertex. Among
+    labels of the same weight a vertex keeps its own, else the choice is random; labels with at least an eighth of the
+    weight around a vertex are chosen by one random order that all vertices share, so that communities merge where ties
+    are the rule, as on roads. It ends when almost no vertex changes its label. The synchronous method of LDBC
+    Graphalytics is `cdlp`; `hpgraph.label_propagation` is semi-supervised. It needs the memory of `louvain`'s first
+    level.
 
     References
     ----------
@@ -83,19 +83,19 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one a vertex hears those whom its arcs lead to and those who reach it, and twice whom
-        both join; weights are not read, and loops are passed over.
+        The graph. In a directed one out- and in-neighbours both count, and a neighbour in both directions counts
+        twice; weights and loops are ignored.
     max_iteration : int
-        In each all vertices take at once the label that is the most frequent among their neighbours, the least of
-        equals. It ends before where no label changes.
+        Limit of the iterations. In each, all vertices take the most frequent label among their neighbours, the
+        smallest of equals. It ends earlier if no label changes.
     labels : integer array of length n, optional
-        What they begin with, not negative; by default the index of each vertex.
+        Initial labels, not negative; by default the index of each vertex.
 
     Returns
     -------
     integer array of length n
-        The label of each vertex, on the graph's device; of the type of its ids, or of the labels given. Who has no
-        neighbour keeps its own.
+        The label of each vertex, on the graph's device; of the type of its ids, or of the labels given. A vertex
+        without neighbours keeps its own.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
 
     Notes
     -----
-    Who heard nothing new in a round is passed over in the next. Where vertices have names that are numbers,
-    Graphalytics begins with these: ``labels=G.names``. Takes some 12 bytes a vertex.
+    A vertex none of whose neighbours changed in a round is skipped in the next. Where names are numbers, Graphalytics
+    begins with them: ``labels=G.names``. Takes some 12 bytes a vertex.
 
     References
     ----------

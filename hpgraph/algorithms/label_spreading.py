@@ -73,7 +73,7 @@ def label_spreading(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one labels go along arcs, to their targets. Loops make no difference.
+        The graph. In a directed one labels propagate along arcs to their targets. Loops have no effect.
     labels : integer array of length n, or dict
         A whole number for each vertex, −1 where its label is not known, as in scikit-learn; or labels by vertex, which
         may be anything that a dict takes for a key, and None, or −1 among whole numbers, where there is none.
@@ -84,7 +84,7 @@ def label_spreading(
     max_iteration : int
         Iterations at the most.
     weight : None, bool or str
-        Whether weights, where there are any, multiply what goes along an arc, as for `hpgraph.pagerank`.
+        Whether weights, where there are any, multiply the values sent along arcs, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the distributions.
 
@@ -169,8 +169,8 @@ def label_propagation(
     Returns
     -------
     LabelResult
-        A vertex without a label has, of each, the mean of what its neighbours have: the chance that a random walk from
-        it, against the arcs, meets that label first.
+        A vertex without a label has, for each label, the mean over its neighbours: the probability that a random walk
+        from it, against the arcs, reaches that label first.
 
     Raises
     ------

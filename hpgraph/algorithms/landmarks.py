@@ -1,7 +1,7 @@
 """Distances between any two vertices, from tables of the distances of a few hubs.
 
-Triangles bound what the tables do not hold: d(s, t) is at most d(s, h) + d(h, t) for every hub h, and at least
-d(h, t) - d(h, s) and d(s, h) - d(t, h). Hubs lie on many shortest paths, so bounds often meet (M. Potamias et al.,
+The triangle inequality bounds all other distances: d(s, t) is at most d(s, h) + d(h, t) for every hub h, and at least
+d(h, t) - d(h, s) and d(s, h) - d(t, h). Hubs lie on many shortest paths, so bounds are often equal (M. Potamias et al.,
 "Fast shortest path distance estimation in large networks", CIKM'09; A. Goldberg, C. Harrelson, "Computing the shortest
 path: A* search meets graph theory", SODA'05). Where they do not, searches in lanes settle the pairs, no farther than
 the upper bound.
@@ -24,13 +24,13 @@ from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 
-# Pairs whose bounds are drawn in one go on the CPU.
+# Pairs per block of `_bounds` on the CPU.
 _PAIRS = 1 << 14
 
 
 @naming_arguments
 def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
-    """Tables of the distances of k hubs, which answer for pairs of vertices.
+    """Tables of the distances of k hubs, for the distances of any pairs of vertices.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
     Attributes
     ----------
     graph : Graph
-        Whose distances.
+        The graph.
     vertices : int64 array of shape (k,)
         Indices of the landmarks, in NumPy.
     ahead, back : arrays of shape (k, n)
@@ -184,7 +184,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
 
         Notes
         -----
-        Pairs whose bounds meet cost k look-ups. The others are searched for from their sources or from their targets,
+        Pairs with equal bounds cost k look-ups. The others are searched for from their sources or from their targets,
         whichever are fewer, in lanes, those with far bounds last; on the CPU pair by pair, from both ends, where that
         takes less time.
 
@@ -242,7 +242,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         xp = array_module(self.graph.device)
         lower = xp.where(source == target, 0.0, 0.0 if self.weighted else 1.0)
         upper = xp.where(source == target, 0.0, np.inf)
-        # On the CPU so many pairs at a time that a processor's cache holds what is worked out of them.
+        # On the CPU in blocks that fit the cache.
         step = _PAIRS if xp is np else max(len(source), 1)
         for begin in range(0, len(source), step):
             part = slice(begin, begin + step)
@@ -251,7 +251,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         return xp.where(upper < np.inf, xp.minimum(lower, upper), lower), upper
 
     def _draw(self, source: Any, target: Any, lower: Any, upper: Any) -> None:
-        """Bring the bounds of some pairs together, in place."""
+        """Tighten the bounds of some pairs in place."""
         xp = array_module(self.graph.device)
         for ahead, back in zip(self.ahead, self.back, strict=True):
             h_s, h_t = self._lengths(ahead[source]), self._lengths(ahead[target])
@@ -259,7 +259,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
                 self._lengths(back[source]), self._lengths(back[target])
             )  # fmt: skip
             xp.minimum(upper, s_h + h_t, out=upper)
-            # Whom a landmark reaches it takes along to all that he reaches. Infinity less infinity says nothing.
+            # Triangle inequality: d(s, t) >= d(h, t) - d(h, s) and d(s, h) - d(t, h). fmax ignores inf - inf.
             with np.errstate(invalid="ignore"):
                 xp.fmax(lower, h_t - h_s, out=lower)
                 xp.fmax(lower, s_h - t_h, out=lower)

@@ -17,7 +17,7 @@ from hpgraph.semiring.counter_random import uniform
 # Below so many vertices all eigenvectors are worked out. On the CPU that takes 0.7 ms for 100 vertices, 2 to 4 for 200,
 # 10 to 15 for 400, where Lanczos's method takes 1 to 4, 1 to 9 and 1 to 24: most for paths, least where all are near.
 _DENSE = {"cpu": 200, "cuda": 500}
-# Of the eigenvalues; places and communities then are right to more digits than pictures and k-means can tell apart.
+# Of the eigenvalues: more digits than layouts and k-means need.
 _TOLERANCE = 1e-8
 
 
@@ -27,9 +27,8 @@ def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int) -> An
     Below 200 vertices on the CPU, and 500 on the GPU, by LAPACK or cuSOLVER; else by Lanczos's method (SciPy's or
     CuPy's ``eigsh``), which multiplies by our matrices.
 
-    ``arcs``: weights float64, or none where all are 1; what they add up to is symmetric. Loops do not count;
-    ``normalized``: whether of ``I - D^-1/2 A D^-1/2``; else of ``D - A``. Returns float64 array of shape (n, k): on the
-    device of the arcs.
+    The sum of `arcs` is symmetric, with float64 weights or none where all are 1; loops do not count. The Laplacian is
+    ``I - D^-1/2 A D^-1/2`` if `normalized`, else ``D - A``. Returns an array of shape (n, k) on the arcs' device.
     """
     n, device = arcs[0].shape[0], arcs[0].device
     xp = array_module(device)

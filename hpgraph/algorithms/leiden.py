@@ -36,7 +36,7 @@ def leiden(
     threshold: float = 1e-5,
     n_iterations: int = 2,
 ) -> Communities:
-    """Communities of high modularity, each connected: as `louvain`, but what moves as a whole is refined first.
+    """Communities of high modularity, each connected: as `louvain`, with a refinement phase before aggregation.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def leiden(
         A level that raises the modularity by no more is the last of its iteration, and so is an iteration. Those that
         raise it by less than the default are up to half of all, and change the modularity less than another seed does.
     n_iterations : int
-        How often all levels are gone through, from single vertices on, each time beginning with the communities of the
-        time before; negative goes on while that raises the modularity. The default is that of leidenalg and igraph.
+        Number of runs over all levels, from single vertices on, each of which starts with the communities of the last
+        one; negative repeats while the modularity rises. The default is that of leidenalg and igraph.
 
     Returns
     -------
@@ -61,10 +61,10 @@ def leiden(
 
     Notes
     -----
-    Of the communities that vertices have moved to, those parts become vertices of the next level that grew vertex by
-    vertex from one, along edges, where that raised the modularity; they begin in the communities that they are parts
-    of. Where Traag et al. draw at random whom a vertex joins there, it joins the best. What falls apart in the end is
-    split, which never lowers the modularity. Takes what `louvain` takes.
+    Refinement splits the communities after local moving into parts that grow along edges, one vertex at a time, as far
+    as that raises the modularity. The parts are the vertices of the next level and start in their communities. Traag et
+    al. draw the part that a vertex joins at random; here it joins the best. Communities that are not connected in the
+    end are split, which never lowers the modularity. It needs as much memory as `louvain`.
 
     References
     ----------
@@ -122,7 +122,7 @@ class _Search:
             inherited = self._inherited(moved, number, coarse)
             before, better = quality, self._quality(coarse, inherited)
             if better < before:
-                # Those who chose at the same time did so at each other's cost.
+                # Simultaneous moves may lower the modularity: discard this level.
                 break
             parts = number if parts is None else number[parts]
             hierarchy.append(parts)
@@ -141,7 +141,7 @@ class _Search:
         """The communities of the parts: each under the number of one of its own."""
         xp, count = self._xp, coarse.arcs.shape[0]
         community = xp.zeros(count, label.dtype)
-        # All of a part are in one community, so whoever writes last writes the same.
+        # All vertices of a part are in one community, so concurrent writes agree.
         community[number] = label
         least = xp.full(len(label), count, np.int64)
         self._backend.minimum_at(least, community, xp.arange(count))
@@ -152,7 +152,7 @@ class _Search:
         return modularity_of(level, label, len(label), self._resolution, between)
 
     def _connected(self, level: Level, label: Any) -> Any:
-        """The communities, those that fall apart split."""
+        """The communities; disconnected ones are split."""
         xp, arcs = self._xp, level.arcs
         row = arcs.expand_rows()
         inside = label[row] == label[arcs.indices]

@@ -1,7 +1,7 @@
-"""Levels of many breadth-first searches at once, in the least integer type that holds them; parents too where wanted.
+"""Levels, and optionally parents, of many breadth-first searches at once, in the smallest integer type.
 
-A level takes a byte, and most graphs have no more than 127 of them: so searches first go that far, and only where some
-search is not over by then do all begin again with two bytes, or four.
+Most graphs have no more than 127 levels, which fit a byte: searches run that far first, and only if some search is
+unfinished do all start again with two bytes, or four.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TYPES = ("int8", "int16", "int32")
 
 
 class Tree(VertexProgram):
-    """Levels, and from whom the first message came."""
+    """Levels and parents of a breadth-first search: the source of the first message is the parent."""
 
     weighted = False
     reduce = "any"
@@ -44,12 +44,12 @@ class Tree(VertexProgram):
 
 
 class Searches(NamedTuple):
-    """What searches from k vertices found, a row each.
+    """Results of searches from k vertices, a row each.
 
     Attributes
     ----------
     level : integer array of shape (k, n)
-        int8, int16 or int32: the least that holds the levels; -1 where there is no way.
+        int8, int16 or int32: the smallest that holds the levels; -1 where there is no path.
     parent : array of vertex ids of shape (k, n), or None
     traces : list of Trace
         One a group of searches.
@@ -69,10 +69,7 @@ def levels_from(
     direction: str | Direction = "auto",
     parents: bool = False,
 ) -> Searches:
-    """Search breadth-first from several vertices.
-
-    ``vertices`` (integer array of length k): indices, in NumPy; one may come twice.
-    """
+    """Search breadth-first from k vertices, given as indices in NumPy, with repetitions."""
     k, n = len(vertices), graph.n_vertices
     ids = graph.id_dtype
     xp = array_module(graph.device)

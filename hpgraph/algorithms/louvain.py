@@ -66,8 +66,8 @@ def louvain(
     drawn anew in each round, and a level ends when a round moves less than 1/200 of the vertices, or less than 1/25 of
     those it looks at: what is left over, the next level does with whole communities. Weights that are no whole numbers
     are rounded to multiples of 2⁻⁵⁰ of their sum or less, so that sums are exact in any order. Communities may
-    fall apart into several pieces: those of `hpgraph.leiden` do not. Takes some 50 bytes a vertex, and 20 an arc while
-    the first level is put together.
+    be disconnected: those of `hpgraph.leiden` are not. Takes some 50 bytes a vertex, and 20 an arc while the first
+    level is built.
 
     References
     ----------
@@ -102,7 +102,7 @@ def louvain(
         alone = xp.arange(count, dtype=graph.id_dtype)
         before, quality = quality, modularity_of(coarse, alone, count, resolution, int(coarse.arcs.data.sum()))
         if quality <= before:
-            # Those who chose at the same time did so at each other's cost.
+            # Simultaneous moves may lower the modularity: discard this level.
             break
         hierarchy.append(number[hierarchy[-1]] if hierarchy else number)
         level = coarse

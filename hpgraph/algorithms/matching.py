@@ -1,4 +1,4 @@
-"""Maximal matchings: edges of which no two meet, and to which none can be added."""
+"""Maximal matchings: sets of edges without common ends, to which no edge can be added."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hpgraph.kernels.backend import kernels
 
 @naming_arguments
 def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
-    """Edges of which no two meet, as many as fit, as a mate for each vertex.
+    """A maximal matching: edges without common ends, as a mate for each vertex.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
 
     Notes
     -----
-    It is the matching that results when edges are taken one after the other in random order, each that meets none
-    before. Edges that come first at both of their ends are taken at once, some log n rounds. Maximal, not maximum: it
-    has at least half of the most edges there can be. Beside the graph it takes 12 bytes a vertex while ids fit 32 bits.
+    It is the greedy matching in a random order of the edges. Edges that are first at both of their ends are matched in
+    parallel, in some log n rounds. Maximal, not maximum: it has at least half the edges of a maximum matching. Beside
+    the graph it takes 12 bytes a vertex while ids fit 32 bits.
 
     References
     ----------

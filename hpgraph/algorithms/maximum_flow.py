@@ -40,14 +40,14 @@ MIN = 8
 
 @dataclass(frozen=True)
 class MaximumFlow(ResultTable, columns=("flow", "source", "target"), ends=("source", "target"), edges=True):
-    """A maximum flow; as a table, the arcs along which something goes.
+    """A maximum flow; as a table, the arcs with positive flow.
 
     Attributes
     ----------
     flow_value : int
-        What goes from source to sink.
+        Value of the flow from source to sink.
     flow : Matrix of shape (n, n)
-        ``flow[u, v]`` is what goes from u to v, negative where it comes from there, on the graph's device; int64.
+        ``flow[u, v]`` is the flow from u to v, negative for flow from v to u; int64, on the graph's device.
     """
 
     flow_value: int
@@ -100,7 +100,7 @@ class Push(EdgeVertexProgram):
     top = Parameter("int64")
 
     def combiner(a, b):  # noqa: D102
-        # Sums of excesses are even numbers, heights with their vertices odd ones; none meet in one superstep.
+        # Sums of excesses are even numbers, heights with their vertices odd ones; no superstep sends both to a vertex.
         if a & 1:  # type: ignore[operator]
             return min(a, b) if b & 1 else a
         return b if b & 1 else a + b

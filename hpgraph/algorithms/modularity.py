@@ -109,7 +109,7 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
 
 @naming_arguments
 def normalized_mutual_information(first: Any, second: Any) -> float:
-    """What two partitions of the same vertices tell about each other: 1 where they are the same, 0 where nothing.
+    """Normalized mutual information of two partitions of the same vertices: 1 if equal, 0 if independent.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Looking for a negative cycle in the middle of a Bellman–Ford run.
+"""Negative cycle detection during a Bellman–Ford run.
 
 Every vertex points to the in-neighbour that offers it the least. If those pointers close a cycle of negative length,
 no shortest path exists (B. Cherkassky, A. Goldberg, "Negative-cycle detection algorithms", 1999, Section 3). Pointers
@@ -36,7 +36,7 @@ class Offer(VertexProgram):
 
 
 class Offerer(VertexProgram):
-    """Who offers that, where it is no more than what the vertex has."""
+    """The in-neighbour of smallest id with that offer, if it does not exceed the vertex's distance; else -1."""
 
     reduce = "min"
     activity = "all"
@@ -55,10 +55,7 @@ class Offerer(VertexProgram):
 
 
 def check_no_negative_cycle(graph: Graph, start: int, distance: Any, supersteps: int) -> None:
-    """Raise if the distances so far show that the source reaches a negative cycle.
-
-    ``distance`` (array of length n): where a Bellman-Ford run stands, with vertices still active.
-    """
+    """Raise if the distances of an unfinished Bellman-Ford run show that the source reaches a negative cycle."""
     offer = run(Offer, graph, distance=distance, offer=distance).offer
     pointer = run(Offerer, graph, distance=distance, offer=offer).pointer
     cycle = _cycle(pointer, offer < distance)
@@ -80,9 +77,9 @@ def _found(graph: Graph, start: int, cycle: np.ndarray) -> NegativeCycleError:
 def _last_resort(graph: Graph, distance: Any) -> np.ndarray:
     """A negative cycle where there is one for certain.
 
-    Of several in-neighbours that offer the same, the pointers may take one on a cycle of length zero every time. Here
-    they stay with who improved a vertex last, and then close no cycle but a negative one; it shows when an improvement
-    has gone round.
+    Of several in-neighbours with the same offer, the pointers may always take one on a cycle of length zero. Here a
+    pointer is the in-neighbour that last improved the vertex, so only negative cycles close; one does once an
+    improvement has passed round it.
     """
     xp = array_module(graph.device)
     pointer, look = xp.full(graph.n_vertices, -1, np.int64), 1
@@ -107,20 +104,20 @@ def _cycle(pointer: Any, improves: Any) -> np.ndarray:
     """
     xp = array_module(pointer)
     n = pointer.size
-    # A vertex n that points to itself takes those without a pointer. The array is left as it is for the walk.
+    # A sentinel vertex n, its own pointer, replaces -1; `pointer` itself is kept for the walk below.
     ahead = xp.append(xp.where(pointer < 0, n, pointer), n)
     steps = 1
     while steps < n:
         ahead = ahead[ahead]
         steps *= 2
-    # So many steps end on a cycle, and from a cycle's vertices they lead to all of them.
+    # After that many steps every walk is on a cycle, and walks from a cycle's vertices cover it.
     cycles = xp.zeros(n + 1, bool)
     cycles[ahead] = True
     caught = (cycles[:n] & improves).nonzero()[0]
     if caught.size == 0:
         return np.empty(0, np.int64)
     first = int(caught[0])
-    # One cycle is a small thing to look at: it goes to the host.
+    # One cycle is short: walk it on the host.
     host = to_device(pointer, "cpu")
     cycle = [first]
     while (vertex := int(host[cycle[-1]])) != first:

@@ -19,12 +19,12 @@ from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
 from hpgraph.semiring.counter_random import random_bits
 
-# How often a batch that is ready looks whether anybody still waits for it, in seconds.
+# Interval in seconds at which a blocked producer checks whether iteration has ended.
 _GLANCE = 0.1
 
 
 class NeighborLoader:
-    """Samples around all of some seeds, a batch of them at a time; iterating makes one batch ahead.
+    """Samples around seeds in batches; iterating prefetches the next batch.
 
     Parameters
     ----------
@@ -33,20 +33,19 @@ class NeighborLoader:
     fanouts : sequence of int, or int
         As for `hpgraph.sample_neighbors`.
     seeds : sequence or array of vertices, names or hpgraph.id, optional
-        Around whom; by default all vertices.
+        Seeds of all batches; by default all vertices.
     batch_size : int
         Seeds of a batch; the last may have fewer.
     shuffle : bool
-        Whether seeds come in another order each time that the loader is gone through.
+        Whether to draw a new order of the seeds in each epoch.
     drop_last : bool
-        Whether to leave a last batch away that has fewer seeds.
+        Whether to drop a last batch that has fewer seeds.
     prefetch : int
-        How many batches are made ahead, by a thread of their own; 0 makes each when it is asked for.
+        Batches made ahead by a background thread; 0 makes each on request.
     replace, weight, incoming
         As for `hpgraph.sample_neighbors`.
     seed : int
-        Decides order and draws: going through two loaders of one seed gives the same, and each time through one
-        something else.
+        Seed of order and draws. Same seed, same sequence; each epoch differs.
 
     Raises
     ------
@@ -55,7 +54,7 @@ class NeighborLoader:
 
     Notes
     -----
-    On the GPU batches are made on the stream that is current where going through begins; use them there.
+    On the GPU batches are made on the stream that is current when iteration begins; use them there.
 
     Examples
     --------
@@ -110,7 +109,7 @@ class NeighborLoader:
         return batches if self.prefetch == 0 else _ahead(batches, self.prefetch, self.graph.device)
 
     def _batches(self, epoch: int) -> Iterator[NeighborSample]:
-        """The samples of one time through."""
+        """The samples of one epoch."""
         seeds = self._seeds
         if self.shuffle:
             order = np.random.default_rng([self.seed % 2**64, epoch]).permutation(len(seeds))
@@ -122,10 +121,10 @@ class NeighborLoader:
 
 
 def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Iterator[NeighborSample]:
-    """The batches, so many of them made before they are asked for."""
+    """The batches, `prefetch` of them made ahead by a thread."""
     ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(prefetch)
     over = threading.Event()
-    # The memory of a batch that is let go of serves the next: in the order of one stream, nobody still reads it.
+    # The memory of a released batch is reused for the next: on one stream all its reads come before.
     gpu, stream = contextlib.nullcontext(), contextlib.nullcontext()
     if device == "cuda":
         cuda = array_module(device).cuda
@@ -145,7 +144,7 @@ def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Ite
                     put(batch, None)
                     if batch is None:
                         return
-        except BaseException as error:  # whoever iterates raises it
+        except BaseException as error:  # raised by the iterating thread
             put(None, error)
 
     maker = threading.Thread(target=make, name="hpgraph-batches", daemon=True)

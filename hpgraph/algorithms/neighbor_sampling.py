@@ -19,7 +19,7 @@ from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import sampling
 
-# Hops share a counter's bits with draws: more than these would meet.
+# Hops and draws share a counter's bits: more than these would overlap.
 _MAX_HOPS, _MAX_DRAWS = 1 << 22, 1 << 39
 
 # Of the draws here: random walks of the same seed would begin alike.
@@ -27,10 +27,10 @@ _STREAM = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True)
 class NeighborSample:
-    """A part of a graph drawn at random around some seeds; vertices are numbered as they were met, seeds first.
+    """A part of a graph drawn at random around some seeds; vertices are numbered in order of discovery, seeds first.
 
-    Arrays are int64, on the graph's device, and nobody else's: ``torch.from_dlpack(sample.edge_index)`` shares their
-    memory. Edges are ordered by the vertex that they were drawn for.
+    Arrays are int64, on the graph's device, and not shared: ``torch.from_dlpack(sample.edge_index)`` takes their memory
+    without a copy. Edges are ordered by the vertex that they were drawn for.
 
     Attributes
     ----------
@@ -106,8 +106,8 @@ def sample_neighbors(
     seeds : vertex, sequence or array of vertices, names or hpgraph.id
         Where to begin.
     fanouts : sequence of int, or int
-        How many arcs to draw for each vertex at each hop; -1 takes all. Vertices are drawn for once, at the hop after
-        they are met first.
+        How many arcs to draw for each vertex at each hop; -1 takes all. Neighbours of a vertex are drawn once, at the
+        hop after its discovery.
     replace : bool
         Whether an arc may be drawn more than once; then each vertex that has arcs gets as many as asked for.
     weight : None, bool or str

@@ -37,7 +37,7 @@ from hpgraph.engine.trace import Trace
 
 
 class PageRank(VertexProgram):
-    """Everyone's share from everyone's shares: the rank itself need not travel through memory."""
+    """Rank over out-degree from the in-neighbours' values: the rank itself is never stored."""
 
     weighted = False
     reduce = "plus"
@@ -63,7 +63,7 @@ class PageRank(VertexProgram):
 
 
 class Personalized(PageRank):
-    """The same where jumps, and dangling rank, go to some vertices more than to others."""
+    """`PageRank` with a teleport distribution for jumps and dangling rank."""
 
     teleport = Property()
 

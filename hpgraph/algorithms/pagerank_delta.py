@@ -86,25 +86,25 @@ def spread_changes(
     graph: Graph, teleport: Any, leaving: Any, start: Any, *, damping: float, tol: float, limit: int, weighted: bool,
     all_rank: float | None, alone: bool,
 ) -> Spread:  # fmt: skip
-    """PageRank by changes.
+    """PageRank by propagation of changes.
 
-    ``teleport`` (float array of length n, or None): where jumps go, summing to 1; None is everywhere alike; ``leaving``
-    (array of length n): out-degrees, or the weights that leave; -1 where nothing does; ``start`` (float array of length
-    n, or None): ranks to start from; ``weighted``: whether rank is shared in proportion to weights.
+    ``teleport`` (float array of length n, or None): distribution of the jumps; None is uniform; ``leaving`` (array of
+    length n): out-degrees or out-strengths; -1 at dangling vertices; ``start`` (float array of length n, or None):
+    initial ranks; ``weighted``: whether rank is shared in proportion to weights.
     """
     xp, n, lost, measure = array_module(graph.device), graph.n_vertices, all_rank is not None, all_rank or 1.0
     jumps = xp.full(n, (1 - damping) / n) if teleport is None else teleport * (1 - damping)
     ends = leaving < 0
     if start is None:
-        # All rank, not what jumps bring alone: where no rank is lost, all of it is there from the beginning.
+        # The total rank, not that of the jumps only: without dangling vertices it is constant.
         begin = jumps / (1 - damping)
     else:
         begin = start / measure
-        # Less what the dangling vertices' share of it brings, which is to come by scaling.
+        # Less the share of the dangling vertices, which the final scaling adds.
         begin *= 1.0 if lost else (1 - damping) / (1 - damping + damping * float(begin[ends].sum()))
-    # Where no arc leads, nothing will come to put the rank right.
+    # A vertex without in-arcs receives no correction of its rank.
     begin = xp.where(graph.in_degree > 0, begin, jumps)
-    # Before they are scaled, ranks may sum to as little as the jumps alone bring.
+    # Before scaling, ranks may sum to as little as the jumps.
     enough = tol / measure / (1 if alone else n) * (1.0 if lost or not bool(ends.any()) else 1 - damping)
     share = xp.where(ends, 0.0, damping * ONE * begin / leaving)
     found = run(

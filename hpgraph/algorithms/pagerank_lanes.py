@@ -25,7 +25,7 @@ from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays, Ranks
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.spmv.origin import without_values
 
-# Vertices whose ranks are turned at a time.
+# Vertices per block of the transposition of ranks.
 PIECE = 4096
 
 
@@ -108,9 +108,9 @@ def is_of_lanes(personalization: Any, graph: Graph) -> bool:
 
 
 def jumps_of(personalization: Any, graph: Graph) -> Jumps:
-    """Where the jumps of each lane go.
+    """The teleport distribution of each lane.
 
-    ``personalization`` (array or sparse array of shape (k, n), or sequence of k lists of vertices).
+    ``personalization``: array or sparse array of shape (k, n), or sequence of k lists of vertices.
     """
     xp, n = array_module(graph.device), graph.n_vertices
     name = "personalization"
@@ -160,8 +160,8 @@ def rank_in_lanes(
 ) -> PageRankLanesResult:
     """PageRank of every vertex from each personalization.
 
-    ``leaving`` (array of length n): what leaves each vertex; -1 where nothing does; ``first`` (array of length n, or
-    None): ranks that all lanes start from; None: each from its jumps.
+    ``leaving`` (array of length n): out-degrees or out-strengths; -1 at dangling vertices; ``first`` (array of length
+    n, or None): initial ranks of all lanes; None for those of the jumps.
     """
     xp, device, n, k = array_module(graph.device), graph.device, graph.n_vertices, jumps.k
     step = joint_ranks(device)

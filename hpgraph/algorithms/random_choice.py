@@ -15,16 +15,12 @@ from hpgraph.kernels.sampling import Sums
 
 
 def seed_of(seed: Any, stream: int = 0) -> int:
-    """A seed as a number of 64 bits with a sign.
-
-    ``stream``: of 64 bits, other ones for each function that draws: the same seed in two of them then gives other
-    draws.
-    """
+    """A seed as int64, combined with the `stream` of a function: the same seed draws differently in each function."""
     return ((whole(seed, "seed") ^ stream) + 2**63) % 2**64 - 2**63
 
 
 def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
-    """What draws by weight look numbers up in, worked out once; None where all arcs are drawn alike."""
+    """Running sums for draws by weight, computed once; None for uniform draws."""
     if not weighted:
         return None
     facts = weight_facts(graph.out_csr)

@@ -1,4 +1,4 @@
-"""Orders of vertices in which chance decides, but the same way at every call and on every device."""
+"""Random orders of vertices, the same at every call and on every device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.number import whole
 
-# 2⁶⁴ over the golden ratio: seeds that are near each other become numbers that are far apart.
+# 2⁶⁴ over the golden ratio: nearby seeds become numbers that are far apart.
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
@@ -20,11 +20,9 @@ def scattered(seed: Any) -> int:
 
 
 def random_order(graph: Graph, seed: Any, *, rank: Any = None) -> Any:
-    """The vertices in an order as good as random.
+    """The vertices in a pseudo-random order, on the graph's device; with `rank`, by ascending rank first.
 
-    ``seed``: another seed, another order; ``rank`` (integer array of shape (n,), optional): not negative and below 2³²;
-    who has less comes first, and chance decides among equals. Returns int64 array of shape (n,): on the graph's device:
-    by hashes (finalizer of A. Appleby's MurmurHash3), of the same hash by index.
+    The order is that of hashes (finalizer of A. Appleby's MurmurHash3), then of index. Ranks are integers below 2³².
     """
     xp = array_module(graph.device)
     hashes = xp.arange(graph.n_vertices, dtype=np.uint64) + np.uint64(scattered(seed))

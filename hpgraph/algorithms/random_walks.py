@@ -112,7 +112,7 @@ def node2vec_walk(
 
     Examples
     --------
-    Who never returns follows a path to its end.
+    With a large `p` a walk does not turn back before the end of a path.
 
     >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)

@@ -1,4 +1,4 @@
-"""Whom a search reaches: from each of many vertices, or from any of them."""
+"""Reachability: the vertices reached from each of many sources, or from any of them."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def reach(
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     sources : None, int, or sequence of vertices, names or hpgraph.id
-        None is all vertices, a number that many different ones, drawn with `seed`. One reaches itself.
+        None for all vertices; a number draws that many distinct ones with `seed`. A vertex reaches itself.
     within : int, or number for weights, optional
-        Only vertices so far away at the most: in arcs, or in sums of weights.
+        Largest distance: in arcs, or in sums of weights.
     incoming : bool
-        Whether to follow arcs backwards, and so to ask who reaches the source.
+        Whether to follow arcs backwards: the vertices that reach the source.
     weight : None, bool or str
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere.
@@ -90,7 +90,7 @@ def reach(
         depth = None if limit is None else int(limit)
         return to_device(survey(graph, vertices, incoming=incoming, max_depth=depth).reached, graph.device)
     size = {"counts": 8, "bool": n, "bits": (n + 63) // 64 * 8}[form]
-    check_memory(k * size, f"who is reached from {k:,} vertices, as {form},", graph.device)
+    check_memory(k * size, f"reach from {k:,} sources, as {form},", graph.device)
     counts, flags, bits = xp.zeros(k, np.int64), xp.empty((k if form == "bool" else 0, n), bool), []
     for part, block in blocks_from(graph, vertices, incoming=incoming, weighted=weighted, limit=limit):
         there = block < np.inf if weighted else block >= 0

@@ -1,9 +1,9 @@
-"""A spanning forest with roots, by the Euler tour technique: array operations, where a search would go step by step.
+"""A rooted spanning forest by the Euler tour technique, with array operations only.
 
-R. E. Tarjan, U. Vishkin, "An efficient parallel biconnectivity algorithm", SIAM Journal on Computing 14 (1985). A tree
-whose edges are gone along in both directions is a list of arcs. How far each is from the list's end, found by doubling
-the steps (J. C. Wyllie, "The complexity of parallel computations", Cornell 1979), says which way leads down and when a
-vertex is met first.
+R. E. Tarjan, U. Vishkin, "An efficient parallel biconnectivity algorithm", SIAM Journal on Computing 14 (1985). The
+Euler tour of a tree is a list of its arcs in both directions. List ranking by pointer doubling (J. C. Wyllie, "The
+complexity of parallel computations", Cornell 1979) gives the position of each arc: the first of the two arcs of an edge
+leads from parent to child, and its position orders the vertices.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class RootedForest(NamedTuple):
     parent : array
         The vertex above each; itself where it is a root, which is the least vertex of its component.
     number : array
-        Vertices by number, from 0: a vertex comes before those below it, and these follow each other.
+        Preorder number of each vertex, from 0: the descendants of a vertex follow it contiguously.
     size : array
-        How many vertices are below each, itself among them: they have the numbers from its own on.
+        Number of descendants of each vertex, itself included.
     """
 
     parent: Any
@@ -36,10 +36,7 @@ class RootedForest(NamedTuple):
 
 
 def rooted_forest(arcs: CSR) -> RootedForest:
-    """A spanning forest of a graph, and the order in which a walk around it meets the vertices.
-
-    ``arcs``: symmetric, rows ascending, no arc twice.
-    """
+    """A rooted spanning forest with its preorder, of symmetric arcs in canonical order."""
     n, backend, xp = arcs.shape[0], kernels(arcs.device), array_module(arcs.device)
     plain = arcs.with_data(None, copy=False)
     one, at = backend.spanning_forest(plain)
@@ -55,7 +52,7 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     source, target = source[sorted_], target[sorted_]
     back = xp.argsort(target * n + source)
     first = xp.searchsorted(source, xp.arange(n + 1, dtype=np.int64))
-    # Sorted, not counted: most vertices often lie in one tree, and would wait for each other at one counter.
+    # Sorted, not counted: most vertices often lie in one tree, and would contend for one counter.
     ends = xp.searchsorted(xp.sort(tree), xp.arange(count + 1)).astype(np.int64, copy=False)
     place = _tour(source, back, first, roots[tree], tree, ends, xp)
 
@@ -65,7 +62,7 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     leads[place[down]] = 1
     sizes = ends[1:] - ends[:-1]
     number[roots], size[roots] = ends[:-1], sizes
-    # Each root before has been met without an arc that leads to it.
+    # No arc leads to a root: count the roots before.
     number[child] = xp.cumsum(leads)[place[down]] + tree[child]
     size[child] = (place[back[down]] - place[down] + 1) // 2
     parent[child] = source[down]

@@ -1,6 +1,6 @@
 """One shortest path from one vertex to another, found from both ends.
 
-Two searches that meet in the middle look at far less of most graphs than one that goes all the way (I. Pohl,
+Bidirectional search visits a far smaller part of most graphs than a search from one end (I. Pohl,
 "Bi-directional search", Machine Intelligence 6 (1971)).
 """
 
@@ -48,9 +48,9 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
 
     Notes
     -----
-    On the CPU one thread searches, and memory is taken for what it meets: up to 16 bytes a vertex, 26 with weights. On
-    the GPU balls around both ends grow superstep by superstep, in 24 to 40 bytes a vertex. A directed graph is
-    transposed first, and keeps that.
+    On the CPU one thread searches, and takes memory for the vertices it reaches: up to 16 bytes a vertex, 26 with
+    weights. On the GPU balls around both ends grow superstep by superstep, in 24 to 40 bytes a vertex. A directed graph
+    is transposed first, and keeps that.
 
     References
     ----------

@@ -40,9 +40,9 @@ class SimilarPairs(ResultTable, columns=("score", "source", "target"), ends=("so
     source, target : integer arrays of shape (k,)
         Indices of the vertices, on the graph's device.
     score : float64 or int64 array of shape (k,)
-        Of each pair.
+        Similarity of each pair.
     graph : Graph
-        Whose vertices they are.
+        The graph of the vertices.
     """
 
     source: Array
@@ -228,7 +228,7 @@ def _rows_again(place: Any, target: Any, score: Any, rows: int, n: int) -> CSR:
 
 
 def _factors(graph: Graph, measure: Measure) -> tuple[CSR, CSR, str]:
-    """The matrices whose product holds what vertices have in common, and its semiring."""
+    """The factors and the semiring of the product that holds the weight of common neighbours."""
     rows, common = measure.rows, measure.common
     turned = rows
     if graph.directed:
@@ -242,12 +242,12 @@ def _factors(graph: Graph, measure: Measure) -> tuple[CSR, CSR, str]:
 
 
 def _bounds(left: CSR, right: CSR, vertices: Any) -> list[int]:
-    """Where blocks of rows begin and end, so that the pairs of each fit the memory meant for it."""
+    """Boundaries of blocks of rows such that the pairs of each fit its memory."""
     lengths = right.degrees.astype(np.float64)
     pairs = mxv(matrix_of_csr(left.with_data(None)), lengths, "plus_second")
     device = left.device
     most = max(1, min(_MAX_PAIRS, free_memory(device) // _SHARE // _PAIR_BYTES))
-    # The last pair of a row may be everyone.
+    # A row has at most n pairs.
     pairs = to_device(array_module(device).minimum(pairs, left.shape[1])[vertices], "cpu")
     ends = np.cumsum(pairs)
     cuts = np.searchsorted(ends, np.arange(most, ends[-1] if len(ends) else 0, most), side="right")
@@ -255,11 +255,11 @@ def _bounds(left: CSR, right: CSR, vertices: Any) -> list[int]:
 
 
 def _finished(measure: Measure, common: Any, source: Any, target: Any) -> Any:
-    """The measure of pairs from what they have in common."""
+    """The measure of pairs, from the weight of their common neighbours."""
     if measure.form == COMMON:
         return common
     xp = array_module(common)
-    # As kernels: from the lower vertex on.
+    # In the order of the kernels, for the same rounding: the lower vertex first.
     a, b = measure.sizes[xp.minimum(source, target)], measure.sizes[xp.maximum(source, target)]
     if measure.form == JACCARD:
         size = a + b - common - (_themselves(measure.arcs, source, target) if measure.looped else 0)
@@ -273,9 +273,9 @@ def _finished(measure: Measure, common: Any, source: Any, target: Any) -> Any:
 
 
 def _themselves(arcs: CSR, source: Any, target: Any) -> Any:
-    """What the two vertices of pairs have in common that are these themselves."""
+    """Weight of the common neighbours of each pair that are one of the two vertices."""
     work, found = kernels(arcs.device), 0
-    # A vertex and itself have it once.
+    # If source == target, it counts once.
     for one, other, counts in ((source, target, True), (target, source, source != target)):
         at, loop = work.positions_of(arcs, other, one), work.positions_of(arcs, one, one)
         both = (at >= 0) & (loop >= 0) & counts
@@ -285,7 +285,7 @@ def _themselves(arcs: CSR, source: Any, target: Any) -> Any:
 
 
 def degree_of_common(graph: Graph, incoming: bool) -> Any:
-    """How many have each vertex for a neighbour; a loop of an undirected graph has two ends."""
+    """Number of vertices that have each vertex as a neighbour; a loop of an undirected graph counts twice."""
     if not graph.directed:
         return graph.degree
     return graph.out_degree if incoming else graph.in_degree
@@ -298,6 +298,6 @@ def inverse(degree: Any) -> Any:
 
 
 def inverse_log(degree: Any) -> Any:
-    """Who has one neighbour alone is in common to nobody but a vertex and itself: infinity there."""
+    """1 / log(degree); infinity for degree 1, a neighbour that only a vertex and itself have in common."""
     xp = array_module(degree)
     return xp.where(degree > 1, 1 / xp.log(xp.maximum(degree, 2)), np.inf)

@@ -44,22 +44,22 @@ def jaccard(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one neighbours are those to whom arcs lead, where NetworkX refuses.
+        The graph. In a directed one out-neighbours are compared, where NetworkX refuses.
     pairs : (source, target), sequence of pairs, or array of shape (k, 2), optional
         Which pairs, by name or by index: a tuple of two arrays or lists, or a list of pairs ``(u, v)``. Without it all
-        pairs that have a neighbour in common; NetworkX gives all others too, whose coefficient is 0.
+        pairs with a common neighbour; NetworkX also gives all others, with coefficient 0.
     top : int, optional
-        Instead of all pairs, the so many best of each vertex.
+        Only the `top` most similar of each vertex.
     vertices : sequence or array of vertices, names or hpgraph.id, optional
         Instead of all, only pairs of these with any vertex.
     joined : bool
-        Whether pairs count that an edge joins already, which NetworkX leaves out. It makes no difference to `pairs`.
+        Whether to include adjacent pairs, which NetworkX leaves out. It has no effect on `pairs`.
     weight : None, bool or str
         What an arc counts: None 1, True its weight, so that common neighbours count the lesser of two weights and the
         size of a row is their sum. A string names the attribute where `G` is a NetworkX graph, and "weight" means
         True elsewhere.
     incoming : bool
-        Whether to compare who has arcs to the two vertices, rather than to whom they have arcs.
+        Whether to compare in-neighbours rather than out-neighbours.
 
     Returns
     -------
@@ -105,7 +105,7 @@ jaccard_coefficient = jaccard
 
 
 def _by_weights(G: Any, kind: int, weight: Any, incoming: bool, *what: Any) -> Any:
-    """What `jaccard` and its kin give: they differ in what they make of the sums of two rows and of their meet."""
+    """Shared body of `jaccard` and the like, which differ in the formula over two rows' sums and their intersection."""
     graph, weighted = with_weights(G, weight)
     return similar(graph, measure_of(graph, kind, weighted=weighted, incoming=incoming), *what)
 
@@ -356,7 +356,7 @@ def common_neighbors(
     joined: bool = False,
     incoming: bool = False,
 ) -> Any:
-    """How many neighbours two vertices have in common; or who they are.
+    """The number of common neighbours of two vertices, or these neighbours.
 
     Parameters
     ----------

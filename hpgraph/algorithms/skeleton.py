@@ -1,10 +1,10 @@
-"""Where a graph holds together by one edge or one vertex, from any spanning forest and by array operations.
+"""Bridges and biconnected components from any spanning forest, with array operations only.
 
-X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably fast and space-efficient parallel biconnectivity", PPoPP'23, after
-R. E. Tarjan, U. Vishkin, "An efficient parallel biconnectivity algorithm", SIAM Journal on Computing 14 (1985). Of a
-graph's edges the skeleton leaves out those between a vertex and one above it, and tree edges whose lower end reaches
-nothing outside of what is below the upper one. The connected components of the others are the biconnected components,
-each without the vertex that it hangs on.
+X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably fast and space-efficient parallel biconnectivity", PPoPP'23, after R. E.
+Tarjan, U. Vishkin, "An efficient parallel biconnectivity algorithm", SIAM Journal on Computing 14 (1985). The skeleton
+is the graph without the back edges, and without the tree edges from a parent to a child with a subtree that reaches no
+vertex outside the parent's subtree. Its connected components are the biconnected components, each without its top
+vertex.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hpgraph.kernels.backend import kernels
 
 
 class Reach(NamedTuple):
-    """How far the edges outside the forest lead from what is below each vertex: the least and the greatest number.
+    """The least and the greatest preorder number that non-tree edges reach from each vertex's subtree.
 
     Attributes
     ----------
     low, high : int64 arrays of shape (n,)
-        Of the vertices below, and of their neighbours by edges outside the forest.
+        Over the subtree's vertices and their neighbours by non-tree edges.
     """
 
     low: Any
@@ -41,7 +41,7 @@ class Blocks(NamedTuple):
     label : int64 array of shape (n,)
         The component of the edge from each vertex to its parent; -1 for roots.
     top : int64 array of shape (count,)
-        The vertex of each component that is above the others.
+        The top vertex of each component.
     """
 
     label: Any
@@ -49,10 +49,9 @@ class Blocks(NamedTuple):
 
 
 def searched(arcs: CSR) -> tuple[RootedForest, Any, Reach]:
-    """A spanning forest, which arcs are its own, and the reach of each vertex.
+    """A spanning forest, a mask of the tree arcs, and the reach of each vertex.
 
-    ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Returns RootedForest, array of bool of
-    shape (nnz,), Reach.
+    ``arcs``: symmetric, rows ascending, no arc twice; loops are ignored.
     """
     check_memory(150 * arcs.shape[0] + 30 * arcs.nnz, "a rooted spanning forest", arcs.device)
     plain = arcs.with_data(None, copy=False)
@@ -66,7 +65,7 @@ def searched(arcs: CSR) -> tuple[RootedForest, Any, Reach]:
 
 
 def _below(values: Any, forest: RootedForest, better: Any) -> Any:
-    """The best of the values below each vertex: of two stretches of 1, 2, 4, ... numbers that cover them."""
+    """The best value over each vertex's subtree: a range query by two intervals of a sparse table."""
     xp = array_module(values)
     table, found = xp.empty_like(values), xp.empty_like(values)
     table[forest.number] = values
@@ -82,10 +81,7 @@ def _below(values: Any, forest: RootedForest, better: Any) -> Any:
 
 
 def bridge_ends(arcs: CSR) -> Any:
-    """The lower end of each bridge in a rooted forest, and its parent.
-
-    Returns int64 array of shape (k, 2).
-    """
+    """The child and the parent of each bridge, shape (k, 2)."""
     xp = array_module(arcs.device)
     forest, _, reach = searched(arcs)
     below = reach.high < forest.number + forest.size

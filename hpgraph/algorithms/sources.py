@@ -12,10 +12,10 @@ from hpgraph.core.number import whole
 
 
 def sources_of(graph: Graph, sources: Any, seed: int | None = None, argument: str = "sources") -> np.ndarray:
-    """Vertices to start from, as indices.
+    """Source vertices as int64 indices in NumPy.
 
-    ``sources``: none means every vertex; a number so many of them, drawn without replacement; else they are listed, and
-    may be listed twice. Returns int64 array: in NumPy, in the order given; those drawn ascend.
+    ``sources``: None for every vertex; a number draws that many without replacement, ascending; a list keeps its order
+    and repetitions.
     """
     n = graph.n_vertices
     if sources is None:

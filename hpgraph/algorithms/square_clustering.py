@@ -36,7 +36,7 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Directions, loops and weights make no difference.
     vertices : sequence of vertices, names or hpgraph.id, optional
-        Whose; by default all vertices'.
+        Vertices to compute it for; by default all.
 
     Returns
     -------

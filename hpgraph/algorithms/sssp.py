@@ -2,7 +2,7 @@
 
 Where no weight is negative the active vertices are taken in buckets of distance (Δ-stepping, U. Meyer, P. Sanders,
 "Δ-stepping: a parallelizable shortest path algorithm", 2003, with two buckets as in A. Davidson et al., IPDPS'14);
-otherwise it is Bellman–Ford over the vertices whose distance changed, with a look for negative cycles now and then.
+otherwise it is Bellman–Ford over the vertices whose distance changed, with periodic checks for negative cycles.
 Distances are minima of sums along paths, so their values do not depend on the order of events: they repeat bit for bit.
 """
 
@@ -213,7 +213,7 @@ def sssp(
     program = SingleDistances if _dtype_of(graph) == np.float32 else Distances
     width, ceiling = bucket_width(graph, facts) if delta is None else delta, cutoff
     if isinstance(graph, StreamedGraph):
-        # Superstep by superstep there are no buckets: where pages are brought, an arc more costs nothing.
+        # The general loop has no buckets: where pages are streamed, further arcs of a page cost nothing.
         width = ceiling = None
     if starts is not None:
         distance, traces = _many(program, graph, starts, facts, ceiling, width, lanes)

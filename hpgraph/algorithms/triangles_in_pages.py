@@ -1,9 +1,9 @@
 """Triangles of a graph in pages: blocks of rows of its arcs towards higher degree, two of them in memory at a time.
 
-Every triangle u, v, w, in the order of degrees, is met at its arc u → v, as a vertex w that both have an arc to. So the
-rows of one block are multiplied by those of another, at the places of the arcs that lead from the one to the other: the
-sum of L ⊗ (L ⊕.⊗ Lᵀ) over plus_pair, by blocks. With b blocks the pages are read b times: in the order of m² / memory
-arcs, as in X. Hu, Y. Tao, C.-W. Chung, "Massive graph triangulation", SIGMOD'13.
+Every triangle u, v, w, in the order of degrees, is found at its arc u → v, as a common out-neighbour w. So the rows of
+one block are multiplied by those of another, masked by the arcs from the one to the other: the sum of L ⊗ (L ⊕.⊗ Lᵀ)
+over plus_pair, by blocks. With b blocks the pages are read b times: in the order of m² / memory arcs, as in X. Hu, Y.
+Tao, C.-W. Chung, "Massive graph triangulation", SIGMOD'13.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
 from hpgraph.semiring.product import product_of
 
-# Bytes of an arc of a block: its id in two blocks, and once more while a block is put together; and of one of the arcs
-# between two blocks, what a product at these places takes.
+# Bytes an arc of a block: its id in two blocks, and a copy while a block is built; and of an arc between two blocks,
+# the work space of the masked product.
 _ARC = 24
 
 

@@ -49,8 +49,8 @@ def truss_number(G: Graph | Any) -> Array:
     Notes
     -----
     Beside the graph and its degree order it takes some 42 bytes an edge on the CPU, 57 on the GPU. Every triangle is
-    met twice: when all are counted, and when its first edge goes. What that takes is bounded by the sum, over all
-    edges, of the lesser degree of their ends.
+    enumerated twice: in the initial count, and when its first edge is removed. The time is bounded by the sum, over
+    all edges, of the lesser degree of their ends.
 
     References
     ----------
@@ -116,7 +116,7 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     graph = as_graph(G).undirected
     backend, xp = kernels(graph.device), array_module(graph.device)
     if graph.device == "cpu" or graph.out_csr.nnz >= _MANY_ARCS * graph.n_vertices:
-        # Who has too few neighbours goes, and then who has too few left. With loops some more stay than must.
+        # Remove vertices of degree < k - 1 repeatedly. Loops count here, so some more vertices may stay.
         inside = backend.generations(graph.out_csr, xp.maximum(graph.out_degree - (k - 2), 0)) < 0
         if int(inside.sum()) < graph.n_vertices:
             graph = graph.subgraph(inside)

@@ -13,10 +13,9 @@ from hpgraph.core.device import array_module, native, to_device, unmasked
 
 
 def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any]) -> Any:
-    """One number for each vertex.
+    """One number for each vertex, in a new array on the graph's device.
 
-    ``given`` (number, array of length n, or dict): a dict gives values by vertex, 0 to the others. Returns array of
-    shape (n,): on the graph's device; not the caller's.
+    ``given``: a number, an array of length n, or a dict of values by vertex, 0 for the others.
     """
     xp, n = array_module(graph.device), graph.n_vertices
     if isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""The commands that search from many vertices: who is central, and how far apart vertices lie."""
+"""The commands that search from many vertices: centralities and distances."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     command("info", "what a graph file holds", commands.info, graph)
     convert = command("convert", "write a graph in another format; as .hpg it need not fit into memory",
                       commands.convert, graph)  # fmt: skip
-    convert.add_argument("target", metavar="OUT", help="the file, whose suffix says the format")
+    convert.add_argument("target", metavar="OUT", help="the file; its suffix selects the format")
     convert.add_argument("--compression", choices=["gaps", "none"], help="how ids are stored (default: gaps)")
 
     bfs = command("bfs", "steps from a source to every vertex", commands.bfs, compute)
@@ -95,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
     heat.add_argument("--laplacian", choices=["combinatorial", "normalized", "random-walk"], default="combinatorial")
     heat.add_argument("--top", type=_count, default=10, metavar="N", help="print the N hottest vertices (default: 10)")
     heat.add_argument("--weighted", action="store_true", help="weights multiply what goes along an arc")
-    similar = command("similar", "who is most like a vertex, by common neighbours", random_choices.similar, compute)
+    similar = command("similar", "the most similar vertices, by common neighbours", random_choices.similar, compute)
     similar.add_argument(
         "--measure", default="jaccard", help="what is compared (default: jaccard)",
         choices=["jaccard", "overlap", "sorensen", "cosine", "common_neighbors", "adamic_adar", "resource_allocation"],
@@ -174,7 +174,7 @@ def parser() -> argparse.ArgumentParser:
     clustering.add_argument("--weighted", action="store_true", help="triangles count by their weights")
     clustering.add_argument("--top", type=_count, default=0, metavar="N", help="print the N first vertices")
 
-    cores = command("cores", "core numbers: who is among many who have many neighbours", structures.cores, compute)
+    cores = command("cores", "core numbers: the largest k of a k-core with the vertex", structures.cores, compute)
     cores.add_argument("--top", type=_count, default=0, metavar="N", help="print the N first vertices")
     colors = command("colors", "a colour for each vertex, other than its neighbours'", structures.colors, compute)
     colors.add_argument(

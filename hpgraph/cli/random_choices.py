@@ -1,4 +1,4 @@
-"""The commands for likeness and chance: who is like a vertex, walks and samples that start from it."""
+"""The commands for similarity, random walks and sampling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hpgraph.cli.output import called, plural, print_top, save, timed
 
 
 def similar(arguments: Any) -> None:
-    """Who is most like a vertex."""
+    """The vertices most similar to a vertex."""
     import numpy as np
 
     import hpgraph as hpg

@@ -1,4 +1,4 @@
-"""Vertices dealt out between parts so that each has as many, and hubs among them as others."""
+"""Cyclic partition: vertices by falling degree, round-robin, so that parts have equal numbers and equal hubs."""
 
 from __future__ import annotations
 
@@ -9,25 +9,22 @@ import numpy as np
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 
-# Of which bounds of parts are multiples: no word of a bitmask belongs to two.
+# Bounds of parts are multiples of this: no word of a bitmask belongs to two parts.
 GRAIN = 64
 
 
 def dealt(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray]:
-    """Vertices in order of falling degree, dealt out like cards.
+    """Vertices in order of falling degree, assigned to parts round-robin; the hubs of a part come first.
 
-    Each part has as many vertices, hubs among them as others, and its hubs come first, next to each other in memory.
-
-    ``degrees`` (integer array of shape (n,)). Returns ``order, place`` (arrays of shape (n,)): the vertex at each
-    place, and the place of each vertex; ``bounds`` (int64 NumPy array of shape (parts + 1,)): where parts begin:
-    multiples of 64, so that the last part is a little smaller.
+    Returns ``order, place`` (arrays of shape (n,)), the vertex at each place and the place of each vertex; ``bounds``
+    (int64 NumPy array of shape (parts + 1,)), where parts begin: multiples of 64, so the last part may be smaller.
     """
     xp, n = array_module(degrees), len(degrees)
     falling = xp.argsort(-degrees, kind="stable")
     size = min(-(-n // (GRAIN * parts)) * GRAIN, n)
     bounds = np.minimum(np.arange(parts + 1) * size, n)
     sizes = np.diff(bounds)
-    # Whoever has room gets a card in each round: all parts as long as the smallest has, then those that are left.
+    # Round-robin into parts that are not full: all parts up to the smallest size, then the larger ones.
     dealt_to: list[list[Any]] = [[] for _ in range(parts)]
     begin = given = 0
     for least in np.unique(sizes[sizes > 0]).tolist():

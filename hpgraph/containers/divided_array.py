@@ -13,11 +13,11 @@ from hpgraph.core.devices import Devices, bring, place_of
 
 
 class DividedArray:
-    """Values that stay where they were worked out: a piece a device.
+    """Values that stay on the devices that computed them: a piece each.
 
-    ``hpgraph.run(..., apart=True)`` and ``hpgraph.pagerank(..., apart=True)`` on a graph on several GPUs give them, and
-    they are taken where properties, personalizations, starts and operands of a `DividedMatrix` are. ``numpy.asarray``
-    brings them together in main memory.
+    ``hpgraph.run(..., apart=True)`` and ``hpgraph.pagerank(..., apart=True)`` on a graph on several GPUs return
+    them, and accept them as properties, personalizations, starts and operands of a `DividedMatrix`. ``numpy.asarray``
+    gathers them in main memory.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class DividedArray:
         return int(self.bounds[-1])
 
     def vertices(self, number: int) -> Any:
-        """Of whom the values of a piece are.
+        """The vertices of the values of a piece.
 
         Parameters
         ----------
@@ -226,5 +226,5 @@ class DividedArray:
 
 
 def gathered(values: Any) -> Any:
-    """Values in pieces brought together on the first device; anything else as it is."""
+    """Values in pieces gathered on the first device; anything else unchanged."""
     return values.gather() if isinstance(values, DividedArray) else values

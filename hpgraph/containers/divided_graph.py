@@ -20,8 +20,8 @@ from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.formats.ownership import read_only
 
-# Times as many vertices in the largest range as in an even one, from which vertices are dealt out anew: what is done
-# for each vertex, and what ranges tell each other of theirs, would else wait for one device.
+# Ratio of the largest to the mean range above which vertices are repartitioned round-robin: vertex work and exchange
+# would otherwise wait for one device.
 UNEVEN = 1.5
 
 
@@ -29,8 +29,8 @@ class DividedGraph(Graph):
     """A graph on several GPUs: ``G.to("cuda:0,1")``, or ``hpgraph.Graph(..., device="cuda:all")``, makes one.
 
     Vertices are divided into ranges of about equally many arcs. Algorithms and vertex programs take it as any other
-    graph; results lie on the first device, in the order of the graph's own ids. What is not made for several devices
-    works on the whole graph, which is put together on the first one when it is first asked for.
+    graph; results lie on the first device, in the order of the graph's own ids. Other algorithms run on
+    the whole graph, which is gathered on the first device on first use.
 
     Attributes
     ----------
@@ -38,12 +38,12 @@ class DividedGraph(Graph):
         One a device.
     devices : Devices
     order : array of vertex ids, or None
-        Where vertices were dealt out anew, so that ranges are even: the id of the vertex that shards know by the number
-        of each place. On the first device.
+        If vertices were repartitioned for even ranges: the id of the vertex at each number of the shards' numbering. On
+        the first device.
     place : array of vertex ids, or None
-        The other way: by what number shards know each vertex.
+        Its inverse: the number of each vertex in the shards' numbering.
     memory : int or None
-        Bytes of each device for its shard and what belongs to vertices; None for what is free.
+        Bytes of each device for its shard and vertex data; None for what is free.
 
     Examples
     --------
@@ -257,7 +257,7 @@ class DividedGraph(Graph):
         return self.in_own_order(self.degrees_of_shards(of))
 
     def degrees_of_shards(self, of: str) -> Any:
-        """Rows' lengths of "out_csr" or "in_csr", by the shards' numbers, on the first device."""
+        """Row lengths of "out_csr" or "in_csr", in the shards' numbering, on the first device."""
         lengths = []
         for shard in self.shards:
             with shard.device.here:
@@ -265,11 +265,11 @@ class DividedGraph(Graph):
         return joined(lengths, self.shards[0].device)
 
     def in_own_order(self, values: Any) -> Any:
-        """Values by the shards' numbers, on the first device, brought into the order of the graph's ids."""
+        """Values in the shards' numbering, on the first device, reordered by the graph's ids."""
         return values if self.place is None else values[self.place]
 
     def apart(self, values: Any) -> DividedArray:
-        """Values by the graph's ids, each brought to the device of its vertex.
+        """Values by the graph's ids, each copied to the device of its vertex.
 
         Parameters
         ----------
@@ -286,11 +286,11 @@ class DividedGraph(Graph):
         return DividedArray(pieces, self.order, self.place)
 
     def in_order_of_shards(self, values: Any) -> Any:
-        """Values by the graph's ids, on the first device, brought into the order of the shards' numbers."""
+        """Values by the graph's ids, on the first device, reordered by the shards' numbering."""
         return values if self.order is None else values[self.order]
 
     def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """What was worked out from the graph under a name; built now if it is not there."""
+        """The cached result of `build` under a name; built on first use."""
         return self._layouts.once(name, build)
 
     @property
@@ -332,10 +332,7 @@ class DividedGraph(Graph):
 def divide(
     graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None, memory: int | None = None
 ) -> DividedGraph:
-    """A graph divided between devices.
-
-    ``memory``: bytes of each device for its shard and what belongs to vertices.
-    """
+    """A graph divided between devices; `memory`: bytes of each for its shard and vertex data."""
     places = [Devices.of(one) for one in devices]
     csr, both = graph.out_csr, graph.directed
     xp = array_module(csr.indptr)

@@ -41,9 +41,9 @@ class PageShard(NamedTuple):
 class DividedStreamedGraph(StreamedGraph):
     """A graph in pages for several GPUs: ``hpgraph.open("web.hpg", device="cuda:0,1", memory="20GiB")`` makes one.
 
-    Vertices are divided into ranges of about equally many arcs. Each GPU brings the pages of its own ones over its own
-    link, and keeps what it has room for. Vertex programs run on all of them, what is not made of vertex programs on the
-    first one; results lie there.
+    Vertices are divided into ranges of about equally many arcs. Each GPU loads the pages of its own vertices over
+    its own link, and caches as many as fit. Vertex programs run on all GPUs, other algorithms on the first, which also
+    holds the results.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class DividedStreamedGraph(StreamedGraph):
     in_order_of_shards = in_own_order
 
     def apart(self, values: Any) -> DividedArray:
-        """Values by the graph's ids, each brought to the device of its vertex."""
+        """Values by the graph's ids, each copied to the device of its vertex."""
         return DividedArray.of(values, self.bounds, self.places)
 
     def in_pieces(self, pieces: Sequence[Any]) -> DividedArray:

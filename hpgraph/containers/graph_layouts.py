@@ -24,7 +24,7 @@ class GraphLayouts:
 
     _names: Names | None
     _layouts: Layouts
-    # The GPU that it was brought to by number, where that was not the current one.
+    # The GPU that it was copied to by number, if that was not the current one.
     _index: int | None = None
 
     def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
@@ -71,7 +71,7 @@ class GraphLayouts:
 
     @property
     def at_hand(self) -> Self:
-        """The graph that work is done on: this one, unless it lies elsewhere and is small enough to be brought.
+        """The graph to compute on: this one, if it is on the current device.
 
         Raises
         ------

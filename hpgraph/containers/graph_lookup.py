@@ -1,4 +1,4 @@
-"""What a graph is asked: its vertices one by one, its edges, who is next to whom."""
+"""Queries on a graph: single vertices, edges, neighbours."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class GraphLookup(GraphStorage):
         return self._row(vertex, names, by_target=False)
 
     def predecessors(self, vertex: Any, *, names: bool = True) -> Any:
-        """Where the arcs that reach a vertex come from; of a directed graph this builds `in_csr`, which is kept.
+        """The in-neighbours of a vertex; of a directed graph this builds `in_csr`, which is cached.
 
         Parameters
         ----------
@@ -165,8 +165,8 @@ class GraphLookup(GraphStorage):
         Parameters
         ----------
         source, target : hashable or hpgraph.id, or arrays or sequences of them
-            Names, or indices where the graph has no names. One alone meets each of the others. A tuple is a sequence,
-            unless a vertex has it for a name.
+            Names, or indices where the graph has no names. A single one is broadcast. A tuple is a sequence, unless
+            a vertex has it as a name.
 
         Returns
         -------

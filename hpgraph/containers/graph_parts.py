@@ -119,7 +119,7 @@ class GraphParts(GraphLookup):
             for the device as a vertex program's functions are: it gets indices, and 1 for the weight where there is
             none. Of an undirected graph it is asked once an edge, its source being the lower index.
         vertices : array of bool, Bitmask, array or sequence of vertices, optional
-            Which vertices stay, as for `subgraph`. Without it all do, also those whose edges have gone.
+            Vertices to keep, as for `subgraph`. Without it all, including those that lose their edges.
 
         Returns
         -------

@@ -35,7 +35,7 @@ class GraphSets(GraphParts):
         ----------
         source, target : array or sequence of vertices, shape (k,)
             Ends: names, or indices where the graph has no names. Names that are new become vertices after those that
-            are there, in the order in which they are first met, sources before targets. Instead of both, pairs
+            are there, in the order in which they first appear, sources before targets. Instead of both, pairs
             ``(u, v)`` in a list or an array of shape (k, 2).
         weight : array or sequence of real numbers, shape (k,), optional
             An edge that is there takes the new weight. Where either has weights and the other none, the others weigh 1.

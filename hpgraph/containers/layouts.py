@@ -13,9 +13,9 @@ from hpgraph.formats import CSR, ELL, HYB, Storage
 
 
 class Layouts:
-    """Layouts and what else is worked out from them, by name: each built when first asked for, then kept.
+    """Cache of layouts and of values computed from them, by name: each is built on first use.
 
-    Several threads may ask at once: the first builds, the others wait.
+    Thread-safe: the first thread builds, the others wait.
 
     Attributes
     ----------

@@ -280,7 +280,7 @@ class MatrixStorage:
         return object.__new__(type(self))._set(layouts, self._turned, self._format)
 
     def copy(self) -> Self:
-        """The same matrix once more: assignment to one leaves the other as it was.
+        """A copy of the matrix: assignment to one does not change the other.
 
         Returns
         -------

@@ -28,10 +28,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def neighbors_of(nodes: list[Any], rows: list[Any]) -> tuple[Int64s, Indices]:
-    """Who is next to whom, in the order in which NetworkX lists neighbours; parallel edges count once.
-
-    Returns ``indptr`` (int64 array of shape (n + 1,)).
-    """
+    """Adjacency as ``indptr, indices``, in the order in which NetworkX lists neighbours; parallel edges count once."""
     indptr = np.zeros(len(nodes) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])
     indices = np.empty(indptr[-1], index_dtype(len(nodes)))
@@ -108,10 +105,10 @@ def _by_dict(nodes: list[Any]) -> Rule:
 
 
 class _Places:
-    """Where each of some distinct integers lies among them: multiplicative hashing, all that are asked for at once.
+    """Position of each of some distinct integers: vectorized multiplicative hashing.
 
-    One value keeps each slot. Those that lost theirs stand in a table of their own, and so on; where half of the values
-    did, which chance does not bring about, they are searched for.
+    One value keeps each slot. The values that collide go into a further table, and so on; if half of them collide,
+    which is improbable for random values, binary search replaces the table.
     """
 
     def __init__(self, known: Int64s) -> None:

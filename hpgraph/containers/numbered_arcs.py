@@ -25,7 +25,7 @@ def by_source(csr: CSR) -> CSR:
 def by_target(numbered: CSR, transposed: CSR | None) -> CSR:
     """The transpose of numbered entries: their numbers become a permutation.
 
-    ``transposed``: the transpose, if there is one already: its row pointers and columns are then shared.
+    ``transposed``: the transpose, if it exists: its row pointers and columns are then shared.
     """
     made = kernels(numbered.device).transpose(numbered)
     if transposed is None:
@@ -34,9 +34,6 @@ def by_target(numbered: CSR, transposed: CSR | None) -> CSR:
 
 
 def reverses(csr: CSR) -> Any:
-    """Where entry (j, i) lies for each entry (i, j), -1 where there is none.
-
-    ``csr``: its rows sorted. Returns integer array of length nnz.
-    """
+    """Position of entry (j, i) for each entry (i, j) of a matrix with sorted rows, -1 if there is none."""
     places = kernels(csr.device).positions_of(csr, csr.indices, csr.expand_rows())
     return places.astype(number_type(csr.nnz), copy=False)

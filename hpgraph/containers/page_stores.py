@@ -16,7 +16,7 @@ from hpgraph.kernels.out_of_core import Store
 class PageStores(Lock):
     """The stores of a graph's pages, within its budgets, and the lock under which they are used.
 
-    ``budgets``: `memory` and `host_memory`: bytes, or None.
+    ``budgets``: `memory` and `host_memory` in bytes, or None.
     """
 
     def __init__(
@@ -25,11 +25,11 @@ class PageStores(Lock):
         super().__init__()
         self._sides, self._device = sides, device
         self.budgets, self.options = budgets, options
-        # What is left of the budgets while some of them is lent.
+        # Remaining budgets while a part of them is lent.
         self._left = budgets
         self._open: dict[tuple[int, bool], Store] = {}
         self._moved, self._depth = 0, 0
-        # Of the shards of a graph on several devices; whoever holds this lock uses those too.
+        # Stores of the shards of a graph on several devices; this lock protects them too.
         self.parts: list[PageStores] = []
 
     @property
@@ -55,7 +55,7 @@ class PageStores(Lock):
                             store.end_pass()
 
     def of(self, pages: Pages, weighted: bool) -> Store:
-        """Where one side's arcs come from, with or without weights; to be used under the lock, and not to be kept."""
+        """The store of one side's arcs, with or without weights; use it under the lock, and do not keep it."""
         key = id(pages), weighted
         if key not in self._open:
             # Weights lie apart, and a store without them serves what needs none: one of the two at a time, unless main
@@ -76,7 +76,7 @@ class PageStores(Lock):
 
     @property
     def moved(self) -> int:
-        """Bytes that were brought so far: read, copied, or as predicted read in place."""
+        """Bytes transferred so far: read, copied, or predicted to be read in place."""
         return self._moved + sum(store.moved for store in self.opened) + sum(part.moved for part in self.parts)
 
     def close_own(self) -> None:

@@ -256,7 +256,7 @@ def _largest(values: Any, k: int) -> Any:
         above, equal = np.flatnonzero(held > least), np.flatnonzero(held == least)
         kept = np.concatenate((above, equal))[:k] if k else equal[:0]
         there, held = there[kept], held[kept]
-    # Unsigned numbers have no negatives: sorted backwards, twice turned round.
+    # Unsigned numbers have no negatives: reverse, sort, reverse.
     order = len(held) - 1 - np.argsort(held[::-1], kind="stable")[::-1]
     return there[order]
 

@@ -56,9 +56,9 @@ def row_blocks(
     graph: StreamedGraph, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None,
     pages: slice = slice(None),
 ) -> Iterator[RowBlock]:  # fmt: skip
-    """The arcs of a graph in pages, as blocks of rows; to be gone through within `graph.exclusive()`.
+    """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`.
 
-    ``weighted``: whether weights are wanted, where there are any; None is as the pages are read already.
+    ``weighted``: whether to read weights, if any; None is as the pages are read already.
     """
     store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
     if store is None:
@@ -79,10 +79,7 @@ def _block(window: Window, n: int) -> RowBlock:
 def arcs_that(
     graph: StreamedGraph, rows: Bitmask | None, holds: Callable[[Any, Any], Any], *, weighted: bool = False
 ) -> CSR:
-    """The arcs of some rows for which something holds, as a matrix in memory.
-
-    ``rows``: which rows; None for all. Returns CSR, shape (n, n): on the graph's device.
-    """
+    """The arcs of some rows, None for all, for which `holds(source, target)`, as an (n, n) matrix on the device."""
     xp, n = array_module(graph.device), graph.n_vertices
     counts, ids = xp.zeros(n, np.int64), [xp.empty(0, graph.id_dtype)]
     values: list[Any] = [] if not weighted or graph.dtype is None else [xp.empty(0, graph.dtype)]

@@ -59,10 +59,7 @@ def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
 
 
 def stacked(parts: Sequence[CSR], order: Any, device: Devices) -> CSR:
-    """The rows of all shards as one square matrix, on a device.
-
-    ``parts``: rows of each shard, in the order of the shards.
-    """
+    """The rows of all shards, in their order, as one square matrix on a device."""
     n, weighted = parts[0].shape[1], parts[0].data is not None
     lengths = []
     for part in parts:

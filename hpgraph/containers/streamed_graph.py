@@ -27,16 +27,16 @@ from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
 class StreamedGraph(StreamedLookup):
     """A graph in pages, for a device whose memory its topology does not fit.
 
-    Vertex programs, and the algorithms that are made of them, run on it as on any other graph; what belongs to vertices
-    lies on the device. What needs the whole topology at once says so.
+    Vertex programs, and the algorithms built on them, run on it as on any other graph; vertex data are on the device.
+    Algorithms that need the whole topology at once raise an error.
 
     Parameters
     ----------
     out_pages : Pages
         The arcs by source.
     in_pages : Pages, optional
-        The arcs by target, of a directed graph. Without them a program can push along arcs only, or, of arcs turned
-        round, gather.
+        The arcs by target, of a directed graph. Without them a program can only push along arcs, or gather
+        along reversed ones.
     directed : bool
         Whether some arc lacks its reverse.
     names : sequence, optional
@@ -45,8 +45,8 @@ class StreamedGraph(StreamedLookup):
         Where to work.
     memory : int, optional
         Bytes of the device's memory for the topology: offsets, buffers, and pages that are kept. None is no limit on
-        the CPU, and on the GPU half of what is free. Where it has room for three times the plain arcs, algorithms bring
-        them all, the first time, and run as in memory.
+        the CPU, and on the GPU half of what is free. If it has room for three times the plain arcs, algorithms load
+        them all on first use, and run as in memory.
     host_memory : int, optional
         Bytes of main memory for pages that come from a file, and on the GPU for the pinned copy of any pages.
 
@@ -126,12 +126,12 @@ class StreamedGraph(StreamedLookup):
         return self._in if by_target else self._out
 
     def store(self, by_target: bool, weighted: bool) -> Store | None:
-        """Where the arcs by source, or by target, come from; None where there are no such pages. Not to be kept."""
+        """The store of the arcs by source, or by target; None without such pages. Do not keep it."""
         pages = self.pages(by_target)
         return None if pages is None else self._stores.of(pages, weighted)
 
     def any_store(self, by_target: bool) -> Store | None:
-        """Where the arcs come from, with or without weights as they are read already."""
+        """A store of the arcs, with or without weights as they are read already."""
         pages = self.pages(by_target)
         return None if pages is None else self.store(by_target, self._stores.reads_weights(pages))
 
@@ -239,7 +239,7 @@ class StreamedGraph(StreamedLookup):
         return self._layouts.once("reverse", lambda: self._over(into, self._out, self._device))  # type: ignore[no-any-return]
 
     def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """What was worked out from the graph under a name; built now if it is not there."""
+        """The cached result of `build` under a name; built on first use."""
         return self._layouts.once(name, build)
 
     def weights_by_page(self, by_target: bool = False) -> Iterator[np.ndarray[Any, Any]]:
@@ -259,15 +259,15 @@ class StreamedGraph(StreamedLookup):
 
     @property
     def moved(self) -> int:
-        """Bytes that were brought so far: read, copied, or as predicted read in place."""
+        """Bytes transferred so far: read, copied, or predicted to be read in place."""
         return self._stores.moved
 
     @property
     def at_hand(self) -> Any:
-        """The graph that work is done on: this one, or where `memory` has room for all of it, one in memory.
+        """The graph to compute on: this one, or if `memory` has room for all of it, one in memory.
 
-        That is when three times the size of its plain arcs fit: products lay out arcs once more in the order that suits
-        them. It is brought the first time, and stays.
+        That is if three times the size of its plain arcs fit, since products build layouts of their own. It is loaded
+        on first use, and stays.
         """
         limit = self._stores.budgets["memory"]
         if limit is None or 3 * self._plain > limit:

@@ -9,9 +9,9 @@ format     arrays                                                      while
 =========  ==========================================================  =================================
 
 A list becomes a bitmap when its density passes 0.04, and a bitmap a list when it falls below half of that, so that a
-vector near the border does not change to and fro: SuiteSparse:GraphBLAS's rule for a single column (T. Davis,
-"Algorithm 1000", ACM TOMS 45(4), 2019, and its user guide on GxB_BITMAP_SWITCH). Density is looked at where entries
-are counted anyway; whoever asks for the array of values, as products do, makes a list a bitmap for good.
+vector near the border does not change back and forth: SuiteSparse:GraphBLAS's rule for a single column (T. Davis,
+"Algorithm 1000", ACM TOMS 45(4), 2019, and its user guide on GxB_BITMAP_SWITCH). Density is checked where entries
+are counted anyway; access to the array of values, as by products, makes a list a bitmap permanently.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class VectorStorage:
 
     @property
     def _held(self) -> tuple[Any, Bitmask | None]:
-        """Values and who is present, as arrays; a list becomes them here."""
+        """Values and a presence bitmap; converts a list."""
         dense = self._dense
         if dense is None:
             with _converting:
@@ -346,7 +346,7 @@ class VectorStorage:
 
 
 def _spread(indices: Any, values: Any, size: int, fill: Any) -> tuple[Any, Bitmask]:
-    """A value for each index, and who is present, from a list."""
+    """A value for each index and a presence bitmap, from a list of entries."""
     device = device_of(values)
     check_memory(size * (values.itemsize + 1), f"a vector of {size} values", device)
     held = array_module(device).full(size, fill, dtype=values.dtype)
@@ -355,7 +355,7 @@ def _spread(indices: Any, values: Any, size: int, fill: Any) -> tuple[Any, Bitma
 
 
 def _flags(present: Any) -> Any:
-    """Who is present, as an array of bool."""
+    """The presence mask as an array of bool."""
     flags = present.to_bool() if isinstance(present, Bitmask) else _as_array(unmasked(present, "present"))
     if flags.dtype != np.bool_:
         raise TypeError(

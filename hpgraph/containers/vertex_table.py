@@ -26,10 +26,7 @@ class VertexTable(ResultTable):
 
 
 def table_of(graph: Any, columns: dict[str, Any]) -> VertexTable:
-    """Arrays by vertex as a table.
-
-    ``columns`` (dict of arrays of length n): or of results that `numpy.asarray` takes for such.
-    """
+    """A table of columns by vertex: arrays of length n, or objects that `numpy.asarray` converts to these."""
     if not columns or "vertex" in columns:
         raise ValueError('a table needs columns, with other names than "vertex", which is the first of each')
     held = {name: values if is_cuda(values) else np.asarray(values) for name, values in columns.items()}

@@ -109,7 +109,7 @@ def checked_indices(vertices: Any, n: int, argument: str) -> Any:
         return np.array([checked_index(vertex, n, argument) for vertex in listed.tolist()], dtype=np.int64)
     if listed.size and listed.dtype.kind not in "iu":
         raise TypeError(f"{argument} must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
-    # Without their signs negative numbers are the largest: one look tells, and one wait where they lie on a GPU.
+    # As unsigned, negative numbers are the largest: one comparison, and one synchronization on a GPU.
     if listed.size and int(listed.view(f"u{listed.itemsize}").max()) >= n:
         held = f"{int(listed.min())}..{int(listed.max())}"
         raise IndexError(f"{argument} must lie in 0..{n - 1}, the vertices of the graph; it has {held}")

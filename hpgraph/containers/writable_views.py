@@ -1,8 +1,8 @@
 """``A.data``, ``A.indices`` and ``A.indptr``: arrays to read and to write to, as SciPy's are.
 
-A matrix keeps several layouts of its entries, so an array that anybody may write to cannot be one of them. What is
-handed out is a copy, and the matrix remembers that: before it is next used it compares, and becomes the matrix of what
-was written. A matrix compares while such an array, or a view of it, exists, which takes a pass over it in each use.
+A matrix keeps several layouts of its entries, so a writable array cannot be one of them. The property returns a copy;
+before the next use the matrix compares the copy with its entries, and takes over what was written. It compares as long
+as such an array, or a view of it, exists, which costs a pass over it in each use.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _settling = threading.RLock()
 
 
 class WritableViews(MatrixStorage):
-    """The arrays of a `Matrix` in others' hands."""
+    """The writable arrays of a `Matrix`."""
 
-    # Each array that was handed out, by name; and layouts and plans, put away until it is known what became of them.
+    # Each copy that was returned, by name; and the layouts and plans, set aside until the copies are compared.
     _lent: tuple[dict[str, _Lent], Any, Any] | None = None
 
     @property
     def data(self) -> Any:
         """Value of each entry, by rows; bool all true for a pattern.
 
-        As with SciPy's arrays, what is written to it is written to the matrix, which compares before it is used again:
-        ``A.csr.data`` gives the array that products read, to be read only, without a copy.
+        As with SciPy's arrays, writing to it changes the matrix, which compares before its next use. ``A.csr.data`` is
+        the array that products read, without a copy; do not write to it.
         """
         return self._lend("data")
 
@@ -64,7 +64,7 @@ class WritableViews(MatrixStorage):
 
     def _put_away(self, lent: dict[str, _Lent]) -> dict[str, _Lent]:
         self._lent = lent, self._layouts, self._plans
-        # Whoever asks for them from now on settles first; nobody else loses time by looking whether to.
+        # Access to layouts and plans now compares first; a matrix without copies has no extra check.
         self._layouts, self._plans = _Layouts(self), _Plans(self)
         return lent
 
@@ -72,7 +72,7 @@ class WritableViews(MatrixStorage):
         return super()._settle() if self._lent is None else self._settled()[0]
 
     def _settled(self) -> tuple[Layouts, dict[Any, Any]]:
-        """Layouts and plans of what the arrays that were handed out hold by now."""
+        """Layouts and plans of the current values of the returned arrays."""
         with _settling:
             if self._lent is None:
                 return self._layouts, self._plans  # another thread was faster
@@ -84,7 +84,7 @@ class WritableViews(MatrixStorage):
             if written:
                 arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")}
                 arrays |= {name: one.array for name, one in lent.items()}
-                # What does not fit is refused, and the matrix stays as it was.
+                # Raises if the arrays are no valid CSR; the matrix then stays as it was.
                 self._rebind(CSR.from_rows(csr.shape, **arrays))
             found = self._layouts, self._plans
             if held and written <= {"data"}:
@@ -105,7 +105,7 @@ class _Holder:
 
 
 class _Lent:
-    """An array that was handed out to be written to."""
+    """A writable copy that was returned."""
 
     def __init__(self, array: Any) -> None:
         self.array = array

@@ -109,12 +109,9 @@ def _danger(folder: Path) -> str | None:
 
 
 def read(path: Path) -> bytes | None:
-    """What a file holds.
-
-    Returns bytes or None: none where there is no file, or it is not a plain file that only we can write.
-    """
+    """Content of a file; None if there is none, or it is not a regular file that only this user can write."""
     try:
-        # Nobody waits here at a named pipe, and whoever put a link here chose neither owner nor mode.
+        # Opened so that a named pipe does not block, and owner and mode are the file's own, not a link target's.
         with open(path, "rb", opener=_open_file_itself) as file:
             status = os.fstat(file.fileno())
             return file.read() if _is_ours(status) else None
@@ -133,7 +130,7 @@ def _is_ours(status: os.stat_result) -> bool:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put a file in place whole: who reads it meanwhile finds the former one, or none."""
+    """Replace a file atomically: concurrent readers find the former one, or none."""
     beside = path.with_name(f".writing-{secrets.token_hex(8)}")
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
@@ -146,10 +143,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """What `write_sealed` wrote.
-
-    Returns bytes or None: none where there is no file, it is not ours alone, or not all there as it was written.
-    """
+    """Content written by `write_sealed`; None as for `read`, or if its digest does not match."""
     sealed = read(path)
     if sealed is None:
         return None

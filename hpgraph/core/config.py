@@ -210,12 +210,12 @@ class Config:
         Parameters
         ----------
         **settings
-            Attributes of this object and their values; None means what would hold without any setting.
+            Attributes of this object and their values; None restores the default.
 
         Returns
         -------
         Block
-            To be entered, or used as a decorator; the block is given this object.
+            A context manager, which gives this object, and a decorator.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class Config:
         checked = {name: _checked(name, value) for name, value in settings.items()}
         block = Block(self, checked)
         with self._lock:
-            # Who is forgotten without having been entered was a statement.
+            # A block that was freed without being entered was a plain call: its settings are permanent.
             while self._said and self._said[0][0]() is None:
                 self._values.update(self._said.pop(0)[1])
             self._said.append((weakref.ref(block), dict(checked)))
@@ -240,7 +240,7 @@ class Config:
         return block
 
     def _withdraw(self, block: Block) -> None:
-        """What was said for a block does not hold outside it."""
+        """Remove the settings of a block."""
         with self._lock:
             self._said[:] = [said for said in self._said if said[0]() is not block]
             self._settle()

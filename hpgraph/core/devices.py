@@ -149,12 +149,10 @@ def bring(array: Any, device: Devices, *, hold: bool = True) -> Any:
 
 
 def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
-    """Copy an array into another of its size, on whichever devices they lie.
+    """Copy an array into another of its size, on any devices.
 
-    As `begin_copy`, and the current stream of the target's device waits for the copy. The host waits for nothing.
-
-    ``hold``: whether what the source's stream is given later waits for the copy. Without it the caller sees to it that
-    nobody writes to the source, or frees it, before.
+    As `begin_copy`, and the current stream of the target's device waits for the copy; the host does not. With `hold`
+    the source's stream waits too; without it the caller must neither write to the source nor free it until then.
     """
     if not is_cuda(target):
         target[...] = source
@@ -176,20 +174,20 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
 
 
 def begin_copy(source: Any, target: Any) -> Any:
-    """Begin to copy an array from a GPU into one on another, beside what either does.
+    """Begin an asynchronous copy from a GPU to another.
 
-    The copy goes on a stream of its own, after what the current streams of both devices have been given so far. Where
-    GPUs have not been given access to each other, the driver takes it through main memory.
+    The copy runs on a stream of its own, after the work so far of both devices' current streams. Without peer access,
+    the driver copies through main memory.
 
-    Returns cupy.cuda.Event: when the copy is done. Until then nobody may read the target, and nobody write to either,
-    or free it: the caller sees to it.
+    Returns a cupy.cuda.Event, which completes with the copy. Until then the caller must not read the target, nor write
+    to either array, nor free it.
     """
     cupy = require_cupy()
     here, there = device_index(target), device_index(source)
     between = _between(here)
     for device in (here, there):
         with cupy.cuda.Device(device):
-            # The target may be memory that was something else a moment ago.
+            # The target may be reused memory that is still being read.
             between.wait_event(cupy.cuda.get_current_stream().record(cupy.cuda.Event(disable_timing=True)))
     with cupy.cuda.Device(here):
         copy_on(between, source, target)
@@ -197,7 +195,7 @@ def begin_copy(source: Any, target: Any) -> Any:
 
 
 def copy_on(stream: Any, source: Any, target: Any) -> None:
-    """Copy an array from a GPU into one on the same or another, as the next that a stream does."""
+    """Enqueue on a stream a copy from a GPU to the same or another."""
     # Empty arrays have no address that the driver would take.
     if source.nbytes:
         require_cupy().cuda.runtime.memcpyPeerAsync(
@@ -267,7 +265,7 @@ def _reach(indices: tuple[int, ...]) -> bool:
                 try:
                     runtime.deviceEnablePeerAccess(other)
                 except runtime.CUDARuntimeError as error:
-                    # Somebody, such as CuPy itself, has done so before.
+                    # Access may be enabled already, such as by CuPy.
                     if "AlreadyEnabled" not in str(error):
                         raise
     return True

@@ -1,4 +1,4 @@
-"""Python's garbage collector, kept from running for a while, however those overlap in time who want it."""
+"""Pause of Python's garbage collector that may nest and overlap between threads."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hpgraph.core.locks import Lock
 
 
 class _Uncollected(contextlib.ContextDecorator):
-    """It may nest, and threads may be in it at once.
+    """Reentrant, from several threads at once.
 
-    The first who enters shuts the collector off, the last who leaves restores what was. If each restored what it had
-    found, whoever began second and ended last would leave it off, for good.
+    The first entry disables the collector, the last exit restores its state. If each exit restored the state at its
+    own entry, overlapping blocks could leave it disabled permanently.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Locks that a forked child finds open: whoever held one in the parent is no thread of the child."""
+"""Locks that are released in a forked child: a thread of the parent that held one does not exist there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Lock:
         self._lock.release()
 
     def _after_fork(self) -> None:
-        # The thread that forks goes on in the child, with what it holds.
+        # The forking thread continues in the child and keeps its locks.
         if not self._lock._is_owned():  # type: ignore[attr-defined]
             self._lock = threading.RLock()
 

@@ -14,7 +14,7 @@ _TICK = 0.2  # seconds
 def progress_bar(**arguments: Any) -> Any:
     """A bar of `tqdm.auto`, which goes away when it is done; in a notebook without widgets one of text."""
     with warnings.catch_warnings():
-        # That a notebook has no widgets is no news to who runs it: the bar is of text then.
+        # No warning in a notebook without widgets: tqdm falls back to a text bar.
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
 

@@ -31,9 +31,9 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
     Notes
     -----
-    On the CPU this is SciPy's own function, whose choice among arcs of the same weight follows from how it sorts. On
-    the GPU it is `hpgraph.minimum_spanning_forest`, whose order among such arcs settles which tree it is. An arc of
-    weight zero, which the tree may need, is not stored in the result, as in SciPy.
+    On the CPU this is SciPy's own function, and its sort decides among arcs of the same weight. On the GPU it is
+    `hpgraph.minimum_spanning_forest`, with its own order of such arcs. Tree arcs of weight zero are not stored in the
+    result, as in SciPy.
 
     References
     ----------

@@ -22,7 +22,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     i_start : int
         Where to start.
     directed : bool
-        Otherwise arcs are followed both ways: of each vertex first those that leave it.
+        Otherwise arcs are followed in both directions: of each vertex first its out-arcs.
     return_predecessors : bool
         Whether to return predecessors too.
 
@@ -31,7 +31,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     node_array : int32 array
         The vertices that are reached.
     predecessors : int32 array, shape (n,)
-        Who met each vertex first; -9999 for the start and for those not reached.
+        Predecessor of each vertex in the traversal; -9999 for the start and for vertices not reached.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _selected(arcs: CSR, kept: Any) -> CSR:
 
 
 def _both_ways(given: GraphInput) -> CSR:
-    """Rows that hold who is reached by a vertex's arcs, then who reaches it, neither sorted nor free of duplicates."""
+    """Rows of out-neighbours, then in-neighbours; neither sorted nor free of duplicates."""
     xp, out, back = given.xp, given.csr, kernels(given.csr.device).transpose(given.csr)
     row = xp.concatenate([out.expand_rows(), back.expand_rows()])
     order = xp.argsort(row, kind="stable")

@@ -1,7 +1,7 @@
 """The dependency network of Debian's packages, bundled with the library.
 
-Debian 12 "bookworm", section main, amd64: 63,436 packages and who needs whom. `hpgraph.datasets.make_debian` made the
-file and says how.
+Debian 12 "bookworm", section main, amd64: 63,436 packages and their dependencies, as extracted by
+`hpgraph.datasets.make_debian`.
 """
 
 from __future__ import annotations

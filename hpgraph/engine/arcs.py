@@ -1,4 +1,4 @@
-"""Where the engine's arcs come from: parts of a graph, each resident on a device when it is handed out."""
+"""Arcs of a run: parts of a graph, each resident on a device when it is yielded."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 
 class Arcs:
-    """The arcs that a program's messages go along, in memory on one device: one part.
+    """The arcs of a program's messages, in memory on one device: one part.
 
-    Each layout is built when it is asked for: a transpose that nobody reads is never made.
-
-    ``size``: bytes of a message, by which the layout is chosen.
+    Layouts are built on first use, and chosen by `size`, the bytes of a message: an unused transpose is never made.
     """
 
     # Whether `parts` yields one part, whatever the frontier: loops that lie in one kernel need that.
@@ -45,17 +43,17 @@ class Arcs:
 
     @property
     def sending(self) -> CSR:
-        """Arcs by the vertex that sends."""
+        """Arcs by sending vertex."""
         return self._layout(self._graph.in_csr if self._reversed else self._graph.out_csr)
 
     @property
     def by_target(self) -> CSR:
-        """Arcs by the vertex that gathers."""
+        """Arcs by gathering vertex."""
         return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
 
     @property
     def gathering(self) -> CSR | HYB:
-        """The same in the format whole products are quickest in: chosen once a run."""
+        """`by_target` in the format fastest for products over all arcs; chosen once a run."""
         # Not a cached_property: its lock would be held for ever in a child that is forked while another thread is here.
         if self._gathering is None:
             self._gathering = self._quickest()
@@ -72,16 +70,16 @@ class Arcs:
         return self._graph.weighted_hyb if self._weighted else self._graph.hyb
 
     def _is_aimed(self) -> bool:
-        """Whether messages depend on more than who sends them: then none is made once for all targets."""
+        """Whether messages depend on the arc or its target: then a source has no one message for all targets."""
         code = self._code
         if code is None:
             return False
         return code.edge_cond is not None or not set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
 
     def direction(self, frontier: Frontier, policy: Direction, may_push: bool, steps: Any) -> tuple[bool, int]:
-        """Whether a superstep of the general loop pushes, and how many arcs it looks at."""
+        """Whether a superstep of the general loop pushes, and how many arcs it visits."""
         return policy.of_superstep(frontier, self.sending) if may_push else (False, self.sending.nnz)
 
     def parts(self, frontier: Frontier, push: bool, steps: Any) -> Iterator[Part]:
-        """The parts in which a superstep has to look, one after another."""
+        """The parts that a superstep reads, one after another."""
         yield self

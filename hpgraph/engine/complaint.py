@@ -33,7 +33,7 @@ def naming_what_does_not_compile(code: ProgramCode, weight: Callable[[], np.dtyp
     itself, for a vertex of the program's own types, and the first one that does not compile, or does not return what
     it must, is the one that is named.
 
-    ``weight``: asked, if need be, for the type of the arcs' weights; None where there are none.
+    ``weight``: called only on failure, for the type of the arcs' weights; None where there are none.
     """
     try:
         yield

@@ -256,5 +256,5 @@ def _tuple(value: Any, dtype: np.dtype, name: str, length: int) -> tuple[Any, ..
 
 
 def _nothing(source: Any, weight: Any, target: Any) -> int:
-    """The message of a step without arcs, which nobody sends."""
+    """`gather` of a step without arcs; never called."""
     return 0

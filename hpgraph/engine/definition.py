@@ -24,11 +24,11 @@ FUNCTIONS = {
     "starts": ("vertex",),
     "converged": ("world",),
 }
-# Most numbers that a vertex has in one property, or that a message has.
+# Maximum length of a property or a message.
 LONGEST = 32
-# What `starts` may be instead of a function: whoever the phase before left active.
+# Value of `starts` for the vertices that the last phase left active.
 LEFT = "left"
-# Names that mean something else where a property or a parameter would be read or given.
+# Reserved names: no property or parameter may have them.
 TAKEN = {
     "id", "superstep", "program", "graph", "active", "lanes", "direction", "max_iteration", "delta", "ceiling", "apart",
     "run", "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce", "identity",
@@ -131,7 +131,7 @@ class Definition:
     idempotent: ClassVar[bool] = False
     message: ClassVar[Any] = None
     aggregators: ClassVar[tuple[str, ...]] = ()
-    # What another kind of program says otherwise: its functions, what it declares, who combines messages, takes them.
+    # Overridden by the other kind of program: its functions, its declarations, names of the combiner and the update.
     _functions: ClassVar[dict[str, tuple[str, ...]]] = FUNCTIONS
     _kinds: ClassVar[tuple[type, ...]] = (Property, Parameter)
     _combines: ClassVar[str] = "reduce"
@@ -166,7 +166,7 @@ def check_definition(program: type[Definition]) -> None:
             raise TypeError(f"{program.__name__}.{name} must be a function {form}, not {function!r}")
         taken = len(inspect.signature(function).parameters)
         if parameters == ("vertex",) and name == "update" and taken == 3:
-            continue  # a base class, whose `gather` and `reduce` are yet to come
+            continue  # a base class, without `gather` and `reduce` yet
         if taken - len(parameters) not in ((0, 1) if longer else (0,)):
             written = f"{program.__name__}.{name} must be written {form}, without self"
             raise TypeError(f"{written}; it has {taken} parameters")
@@ -221,7 +221,7 @@ def reduces_pairs(program: type[Definition]) -> bool:
 def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dtype, np.dtype]:
     """Types of key and payload of a program that reduces pairs.
 
-    ``first``: type of its first property, which is that of the keys where nothing is said; None where it is not known.
+    ``first``: type of its first property, the default for the keys; None if unknown.
     """
     said, name = program.message, program.__name__
     reduce = getattr(program, program._combines)

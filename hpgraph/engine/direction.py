@@ -55,14 +55,14 @@ class Direction:
         return _FORCED[self.mode]
 
     def of_superstep(self, frontier: Frontier, arcs: CSR | Resident) -> tuple[bool, int]:
-        """Whether a superstep of the general loop pushes, and how many arcs it looks at.
+        """Whether a superstep of the general loop pushes, and how many arcs it visits.
 
         Parameters
         ----------
         frontier : Frontier
-            Who sends.
-        arcs : CSR, or what is resident of one
-            By the vertex that sends.
+            The active vertices.
+        arcs : CSR, or its resident part
+            Arcs by sending vertex.
 
         Returns
         -------

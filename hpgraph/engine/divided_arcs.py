@@ -1,4 +1,4 @@
-"""The arcs of a divided graph: of each shard those that reach its vertices, by who sends and by who gathers."""
+"""The arcs of a divided graph: of each shard the in-arcs of its vertices, by source and by target."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class DividedArcs:
     """`hpgraph.engine.arcs.Arcs` of a graph in shards.
 
-    Each shard has the arcs that reach its own vertices, so that messages meet where they are received, and what shards
-    have to tell each other are properties that changed.
+    Each shard has the in-arcs of its own vertices, so messages are combined where they are received, and shards
+    exchange only properties that changed.
     """
 
     in_one_part, in_windows, in_shards = False, False, True
@@ -62,33 +62,30 @@ class DividedArcs:
 
     @property
     def side(self) -> str:
-        """Which arcs they are, as part of a name for what is kept of them."""
+        """Name of these arcs, for the names of cached layouts."""
         weights = "weights" if self._weighted and self.graph.weighted else "no weights"
         return f"{'out' if self._reversed else 'in'}, {weights}"
 
     def on_one_device(self, size: int) -> Arcs:
-        """The same arcs on the first device alone.
-
-        ``size``: bytes of a message.
-        """
+        """The same arcs on the first device alone, for messages of `size` bytes."""
         return Arcs(self._undivided.whole, "out" if self._reversed else "in", self._weighted, size)
 
     def leaving(self, shard: Shard) -> CSR:
-        """Arcs by the vertex that sends: rows of the shard, as `Shard` has them."""
+        """Arcs by sending vertex: rows of the shard, as `Shard` has them."""
         csr = shard.in_csr if self._reversed else shard.out_csr
         return csr if self._weighted or csr.data is None else without_values(csr)
 
     def gathering(self, shard: Shard) -> CSR:
-        """Arcs by the vertex that gathers: rows of the shard, as `Shard` has them."""
+        """Arcs by gathering vertex: rows of the shard, as `Shard` has them."""
         csr = shard.out_csr if self._reversed else shard.in_csr
         return csr if self._weighted or csr.data is None else without_values(csr)
 
     def direction(self, frontiers: list[Frontier], policy: Direction, may_push: bool, shards: Any) -> tuple[bool, int]:
-        """Whether a superstep of the general loop pushes, and how many arcs it looks at."""
+        """Whether a superstep of the general loop pushes, and how many arcs it visits."""
         return policy.of_superstep(frontiers[0], self.sending) if may_push else (False, self.sending.nnz)
 
     def each(self, work: Callable[[int], Any]) -> None:
-        """Work for each shard in turn: what it starts on the devices overlaps."""
+        """Call `work` for each shard in turn; the kernels that it launches overlap."""
         for number in range(len(self.shards)):
             work(number)
 
@@ -97,9 +94,9 @@ class DividedArcs:
         return [
             ShardArcs(
                 shard,
-                self._kept(f"arcs of shard {i} by who gathers, {self.side}", shard, self._by_target),
+                self._kept(f"arcs of shard {i} by target, {self.side}", shard, self._by_target),
                 lambda i=i, shard=shard: self._kept(  # type: ignore[misc]
-                    f"arcs of shard {i} by who sends, {self.side}", shard, self._by_source
+                    f"arcs of shard {i} by source, {self.side}", shard, self._by_source
                 ),
             )
             for i, shard in enumerate(self.shards)
@@ -153,7 +150,7 @@ def reads_ids(code: ProgramCode) -> bool:
 
 
 def told_by_senders(code: ProgramCode) -> tuple[int, ...]:
-    """Numbers of the properties of senders that messages depend on: those that shards tell each other."""
+    """Numbers of the source properties that messages depend on: those that shards exchange."""
     read: set[str] = set()
     for function in (code.gather, code.edge_cond):
         if function is None:

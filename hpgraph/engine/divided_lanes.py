@@ -1,9 +1,9 @@
 """Many starts on a graph in shards: each device has the whole graph, and a part of the rows or of the starts.
 
-GPUs that reach each other's memory share the rows of one joint search, where messages are all alike; see
-`hpgraph.kernels.lanes.cuda_together`. If not, each has a part of the starts. But an arc is read once for all lanes, so
-half of the lanes take more than half of the time; and what they find has to come home, a value for each vertex and
-lane. What pays depends on the graph and the number of lanes, so both ways are tried: on all devices, and on one.
+With peer access, GPUs share the rows of one joint search if all messages are alike; see
+`hpgraph.kernels.lanes.cuda_together`. Otherwise each has a part of the starts. But an arc is read once for all lanes,
+so half of the lanes take more than half of the time, and the results, a value for each vertex and lane, are copied to
+the first device. The faster way depends on the graph and the number of lanes, so both are tried: all devices, and one.
 """
 
 from __future__ import annotations

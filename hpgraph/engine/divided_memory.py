@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def check_fit(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]) -> None:
     """Raise BudgetError, before anything is allocated, where a device has too little memory for its share of a run."""
     each, everyone = bytes_of_vertex(declared, initial), declared.activity == "all"
-    # A run that fitted once is taken to fit again: to ask the driver takes longer than a search's kernels.
+    # A run that fitted once is assumed to fit again: a query of the driver takes longer than a search's kernels.
     fitted: set[tuple[int, bool]] = graph.once("runs that fit", set)
     if (each, everyone) in fitted:
         return
     n = graph.n_vertices
     arcs = max(shard.in_csr.nnz for shard in graph.shards)
     of_arc = graph.id_dtype.itemsize + (graph.dtype.itemsize if graph.weighted and graph.dtype is not None else 0)
-    # Offsets of all rows; where a superstep may push, the arcs once more by source.
+    # Offsets of all rows; if a superstep may push, also the arcs by source.
     extra = 8 * (n + 1) + (0 if everyone else arcs * of_arc + 8 * (n + 1)) + n * each
     least = max(shard.nbytes for shard in graph.shards) + extra
     for shard in graph.shards:

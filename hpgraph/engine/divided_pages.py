@@ -33,7 +33,7 @@ class ShardPages(PagedArcs):
         self.own = Bitmask.from_bool(own)
 
     def sent(self, frontier: Frontier) -> list[Survey] | None:
-        """What a push of its own vertices would bring; None where the pages lie the other way."""
+        """The pages that a push of its own vertices loads; None without pages by source."""
         if not all(side.has_sender for side in self._sides):
             return None
         bits = self.own if frontier.everyone else frontier.bits & self.own
@@ -41,7 +41,7 @@ class ShardPages(PagedArcs):
         return [side.sender.survey(mine, spread=True) for side in self._sides]
 
     def gathered(self, steps: Any) -> list[Survey] | None:
-        """What a pull of its own vertices would bring; None likewise."""
+        """The pages that a pull of its own vertices loads; None without pages by target."""
         if not all(side.has_target for side in self._sides):
             return None
         if not steps.takes_one:
@@ -51,7 +51,7 @@ class ShardPages(PagedArcs):
 
     @property
     def arcs(self) -> int:
-        """How many there are."""
+        """Number of arcs."""
         return sum(side.arcs for side in self._sides)
 
 

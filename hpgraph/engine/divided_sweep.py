@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def divided_sweep(run: Run) -> Swept | str:
-    """Run a program on a graph in shards; or say why that goes superstep by superstep alone.
+    """Run a sweep on a graph in shards, or return why it must run superstep by superstep.
 
-    ``run``: its properties are filled, and lie on the first device, where the run leaves them.
+    The properties of `run` are initialized, and are on the first device before and after.
     """
     arcs: Any = run.arcs
     sweeps = divided_sweeps(run.device)

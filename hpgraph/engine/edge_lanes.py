@@ -22,9 +22,9 @@ def run_edges_in_lanes(
     program: Any, graph: Graph, active: Any, direction: str | Direction, max_iteration: int | None,
     initial: dict[str, Any],
 ) -> LanesResult:  # fmt: skip
-    """Run an edge-vertex program from many starts; arguments as for `hpgraph.run`.
+    """Run an edge-vertex program in lanes; arguments as for `hpgraph.run`.
 
-    Returns LanesResult: properties of vertices have shape (k, n), those of edges (k, m).
+    Vertex properties of the result have shape (k, n), edge properties (k, m).
     """
     declared, k = edge_declarations_of(program), len(active)
     if k == 0:

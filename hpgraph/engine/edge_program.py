@@ -1,7 +1,7 @@
-"""Edge-vertex programs: arcs have properties of their own, and what passes along an arc may change it.
+"""Edge-vertex programs: arcs have properties, which the function that makes an arc's message may change.
 
 The model is that of Medusa (J. Zhong, B. He, "Medusa: simplified graph processing on GPUs", TPDS 25(6), 2014) and its
-heirs: a function for edges, one for vertices, and a combiner between the two.
+successors: a function for edges, one for vertices, and a combiner between the two.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from hpgraph.engine.run import Runnable
 class EdgeVertexProgram(EdgeDefinition, Runnable):
     """Base class of edge-vertex programs. A subclass's functions are plain Python, without ``self``; they run compiled.
 
-    In a superstep `edge_compute` runs along every arc that leaves an active vertex. Its messages are combined where
-    they meet, and `vertex_compute` runs where some arrived. Those vertices are active next that do not vote to halt.
+    In a superstep `edge_compute` runs along every out-arc of an active vertex. `combiner` combines the messages of each
+    target, and `vertex_compute` runs on the vertices that received any. Of these, those that do not vote to halt are
+    active in the next superstep.
 
     Attributes
     ----------
     combiner : str, Monoid or function
-        How messages that meet are combined: a monoid's name ("min", "max", "plus", "lor", ...; not "any"), or an
+        How the messages of a vertex are combined: a monoid's name ("min", "max", "plus", "lor", ...; not "any"), or an
         associative and commutative function of two messages, which needs `identity`; or "argmin" or "argmax", and
         messages are then pairs ``(key, payload)``, as in `VertexProgram`.
     identity : scalar
@@ -27,12 +28,12 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     idempotent : bool
         Whether a `combiner` that is a function gives ``a`` for ``combiner(a, a)``.
     activity : {"changed", "all"}
-        Whose arcs are passed in a superstep: those of the vertices that did not vote to halt in the last one; or all,
-        and then every vertex is also updated, with messages or without.
+        Vertices that are active in a superstep: those that did not vote to halt in the last one; or all, and then every
+        vertex is also updated, with messages or without.
     weighted : bool
         Whether the program reads weights; where it does not, they are not loaded either, and ``edge.weight`` is 1.
     max_iteration : int or None
-        Supersteps at the most.
+        Limit of the supersteps.
     message : dtype-like, tuple (dtype-like, length), or None
         Type of a message, or of the numbers of a message that is a tuple, which are combined number by number; None
         means that of the first property of the vertices.
@@ -50,23 +51,22 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     edge_cond(source, edge, target), optional
         Whether `edge_compute` runs along this arc. Where it does not, nothing is sent and nothing changes.
     reply(source, edge, target), optional
-        A message back to the source: what an active vertex hears from the arcs that leave it, combined with what else
-        reaches it.
+        A message back to the source of the arc, combined with the other messages to that vertex.
     reply_cond(source, edge, target), optional
-        Whether there is a reply along this arc, whatever `edge_cond` says. Without it all arcs reply.
+        Whether there is a reply along this arc, independent of `edge_cond`. Without it all arcs reply.
     vertex_compute(vertex, message) or vertex_compute(vertex, message, world)
         The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
         (from 1), the parameters, and the sums of the last superstep. A program without it has one property, which
         becomes ``combiner(property, message)``.
     vote_to_halt(before, vertex), optional
-        Whether a vertex that was updated rests in the next superstep, until a message wakes it. Without it those do of
-        which no property changed.
+        Whether an updated vertex is inactive in the next superstep, until it receives a message. Without it a vertex
+        halts if no property changed.
     starts(vertex), optional
-        Who is active in the first superstep, where the run does not say; without it everyone is.
+        Whether a vertex is active in the first superstep, if the run does not say; without it all are.
     aggregate(before, vertex) or aggregate(before, vertex, world), optional
         What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
     converged(world), optional
-        Whether to stop; Python asks it after each superstep, with the new sums.
+        Whether to stop; called by Python after each superstep, with the new sums.
 
     The functions of arcs, `vote_to_halt` and `starts` may take ``world``, too, behind the others.
 

@@ -68,7 +68,7 @@ def run_edges(
         if name not in known:
             raise TypeError(f"{declared.name} has no property or parameter {name!r}; it has {', '.join(known)}")
     if declared.functions["starts"] == LEFT:
-        raise TypeError(f"{declared.name}.starts must be a function starts(vertex); who was left begins only in Phases")
+        raise TypeError(f'{declared.name}.starts must be a function starts(vertex); "left" works only in Phases')
     own = declared.edge_properties
     edges = edge_state(declared, graph, initial, own, {name for name, prop in own.items() if not prop.constant})
     state, beginnings = initial_state(declared, graph, initial)
@@ -110,7 +110,7 @@ def edge_code(
 
 
 def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
-    """Refuse what a program asks of an arc that pages by source do not tell, one arc after another."""
+    """Refuse programs that need more of an arc than pages by source hold."""
     sums = code.message.kind == "f" and not code.reduce.idempotent
     for asked, does in (
         (code.reads_reverse, "looks at edge.reverse"),
@@ -146,9 +146,9 @@ def edge_state(
     declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any], properties: Container[str],
     changed: Container[str],
 ) -> dict[str, Any]:  # fmt: skip
-    """An array a property of edges, on the graph's device, which the run may write to. Takes what it uses.
+    """Arrays of edge properties on the graph's device; removes those it uses from `initial`.
 
-    ``changed``: those that a program changes: where the user gave an array, it is copied.
+    ``changed``: properties that the program writes: arrays that the user gave are copied.
     """
     size = sum(np.dtype(prop.dtype).itemsize for name, prop in declared.edge_properties.items() if name in properties)
     check_memory(graph.n_edges * size, f"properties of the edges of {declared.name}", graph.device)
@@ -160,7 +160,7 @@ def edge_state(
 
 
 def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any, stays: bool) -> Any:
-    """An edge property's values at the start, on the graph's device: the run's own, unless nobody changes it."""
+    """Initial values of an edge property on the graph's device: a copy, unless no function changes it."""
     m, xp = graph.n_edges, array_module(graph.device)
     value = as_given(value, graph, name)
     dtype = type_of(declared.edge_properties[name].dtype, value, name)
@@ -195,7 +195,7 @@ def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedArcs, edges: dict
             found[name] = xp.zeros(m, dtype)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
-        # Nobody reads the other one before it is written.
+        # The second buffer is written before it is read.
         both = xp.empty(2 * m, found[name].dtype)
         both[::2] = found[name]
         found[name] = both

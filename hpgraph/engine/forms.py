@@ -1,8 +1,8 @@
-"""Which loop a program gets, and why: by its own form, by the arcs' parts, and by what the run asks for.
+"""Choice of the loop of a run, with the reason: by the form of the program, the parts of the arcs, and the options.
 
-Three loops keep all supersteps in one kernel, for a program of the right form whose arcs are one part in memory. In a
-*traversal* the first message settles a vertex. In a *relaxation* one property moves one way, in place. In a *sweep*
-every vertex sends and is updated. Everything else goes superstep by superstep through the general loop.
+Three loops keep all supersteps in one kernel, for programs of their form with arcs in one part in memory. In a
+*traversal* the first message settles a vertex. In a *relaxation* one monotone property is updated in place. In a
+*sweep* every vertex sends and is updated. Everything else runs superstep by superstep in the general loop.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def _in_shards(run: Run, form: Form) -> Form:
     why = unserved(run, form.code, from_source=form.loop == RELAXATION)
     if why is None:
         return form
-    # Superstep by superstep it comes to the same end, whatever the order in which values settle.
+    # The general loop has the same result, in any order of updates.
     return Form(SUPERSTEPS, form.code if form.loop == RELAXATION else run.code, why, form.recognized)
 
 
 def _as_asked(run: Run, form: Form) -> Form:
-    """A relaxation that was recognized is none where the run asks for what only supersteps have."""
+    """The form, or the general loop for a recognized relaxation if an option of the run needs supersteps."""
     if form.loop == RELAXATION and run.delta is None and run.ceiling is None:
         if run.is_limited:
             why = "update is its reduce, but with a limit to the supersteps it matters what each of them sees"
@@ -178,10 +178,7 @@ def _reads_property(condition: Callable[..., Any]) -> bool:
 
 
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
-    """Refuse a width of buckets, or a last value, for a program that is no relaxation.
-
-    ``form``: the program's own.
-    """
+    """Refuse `delta` or `ceiling` for a program that is no relaxation."""
     if delta is None and ceiling is None:
         return
     if form.loop != RELAXATION or form.code.reduce.name != "min":

@@ -1,7 +1,7 @@
-"""Groups of lanes: how many starts go together, and which.
+"""Groups of lanes: how many starts run together, and which.
 
-More starts than lanes take turns, group after group, so that 100,000 of them need no more memory than one group. Lanes
-share what their frontiers share, so those go together that soon reach the same hub: the GroupBy of iBFS (H. Liu,
+Groups run one after the other, so that 100,000 starts need no more memory than one group. Lanes share the arcs that
+their frontiers share, so starts that soon reach the same hub are in one group: the GroupBy of iBFS (H. Liu,
 H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
 """
 
@@ -20,7 +20,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.techniques import techniques
 
 # iBFS's numbers: sources of fewer arcs than each of these in turn are grouped by a neighbour with more arcs than HUB.
-# Who has few arcs reaches little else in the first superstep.
+# The first frontier of a source of low degree is little more than that hub.
 FEW_ARCS, HUB = (4, 16, 64, 128), 128
 _SEED = 0
 
@@ -28,7 +28,7 @@ _SEED = 0
 def lanes_at_most(lanes: int | str, k: int, most: int) -> int:
     """The number of lanes of a group, where the user gave a number or "auto".
 
-    Groups are equally large, but for one lane: of 65, no single one is left over.
+    Group sizes differ by one lane at most: of 65 starts, no group has only one.
     """
     if isinstance(lanes, str):
         if lanes != "auto":

@@ -1,10 +1,9 @@
-"""One neighbour for every vertex that is kept where the topology is not: the one that has the most arcs itself.
+"""Hub cache: the in-neighbour of largest degree of every vertex, resident while the topology is streamed.
 
-Where the first message is enough, as in a breadth-first search, a vertex that still waits for one looks at this
-neighbour before anything is brought for it. In a graph with hubs that is as good as looking at all of them: of the
-vertices of kron18 that a bottom-up step reaches, 94 to 100 in a hundred are reached from there, and the arcs of the
-others that wait are one in a hundred. Hub caches of searches in memory have it the other way round: they keep the
-hubs that are active (H. Liu, H. H. Huang, "Enterprise", SC'15).
+Where the first message wins, as in a breadth-first search, an unvisited vertex checks this neighbour before its pages
+are loaded. In a graph with hubs that is nearly as good as all neighbours: on kron18, 94 to 100% of the vertices that a
+bottom-up step reaches are found there, and the remaining unvisited vertices have 1% of the arcs. Hub caches of searches
+in memory work the other way round: they keep the active hubs (H. Liu, H. H. Huang, "Enterprise", SC'15).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Hub(Definition):
-    """The neighbour of the largest degree; of several, the one with the largest id."""
+    """The neighbour of largest degree; of several, the one of largest id."""
 
     weighted = False
     reduce = "max"
@@ -42,9 +41,9 @@ class Hub(Definition):
 
 
 def hub_cache_of(store: Store, graph: StreamedGraph) -> Head | None:
-    """The neighbours kept for the rows of a store; found in one pass over its pages, the first time.
+    """The hub cache of a store, built in one pass over its pages on first use.
 
-    Returns Head or None: none where the budget has no room for them, or ids need more than 32 bits.
+    None if the budget has no room for it, or ids need more than 32 bits.
     """
     if store.head is None and store.has_room_for_heads:
         store.head = _found(store, graph)
@@ -54,7 +53,7 @@ def hub_cache_of(store: Store, graph: StreamedGraph) -> Head | None:
 def _found(store: Store, graph: StreamedGraph) -> Head:
     xp, resident = array_module(graph.device), store.resident
     n, ids = resident.shape[0], graph.id_dtype
-    # By the arcs in these rows: in a directed graph those that reach a vertex.
+    # Degree by the arcs in these rows: the in-degree in a directed graph.
     degree = xp.minimum(resident.indptr[1:] - resident.indptr[:-1], np.iinfo(np.int32).max).astype(np.int32)
     code = declarations_of(Hub).code((np.dtype(np.int32),))
     steps = windows(graph.device).WindowSupersteps(code, (degree,), None, ids, True)

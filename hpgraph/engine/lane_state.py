@@ -36,26 +36,20 @@ class Column(NamedTuple):
     values: Any
 
     def rows(self, device: str, k: int, n: int) -> Any:
-        """The array of shape (k, n) that the results of all lanes go into.
-
-        Returns array: what the user gave, copied before, where that has a row a lane.
-        """
+        """The array of shape (k, n) for the results of all lanes: `values`, a copy already, if it has that shape."""
         values = self.values
         if values is not None and values.ndim == 2 and values.flags.c_contiguous:
             return values
         return array_module(device).empty((k, n), self.dtype)
 
     def fill(self, rows: Any, lanes: np.ndarray) -> None:
-        """Write what some lanes begin with, unless a kernel will.
-
-        ``rows`` (array of shape (len(lanes), n)).
-        """
+        """Write the initial values of some lanes into `rows`, shape (len(lanes), n), unless a kernel will."""
         if self.values is not None and not array_module(rows).shares_memory(rows, self.values):
             rows[...] = self.values if self.values.ndim == 1 else self.values[lanes]
 
 
 def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: int) -> dict[str, Column]:
-    """How each property begins. Takes what it uses out of `initial`."""
+    """Initial values of each property. Removes those it uses from `initial`."""
     n = graph.n_vertices
     found: dict[str, Column] = {}
     for name, prop in declared.properties.items():
@@ -75,7 +69,7 @@ def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: in
 
 
 def starts_of(active: Any, graph: Graph) -> Starts:
-    """Who is active at first in which lane."""
+    """The vertices active in the first superstep of each lane."""
     k = len(active)
     ids = graph.out_csr.indices.dtype
     if getattr(active, "shape", None) == (k, 1) and active.dtype.kind in "iu":
@@ -87,20 +81,14 @@ def starts_of(active: Any, graph: Graph) -> Starts:
 
 
 def first_of(starts: Starts) -> np.ndarray:
-    """One vertex a lane: the first that it starts from, or 0 where there is none.
-
-    Returns int64 array of length k.
-    """
+    """The first start vertex of each lane, or 0 where there is none; int64 array of length k."""
     first = np.zeros(starts.k, np.int64)
     first[starts.lanes[::-1]] = starts.vertices[::-1]
     return first
 
 
 def some_of(starts: Starts, group: np.ndarray, device: str) -> Starts:
-    """Those of some lanes, numbered from 0.
-
-    ``group``: the lanes.
-    """
+    """The starts of the lanes in `group`, which are numbered from 0."""
     begin, end = (np.searchsorted(starts.lanes, group, side) for side in ("left", "right"))
     counts = end - begin
     places = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())

@@ -62,7 +62,7 @@ def run_lanes(
 ) -> LanesResult:
     """Run a vertex program from many starts.
 
-    ``_team``: devices with a copy each of the graph, this one's first, that share the searches; ``**initial``: initial
+    ``_team``: devices with a copy of the graph each, this one first, among which the searches are divided; ``initial``:
     properties (arrays of shape (n,) or (k, n), or scalars) and parameters (scalars) by name.
     """
     declared = declarations_of(program)
@@ -134,7 +134,7 @@ def run_lanes(
 
 
 def _that_fit(most: int, results: int, work_space: Callable[[int], int], what: str, device: str) -> int:
-    """Lanes of a group, at most so many, whose work space stays within its budget beside the results of all."""
+    """Number of lanes of a group, at most `most`, such that its work space fits its budget beside all results."""
     most = lanes_within(most, work_space, device, results)
     check_memory(results + work_space(most), what, device)
     return most
@@ -145,7 +145,7 @@ def _is_stretch(group: np.ndarray) -> bool:
 
 
 def _put(results: Any, group: np.ndarray, rows: Any) -> None:
-    """Write rows where their lanes are; CuPy takes a thread for each element, of which levels have eight a word."""
+    """Write rows at their lanes, by words of 64 bits if possible: CuPy takes a thread for each element."""
     word = np.dtype(np.uint64)
     if results.shape[1] * results.itemsize % word.itemsize == 0 and results.flags.c_contiguous:
         results, rows = results.view(word), rows.view(word)
@@ -199,7 +199,7 @@ def _relax_together(
 def _alone(
     run: Run, form: Form, state: tuple[Any, ...], sources: Any, lane: int, found: LanesResult
 ) -> None:
-    """One lane by itself."""
+    """Run one lane alone."""
     one = replace(run, state=state, sources=sources, world=dict(run.world))
     outcome = go(one, form)
     if outcome.active is not None:
@@ -207,6 +207,6 @@ def _alone(
     for name, value in one.world.items():
         found.world[name][lane] = value
     trace = Trace(outcome.rows, outcome.form)
-    # Whoever is active when the first message wins, nobody asks: it may have been over at the limit, too.
+    # Where the first message wins, no list of active vertices is made: at the limit, the run may be unfinished.
     found.unfinished |= outcome.active is not None or (run.is_limited and trace.supersteps == run.limit)
     found.traces.append(trace)

@@ -1,4 +1,4 @@
-"""The loops over supersteps behind one interface: a run goes in, trace rows and who is still active come out."""
+"""The loops over supersteps behind one interface: from a run to trace rows and the vertices still active."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     rows : callable, or int64 array of shape (supersteps, 4)
-        The trace, or what fetches it.
+        The trace, or a function that fetches it.
     active : array of vertex ids, or None
-        Who would have gone on; None for nobody.
+        Vertices still active at the end; None for none.
     form : Form
         Which loop it was, and why.
     """
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
 
 def go(run: Run, form: Form) -> Outcome:
-    """Run a program by the loop that its form asks for."""
+    """Run a program by the loop of its form."""
     if run.arcs.in_shards:
         return _in_shards(run, form)
     if form.loop == TRAVERSAL:
@@ -52,7 +52,7 @@ def go(run: Run, form: Form) -> Outcome:
 
 
 def _in_shards(run: Run, form: Form) -> Outcome:
-    """The same on several devices, or on the first alone where its supersteps are too small for them."""
+    """`go` on several devices, or on the first alone where supersteps are too small for several."""
     searches = form.loop in (TRAVERSAL, RELAXATION)
     if searches or _sweeps_on_several(run, form):
         divided: Any = run.arcs
@@ -82,7 +82,7 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
 
 
 def _sweeps_on_several(run: Run, form: Form) -> bool:
-    """Whether these are sweeps for which several devices have kernels."""
+    """Whether several devices have kernels for these sweeps."""
     offered = techniques.multi_gpu and not cast(Any, run.arcs).in_windows
     return form.loop == SWEEP and offered and divided_sweeps(run.device) is not None
 
@@ -91,13 +91,13 @@ def _is_worth_it(run: Run, form: Form) -> bool:
     arcs: Any = run.arcs
     if form.loop == SWEEP:
         return multi_gpu.sweeps_are_worth_it(arcs)
-    # A relaxation's values come home first, as kernels keep them for the next.
+    # A relaxation's values are copied to the first device in any case, since kernels keep theirs for the next run.
     traverses, size = form.loop == TRAVERSAL, sum(values.itemsize for values in run.state)
     return multi_gpu.is_worth_it(arcs, traverses, size, run.apart and traverses)
 
 
 def _where(run: Run, form: Form) -> tuple[Run, Form]:
-    """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
+    """A run on shards: on all devices, or on the first if supersteps are too small for several."""
     arcs: Any = run.arcs
     together = techniques.multi_gpu
     if not together or not _is_worth_it(run, form):

@@ -1,7 +1,7 @@
-"""Programs on graphs in shards whose supersteps all run in kernels: one on each GPU, side by side to the end.
+"""Programs on graphs in shards that run all supersteps in one persistent kernel on each GPU.
 
-A kernel knows the properties of its own vertices alone. What it tells the others are bits, who is active, and messages
-that were made at home: so a program may have to go superstep by superstep, as `unserved` says.
+A kernel reads the properties of its own vertices only. It exchanges bits of the active vertices and messages that it
+made from its own vertices; programs that need more run superstep by superstep (`unserved`).
 """
 
 from __future__ import annotations
@@ -28,24 +28,23 @@ if TYPE_CHECKING:
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import DividedRecord, Parts
     from hpgraph.kernels.runtime.program import ProgramCode
 
-# Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told;
-# and supersteps of a search where they are not.
+# Mean degree up to which frontiers are expected to be small, as on road networks, before the first search; and expected
+# supersteps of a search otherwise.
 FEW_ARCS, FEW_SUPERSTEPS = 8, 7
-# Measured on two H200, NVLink: arcs of a superstep that one device sends along in a second, in a traversal (which looks
-# at few of them where it pulls) and in a relaxation; by how many seconds a superstep is longer on several devices, and
-# a call (60 µs of the host's, 10 between the first launch and the last, and the first barrier); and bytes of results a
-# second that come home from another one.
+# Measured on two H200, NVLink: arcs of a superstep a second on one device, in a traversal (a pull visits few of them)
+# and in a relaxation; additional seconds a superstep on several devices, and a call (60 µs on the host, 10 between the
+# first and the last launch, and the first barrier); and bytes of results a second copied from another device.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
 MEETINGS, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
-# Of sweeps, likewise: arcs that one device is done with in a second where it gathers from its caches, and by how many
-# seconds launches, events and sums make a superstep longer (PageRank of road4096 and kron24).
+# Of sweeps: arcs a second on one device with gathers from its caches, and additional seconds a superstep for launches,
+# events and sums (PageRank of road4096 and kron24).
 SWEPT_A_SECOND, LAUNCHES = 2.5e11, 1.6e-4
-# Of components, likewise: vertices that one device is done with in a second, and by how many seconds a call is longer.
+# Of components: vertices a second on one device, and additional seconds a call.
 VERTICES_A_SECOND, COMPONENTS = 1.4e10, 1.5e-4
 
 
 def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
-    """Why kernels side by side cannot run a program, if so."""
+    """Why concurrent kernels cannot run a program; None if they can."""
     arcs: Any = run.arcs
     graph = arcs.graph
     why = apart(graph)
@@ -128,7 +127,7 @@ def divides_components(graph: DividedGraph) -> bool:
     """Whether several devices are expected to be done with components sooner than one."""
     parts, n = len(graph.shards), graph.n_vertices
     if graph.place is not None or graph.n_edges < FEW_ARCS * parts * n:
-        # Results would have to be numbered anew; or there is no large tree among the vertices of a shard.
+        # Results would have to be renumbered; or no shard holds a large tree.
         return False
     return n * (1 - 1 / parts) / VERTICES_A_SECOND > COMPONENTS
 
@@ -136,8 +135,7 @@ def divides_components(graph: DividedGraph) -> bool:
 def components(graph: DividedGraph) -> tuple[int, Any]:
     """Weakly connected components of a graph that is not `apart`.
 
-    Returns int, array: how many there are, and the number of each vertex's, in the order of their smallest vertices; on
-    the first device.
+    Returns their number, and the component of each vertex on the first device, numbered by smallest vertex.
     """
     from hpgraph.kernels.structure.cuda_divided_components import components
 
@@ -146,7 +144,7 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
         count, label = components(parts, not graph.directed)
         if graph.place is None:
             return count, label
-        # Numbered in the order of the shards' numbers so far.
+        # Numbered by the shards' vertex numbers so far.
         label, xp = graph.in_own_order(label), array_module(label)
         smallest = xp.full(count, len(label), np.int64)
         kernels("cuda").minimum_at(smallest, label, xp.arange(len(label)))
@@ -156,7 +154,7 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
 
 
 class SuperstepHistory:
-    """What is known of how many arcs a superstep has of a graph's searches, wherever they ran."""
+    """Arcs a superstep of the searches on a graph so far, on one device or several."""
 
     def __init__(self, degree: Callable[[], float]) -> None:
         self._degree = degree
@@ -165,7 +163,7 @@ class SuperstepHistory:
         self.parts: Parts | None = None
 
     def note(self, rows: Callable[[], np.ndarray] | np.ndarray) -> None:
-        """Remember the trace of a search on one device, until somebody asks what it tells; the first is enough."""
+        """Keep the trace of the first search on one device; `arcs` reads it."""
         if not self._alone:
             self._rows = rows if callable(rows) else lambda: rows
 
@@ -176,13 +174,13 @@ class SuperstepHistory:
         rows, self._rows = self._rows, None
         if rows is not None:
             table = rows()
-            # Those of the active vertices: a superstep that pulls looks at fewer.
+            # Arcs of the active vertices: a pull visits fewer.
             self._alone = max(int(table[:, 1].sum() * self._degree() / max(len(table), 1)), 1)
         return self._alone
 
 
 def supersteps_of(arcs: DividedArcs) -> SuperstepHistory:
-    """What is known of the searches along these arcs."""
+    """The history of the searches along these arcs."""
     graph = arcs.graph
 
     def degree() -> float:
@@ -197,19 +195,17 @@ def supersteps_of(arcs: DividedArcs) -> SuperstepHistory:
 
 
 def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool = False) -> bool:
-    """Whether several devices are expected to be done with a search sooner than one.
+    """Whether a search is expected to take less time on several devices than on one.
 
-    They save a share of a superstep's arcs; they meet in each, and the results go over the link once: home from
-    several, or, where they are wanted apart, away from one. How many arcs a superstep has, the last search tells, on
-    several devices or on one; as long as there is none, the mean degree does.
-
-    ``size``: bytes of a vertex's properties.
+    Each device visits a share of a superstep's arcs; each superstep costs a barrier, and results of `size` bytes a
+    vertex cross the link once: to the first device, or, where they stay apart, from it. Arcs a superstep are those of
+    the last search, before the first one estimated from the mean degree.
     """
     graph = arcs.graph
     seen = supersteps_of(arcs).arcs()
     if not seen:
         seen = graph.n_edges // FEW_SUPERSTEPS if graph.n_edges > FEW_ARCS * graph.n_vertices else 0
-    # Each arc is sent along once, or hardly ever again.
+    # An arc carries about one message.
     supersteps = max(graph.n_edges / max(seen, 1), FEW_SUPERSTEPS)
     elsewhere = 1 - 1 / len(graph.shards)
     travelling = elsewhere * graph.n_vertices * size / LINK
@@ -218,13 +214,13 @@ def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool 
 
 
 def sweeps_are_worth_it(arcs: DividedArcs) -> bool:
-    """Whether several devices are expected to be done with a sweep over all arcs sooner than one."""
+    """Whether a sweep over all arcs is expected to take less time on several devices than on one."""
     graph = arcs.graph
     return bool(graph.n_edges * (1 - 1 / len(graph.shards)) / SWEPT_A_SECOND > LAUNCHES)
 
 
 def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
-    """Run a program whose first message wins; gives what fetches the trace rows."""
+    """Run a program whose first message wins; returns a function that fetches the trace rows."""
     from hpgraph.kernels.traversal.cuda_divided import traverse
 
     policy, arcs = run.policy, cast(Any, run.arcs)
@@ -242,7 +238,7 @@ def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
 
 
 def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
-    """Run a program that improves one property in place; gives what fetches the trace, and who would have gone on."""
+    """Run a relaxation; returns a function that fetches the trace, and the vertices still active."""
     from hpgraph.kernels.relaxation.cuda_divided import relax
 
     rows, active = _in_order_of_shards(
@@ -258,7 +254,7 @@ def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
 
 
 def _in_order_of_shards(run: Run, go: Callable[[Parts, tuple[Any, ...], Any], Any], brings: bool = True) -> Any:
-    """Run on properties and sources by the numbers that shards have for vertices; what comes out is brought back."""
+    """Run on properties and sources in the shards' vertex numbering, and convert the results back."""
     arcs: Any = run.arcs
     graph = arcs.graph
     with graph.shards[0].device.here:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Levels(VertexProgram):
-    """The superstep in which a vertex first hears of the search."""
+    """The superstep in which a search reaches a vertex."""
 
     weighted = False
     reduce = "any"
@@ -83,10 +83,7 @@ def survey(
     lanes: int | str = "auto",
     direction: str | Direction = "auto",
 ) -> Survey:
-    """Search breadth-first from each source, and keep totals.
-
-    ``sources`` (int64 array of length k, or None): indices in NumPy; None means every vertex.
-    """
+    """Search breadth-first from each source, given as indices in NumPy or None for all, and keep totals."""
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
     policy = Direction.of(direction)
     if isinstance(graph, StreamedGraph):
@@ -150,7 +147,7 @@ def _one_by_one(
 
 
 def _longer(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:
-    """A histogram with what another group settled in each superstep, from level 1."""
+    """A histogram plus the counts of another group, from level 1."""
     settled = np.trim_zeros(settled, "b")
     wide = np.zeros(max(len(histogram), 1 + len(settled)), np.int64)
     wide[: len(histogram)] = histogram

@@ -1,4 +1,4 @@
-"""Arcs that do not lie in memory: windows over the pages that a superstep needs, and what bringing them costs."""
+"""Arcs that are not in memory: windows over the pages that a superstep reads, and the cost of loading them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hpgraph.formats import Frontier
     from hpgraph.kernels.out_of_core import Resident, Store, Survey, WindowWorkSpace
 
-# Vertices a second that look at the neighbour kept for them: reads in order, and probes of a bitmask.
+# Vertices a second that check their cached hub: sequential reads, and probes of a bitmask.
 _LOOKS = {"cpu": 2e8, "cuda": 1e11}
 
 
@@ -45,18 +45,18 @@ class PagedArcs:
 
     @property
     def sending(self) -> Resident:
-        """What is resident of the arcs by the vertex that sends: offsets, types, how many there are."""
+        """Resident part of the arcs by sending vertex: offsets, types, number."""
         side = self._sides[0]
         return (side.sender if side.has_sender else side.target).resident
 
     def direction(
         self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowWorkSpace
     ) -> tuple[bool, int]:
-        """Whether a superstep pushes, and how many arcs it looks at: by what either way would have to bring.
+        """Whether a superstep pushes, and how many arcs it visits: by the time to load the pages of either direction.
 
-        Where the first message is enough, those who wait hear it first from the neighbour that is kept for them, and
-        what is left goes the way that brings less. Elsewhere a push is worth its atomic operations where few arcs leave
-        the frontier, or where it brings less than half.
+        Where the first message wins, unvisited vertices first check their cached hub (see `hub_cache`); then the
+        direction that loads less is taken. Elsewhere a push is worth its atomic operations if few arcs leave the
+        frontier, or if it loads less than half.
         """
         sides = self._sides
         sent: list[Survey] | None = None
@@ -86,7 +86,7 @@ class PagedArcs:
         return self._chosen(push, sent if push else gathered)
 
     def _waiting(self, frontier: Frontier, steps: WindowWorkSpace) -> list[Survey]:
-        """What those want who have heard nothing from the neighbours kept for them."""
+        """The pages of in-arcs of vertices still unvisited after the check of their cached hub."""
         heads = [None if self._weighted else hub_cache_of(side.target, self._graph) for side in self._sides]
         for head in heads:
             if head is not None:
@@ -104,7 +104,7 @@ class PagedArcs:
         return push, sum(one.arcs for one in wanted)
 
     def parts(self, frontier: Frontier, push: bool, steps: WindowWorkSpace) -> Iterator[Any]:
-        """The windows, or chosen rows, that a superstep has to look at; what they cost is noted in `traffic`."""
+        """The windows, or selected rows, that a superstep reads; their cost is recorded in `traffic`."""
         taken = Traffic(0, 0, 0, 0.0)
         # Not kept: the graph may give these stores back before the next superstep.
         chosen, self._next = self._next, []
@@ -124,10 +124,10 @@ class PagedArcs:
 
 
 class _Side:
-    """The pages of arcs by who sends and by who gathers: of a directed graph one way along them, or the other.
+    """The pages of arcs by source and by target, in one direction of a directed graph.
 
-    The graph is asked for its stores each time. They share its budget, and it gives those with weights back where a
-    program without asks, or the other way round: who kept one would hold memory beside that budget.
+    Stores are requested from the graph each time, never kept: they share its budget, and the graph frees those with
+    weights for a program without weights, and vice versa.
     """
 
     def __init__(self, graph: StreamedGraph, backwards: bool, weighted: bool) -> None:
@@ -140,12 +140,12 @@ class _Side:
 
     @property
     def sender(self) -> Store:
-        """By who sends."""
+        """Pages by sending vertex."""
         return self._store(self._backwards)
 
     @property
     def target(self) -> Store:
-        """By who gathers."""
+        """Pages by gathering vertex."""
         return self._store(not self._backwards)
 
     def _store(self, by_target: bool) -> Store:

@@ -60,14 +60,14 @@ class Shared:
 
 @dataclass(slots=True)
 class Phase:
-    """A phase, made ready for the properties of a run.
+    """A phase, compiled for the properties of a run.
 
     Attributes
     ----------
     declared : Declarations
     code : ProgramCode
     arcs : Arcs
-        What its messages go along.
+        The arcs of its messages.
     state : tuple of arrays
         Its own properties of vertices.
     shared : Shared
@@ -83,12 +83,12 @@ class Phase:
 
     @property
     def begins_left(self) -> bool:
-        """Whether whoever the phase before left active begins."""
+        """Whether the phase starts from the vertices that the last phase left active."""
         return bool(self.declared.functions["starts"] == LEFT)
 
     @property
     def seen(self) -> tuple[Any, ...]:
-        """The state as kernels take it that look at vertices alone."""
+        """The state for kernels over vertices only."""
         if isinstance(self.declared, EdgeDeclarations):
             return (*self.state, *nothing_beside(self.code, self.graph))  # type: ignore[arg-type]
         return self.state
@@ -101,7 +101,7 @@ class Phase:
         return (*(types[name].type(self.shared.world[name]) for name in self.declared.parameters), *sums)
 
     def beginning(self, backend: Backend) -> Any:
-        """Who begins, where the phase says so by a function, or does not say."""
+        """The vertices that `starts` selects; all without `starts`."""
         if self.code.starts is None:
             return sources_of(None, self.graph)
         return backend.starting(self.code, self.seen, self.values).to_indices().astype(self.graph.id_dtype)
@@ -117,20 +117,20 @@ class Phase:
             what = backend, declared, code, self.arcs, self.state, made, own, sources, policy
             limit = limit_of(declared.max_iteration)
             if isinstance(declared, EdgeDeclarations):
-                # By one dict for all phases: where a run makes an array anew, the next phase finds it.
+                # One dict for all phases: the next phase finds arrays that a run replaces.
                 outcome = go_along(EdgeRun(*what, limit, edges=self.shared.edges), self.graph)
             else:
                 run = Run(*what, limit)
                 form = form_for(run)
                 if keeps and form.loop == TRAVERSAL:
-                    form = Form(SUPERSTEPS, code, "the next phase begins with whom it leaves active")
+                    form = Form(SUPERSTEPS, code, "the next phase begins with the vertices that it leaves active")
                 outcome = go(run, form)
             trace, left = Trace(outcome.rows, outcome.form), outcome.active
         self.shared.world.update({name: own[name] for name in declared.aggregators})
         return trace, left
 
     def _step(self, backend: Backend, sources: Any, own: dict[str, Any]) -> tuple[Trace, Any]:
-        """A step of vertices alone."""
+        """A step over vertices only."""
         code, n, began = self.code, len(self.state[0]), now()
         kind: Any = backend.ShapedSupersteps if code.is_shaped else backend.Supersteps
         steps = kind(code, self.state, None, sources.dtype)

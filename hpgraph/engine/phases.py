@@ -1,4 +1,4 @@
-"""Programs that take turns on the same properties: what algorithms of several steps a round are made of."""
+"""Vertex programs that run in turn on shared properties, for algorithms of several steps a round."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ class Phases:
     Parameters
     ----------
     phases : sequence of VertexProgram or EdgeVertexProgram, or of their classes
-        Each runs as `hpgraph.run` would run it: until nobody is active, or to its own `max_iteration`. A property
+        Each runs as `hpgraph.run` would run it: until no vertex is active, or to its own `max_iteration`. A property
         belongs to all phases that declare one of that name, which must agree on its type; it begins as the first of
-        them says, and stays on the device. Properties of edges likewise. A vertex program without `gather` and `reduce`
-        is a step of vertices alone: ``update(vertex)`` or ``update(vertex, world)``, once for each that begins.
+        them declares, and stays on the device. Properties of edges likewise. A vertex program without `gather` and
+        `reduce` is a step over vertices only: ``update(vertex)`` or ``update(vertex, world)`` runs once on each active
+        vertex.
     until : function of ``world``, optional
-        Asked after every round whether to stop. ``world`` has `iteration`, the number of rounds done, the parameters,
+        Whether to stop, called after every round. ``world`` has `iteration`, the number of rounds done, the parameters,
         and what the phases last summed.
     max_iteration : int, optional
-        Rounds at the most.
+        Limit of the rounds.
 
     Raises
     ------
@@ -49,28 +50,28 @@ class Phases:
         If something is no vertex program, `until` is no function of one parameter, or two phases declare a property of
         one name with two types.
     ValueError
-        If there is no phase, or the rounds would never end: a phase that begins with everyone needs `until` or
+        If there is no phase, or the rounds would never end: a phase that begins with all vertices needs `until` or
         `max_iteration`.
 
     Notes
     -----
-    Who begins a phase, it says itself: ``starts(vertex)`` or ``starts(vertex, world)``, a function that is asked of
-    every vertex, or ``starts = "left"``, whoever the phase before left active: those that its last superstep changed,
-    where `max_iteration` ended it, or for whom `sends` said so. Without `starts` everyone begins. `active`, where the
-    run is given one, says who begins the first phase of the first round.
+    A phase declares the vertices that are active when it begins: ``starts(vertex)`` or ``starts(vertex, world)``, a
+    function of every vertex, or ``starts = "left"``, the vertices that the last phase left active: those that its last
+    superstep changed, where `max_iteration` ended it, or those with a true `sends`. Without `starts` all vertices
+    begin. The argument `active` of the run, if given, replaces this for the first phase of the first round.
 
     A parameter reaches every phase that declares one of that name. So do the sums of `aggregate`, in the phases after,
     and ``iteration``, the number of the round, from 1.
 
-    An `EdgeVertexProgram` that changes properties of edges and reads ``edge.reverse`` keeps two values of each while it
-    runs, and joins them in the end: such a phase costs the size of the graph besides, others what their frontiers cost.
+    An `EdgeVertexProgram` that changes properties of edges and reads ``edge.reverse`` double-buffers them while it
+    runs: such a phase also takes time linear in the graph, others only that of their frontiers.
 
-    The rounds end after one in which no phase had anybody to begin with, when `until` says so, or at `max_iteration`.
+    The rounds end after one in which no phase had active vertices, when `until` is true, or at `max_iteration`.
 
     Examples
     --------
-    Luby's maximal independent set (M. Luby, STOC'85). In each round the undecided vertices draw numbers; whoever has
-    the largest among its undecided neighbours joins, and its neighbours leave.
+    Luby's maximal independent set (M. Luby, STOC'85). In each round the undecided vertices draw numbers; a vertex
+    whose number is the largest among its undecided neighbours joins, and its neighbours leave.
 
     >>> import hpgraph as hpg
     >>> UNDECIDED, IN, OUT = 0, 1, 2
@@ -152,7 +153,7 @@ class Phases:
         active, direction, **initial
             As for `hpgraph.run`.
         max_iteration : int, optional
-            Rounds at the most.
+            Limit of the rounds.
 
         Returns
         -------
@@ -173,16 +174,17 @@ class Phases:
 
 
 class PhasesResult(RunResult):
-    """Where the phases ended.
+    """Result of a run of phases.
 
     Attributes
     ----------
     rounds : int
-        How many rounds there were, the last one counted in which nobody had anything to do.
+        Number of rounds, including a last one without active vertices.
     trace : Trace
         What each superstep of each phase did, one after the other.
     traces : list of (str, Trace)
-        The same by phases, with their names, in the order in which they ran; those left out with which nobody began.
+        The trace of each phase with its name, in the order in which they ran; phases without active vertices are left
+        out.
     """
 
     rounds: int
@@ -212,7 +214,7 @@ def _go_round(
             began = False
             for i, phase in enumerate(made):
                 with naming_what_does_not_compile(phase.code, lambda: phase.arcs.sending.dtype):  # noqa: B023
-                    # `left` is at first whoever begins the first phase.
+                    # At first, `left` holds the start vertices of the first phase.
                     sources = left
                     if not phase.begins_left and (i or done > 1):
                         sources = phase.beginning(backend)

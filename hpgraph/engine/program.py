@@ -1,8 +1,8 @@
-"""Vertex programs: an algorithm as what one vertex does, in plain Python functions.
+"""Vertex programs: an algorithm as functions of one vertex, in plain Python.
 
 The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's: along every arc of an active vertex
-`gather` makes a message, `reduce` combines the messages that meet at a vertex, `update` turns the combined message into
-new properties. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) says who may still receive.
+`gather` makes a message, `reduce` combines the messages to a vertex, `update` computes its new properties from the
+combined message. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) masks the vertices that receive no more.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ class VertexProgram(Definition, Runnable):
     Attributes
     ----------
     edges : {"in", "out", "all"}
-        Along which arcs a vertex gathers: those that enter it, those that leave it, or both; of an arc and its reverse
-        that is one arc, of the lighter weight.
+        The arcs along which a vertex gathers: in-arcs, out-arcs, or both; an arc and its reverse then count as one, of
+        the lighter weight.
     activity : {"changed", "all"}
-        Who sends in a superstep: the vertices whose properties the last one changed, unless `sends` says otherwise, or
-        all; with "all", every vertex is also updated in every superstep.
+        Vertices that send in a superstep: those with properties that the last one changed, unless `sends` is defined;
+        or all. With "all", every vertex is also updated in every superstep.
     weighted : bool
         Whether the program reads weights; where it does not, they are not loaded either, and ``weight`` is 1.
     max_iteration : int or None
-        Supersteps at the most.
+        Limit of the supersteps.
     reduce : str, Monoid or function
-        How messages that meet are combined: a monoid's name ("min", "max", "plus", "any", ...), or an associative
-        and commutative function of two messages, which needs `identity`. "any" keeps whichever comes first; a vertex
+        How the messages to a vertex are combined: a monoid's name ("min", "max", "plus", "any", ...), or an associative
+        and commutative function of two messages, which needs `identity`. "any" keeps the first message; a vertex
         then receives once in the whole run. "argmin" and "argmax" are for messages that are pairs, of a key and a
         payload: the smallest, or largest, key wins, of equal ones the smaller payload.
     identity : scalar
@@ -53,27 +53,28 @@ class VertexProgram(Definition, Runnable):
         (from 1), the parameters, and the sums of the last superstep. A program without `update` has one property,
         which becomes ``reduce(property, message)``. For "argmin" and "argmax": update(vertex, key, payload).
     cond(vertex), optional
-        Whether the vertex may receive. It is asked at the start of the run where `reduce` is "any", else before
+        Whether the vertex may receive. It is evaluated at the start of the run where `reduce` is "any", else before
         every message.
     edge_cond(source, weight, target), optional
-        Whether a message goes along this arc. Where none comes, a vertex is not updated, unless `activity` is "all".
+        Whether a message is sent along this arc. A vertex without messages is not updated, unless `activity` is "all".
     sends(before, vertex), optional
-        Whether an updated vertex sends in the next superstep. Without it those do of which a property changed.
+        Whether an updated vertex sends in the next superstep. Without it a vertex sends if a property changed.
     aggregate(before, vertex) or aggregate(before, vertex, world), optional
         What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
     starts(vertex), optional
-        Who is active at first, where the run does not say; within `hpgraph.Phases` also ``starts = "left"``.
+        Whether a vertex is active in the first superstep, if the run does not say; without it all are. Within
+        `hpgraph.Phases` also ``starts = "left"``.
     converged(world), optional
-        Whether to stop; asked after each superstep, with the new sums. Compiled where Numba can (on the GPU, where
-        every vertex is active, it runs beside the kernels), else called by Python: it should do nothing but answer.
+        Whether to stop; called after each superstep, with the new sums. Compiled if Numba can (on the GPU, where
+        every vertex is active, it runs beside the kernels), else called by Python: it must not have side effects.
 
     Each but `converged` may take ``world`` as one more parameter, at the end. A program whose `gather`, `cond` or
     `edge_cond` does runs superstep by superstep. `hpgraph.uniform` gives all of them random numbers by seed, vertex and
     superstep.
 
     An attribute may also be assigned later, to the class or to an instance, as ``program.edges = "out"``: each run
-    looks at what the program is then. So it does at what the functions refer to, directly or through others: numbers,
-    arrays, helpers defined again, attributes of modules.
+    reads the current values. The same holds for the globals that the functions refer to, directly or through others:
+    numbers, arrays, redefined functions, attributes of modules.
 
     Raises
     ------
@@ -86,24 +87,24 @@ class VertexProgram(Definition, Runnable):
 
     Notes
     -----
-    A superstep is bulk-synchronous: it sees the properties as the last one left them. The exception is a *relaxation*,
-    a program whose only property moves one way: values of the same superstep may already be seen, which changes how
-    many supersteps it takes but not where it ends. There are two kinds:
+    A superstep is bulk-synchronous: it reads the properties of the last one. The exception is a *relaxation*, a program
+    with one monotone property: it may read values of the same superstep, which changes the number of supersteps but not
+    the result. There are two kinds:
 
-    - A program without `update`, whose `reduce` is idempotent. To leave `update` out is to say that its supersteps need
-      not be seen apart.
-    - A program whose `update` is its `reduce`, ``max(vertex.width, message)`` where that is "max": if its result cannot
-      depend on it. That is so where both compile to the same code, nothing but `gather` reads the property, and
-      `gather` is seen to rise with it, as ``min(source.width, weight)`` or ``source.distance + weight`` (sums that wrap
-      around are left out of account). A run with a `max_iteration`, or with direction "pull", goes superstep by
-      superstep all the same. For floats the property must come first: Python's ``max(message, vertex.width)`` is NaN
-      where the message is, and "max" passes over NaN.
+    - A program without `update` and with an idempotent `reduce`. Leaving out `update` declares that its supersteps need
+      not be separate.
+    - A program whose `update` is its `reduce`, such as ``max(vertex.width, message)`` for "max", if the result cannot
+      depend on the order. That holds where both compile to the same code, only `gather` reads the property, and
+      `gather` is proved monotone in it, as ``min(source.width, weight)`` or ``source.distance + weight`` (ignoring
+      integer overflow). A run with a `max_iteration`, or with direction "pull", is bulk-synchronous all the same. For
+      floats the property must come first: Python's ``max(message, vertex.width)`` is NaN where the message is, and
+      "max" passes over NaN.
 
-    ``result.trace.explain()`` says which loop a program got, and why.
+    ``result.trace.explain()`` reports which loop ran a program, and why.
 
     Examples
     --------
-    The widest path, whose narrowest arc is as wide as can be:
+    The widest path, which maximizes the width of its narrowest arc:
 
     >>> import hpgraph as hpg
     >>> class Widest(hpg.VertexProgram):
@@ -120,7 +121,7 @@ class VertexProgram(Definition, Runnable):
     >>> print(r.trace.loop)
     relaxation: update is its reduce (max), compared as compiled code, and gather rises with width
 
-    The lightest arc that enters a vertex, and where it comes from:
+    The lightest in-arc of each vertex, and its source:
 
     >>> class Lightest(hpg.VertexProgram):
     ...     weight = hpg.Property("float32", initial=float("inf"))

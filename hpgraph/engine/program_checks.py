@@ -81,5 +81,5 @@ def _check_step(program: type[Definition]) -> None:
         )
     for other in ("cond", "edge_cond"):
         if function_of(program, other) is not None:
-            say = "starts(vertex) says who is updated"
+            say = "starts(vertex) selects the vertices to update"
             raise TypeError(f"{name}.{other} is for messages, but {name} has no gather; {say}")

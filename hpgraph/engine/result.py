@@ -1,4 +1,4 @@
-"""What a run of a vertex program comes back with: of one start, or of many lanes."""
+"""Results of a run of a vertex program, from one start or in many lanes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 METHODS = frozenset(name for name in vars(ResultTable) if not name.startswith("_"))
-"""What a result can do that a property may be called too."""
+"""Methods of a result; properties of the same name hide them."""
 
 
 class RunResult(ResultTable):
-    """Where a vertex program ended.
+    """Result of a run of a vertex program.
 
     Attributes
     ----------
     trace : Trace
         What each superstep did.
     supersteps : int
-        How many there were.
+        Number of supersteps.
     active : array of vertex ids
-        Who was still active when the limit of supersteps ended the run; empty otherwise, and where the first message
-        wins. By index, as all results are: on a graph with names ``hpgraph.id(result.active)`` goes on from there.
+        Vertices still active when the limit of supersteps ended the run; empty otherwise, and where the first message
+        wins. By index, as all results: on a graph with names pass ``hpgraph.id(result.active)`` to continue.
     world : dict
         Parameters and last sums.
     <property> : array of length n
@@ -46,7 +46,7 @@ class RunResult(ResultTable):
         self._own_words_first()
 
     def _own_words_first(self) -> None:
-        """A program's properties come before what a table can do."""
+        """A program's properties hide methods of the same name."""
         if not METHODS.isdisjoint(self.properties):
             self.__dict__.update({name: self.properties[name] for name in METHODS.intersection(self.properties)})
 
@@ -55,13 +55,13 @@ class RunResult(ResultTable):
         return {name: value for name, value in self.__dict__.items() if name != "_active"}
 
     def _values(self) -> dict[str, Any]:
-        # A property of edges has no place beside those of vertices.
+        # A table of vertices has no columns for edge properties.
         n = self.__dict__.get("_n")
         return {name: values for name, values in self.properties.items() if n is None or values.shape[-1] == n}
 
     @cached_property
     def active(self) -> Any:
-        """Who was still active; made when first asked for."""
+        """The vertices still active; computed on first access."""
         return self._active()
 
     @property
@@ -80,7 +80,7 @@ class RunResult(ResultTable):
 
 
 class LanesResult(RunResult):
-    """Where a vertex program ended in each of its lanes.
+    """Result of a run of a vertex program in lanes.
 
     Attributes
     ----------
@@ -89,9 +89,9 @@ class LanesResult(RunResult):
     groups : list of int64 arrays
         The lanes of each group.
     trace : Trace
-        That of the only group, where there is but one.
+        The trace of the only group, if there is one.
     active : list of arrays of vertex ids
-        For each lane, who was still active when the limit of supersteps ended its run.
+        For each lane, the vertices still active when the limit of supersteps ended its run.
     unfinished : bool
         Whether the limit of supersteps may have ended some lane's run.
     world : dict
@@ -111,7 +111,7 @@ class LanesResult(RunResult):
 
     @property
     def active(self) -> list[Any]:  # type: ignore[override]
-        """For each lane, who was still active."""
+        """For each lane, the vertices still active."""
         return self._of_lanes
 
     @property

@@ -1,7 +1,7 @@
-"""Running a vertex program: PREPROCESS, then (SPMV, APPLY) until nobody is active (HPGraph, 2018, Section 3).
+"""Running a vertex program: PREPROCESS, then (SPMV, APPLY) until no vertex is active (HPGraph, 2018, Section 3).
 
-What a run works on begins in `hpgraph.engine.state`; which loop it gets is said in `hpgraph.engine.forms`; the loops
-stand behind one interface in `hpgraph.engine.loops`.
+`hpgraph.engine.state` holds the state of a run, `hpgraph.engine.forms` chooses its loop, and the loops share one
+interface in `hpgraph.engine.loops`.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def run(
     graph : Graph or what `hpgraph.as_graph` takes
         The graph.
     active : array or sequence of vertices, hpgraph.id, bool array of length n, or None
-        Who sends in the first superstep: vertex ids, or names where the graph has names; ``hpgraph.id(array)`` says
-        indices. None means those of whom the program's `starts` holds, or everyone. A list of k lists or arrays, or an
-        array of two dimensions, makes k *lanes*: each answers what its own run would have answered.
+        Vertices that are active in the first superstep: vertex ids, or names where the graph has names;
+        ``hpgraph.id(array)`` gives indices. None means the vertices for which the program's `starts` holds, or all. A
+        list of k lists or arrays, or an array of two dimensions, makes k *lanes*, each with the result of its own run.
     lanes : int or "auto"
         Of many lanes, how many run at once; "auto" is as many as fit the memory. Those of an `EdgeVertexProgram` run
         one after the other, each with edges of its own.
@@ -76,14 +76,14 @@ def run(
         How supersteps find the arcs of active vertices, where there is a choice: a relaxation always pushes, and sums
         of floats are pulled on the GPU, where pushed messages are joined in any order.
     max_iteration : int, optional
-        Supersteps at the most, of phases rounds; default, the program's `max_iteration`.
+        Limit of the supersteps, or of the rounds of `Phases`; by default the program's `max_iteration`.
     delta : float, optional
         Only for relaxations (see `VertexProgram`) whose `reduce` is "min": vertices with a value beyond the current
         bucket, `delta` wide, wait until those below have settled.
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
     apart : bool, default False
-        On a graph on several GPUs, whether properties stay there, as `DividedArray`; else they come to the first one.
+        On a graph on several GPUs, whether properties stay there, as `DividedArray`; else they are copied to the first.
     **initial
         Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of lanes, properties may
         have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``; of lanes
@@ -148,7 +148,7 @@ def run(
 
 
 class Ended(NamedTuple):
-    """How one run ended.
+    """Result of one run.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Ended(NamedTuple):
         The properties by name.
     trace : Trace
     active : array of vertex ids, or None
-        Who would have gone on; None for nobody.
+        Vertices still active at the end; None for none.
     world : dict
         Parameters and last sums by name.
     """
@@ -173,10 +173,10 @@ def run_one(
     delta: float | None = None, ceiling: float | None = None, apart: bool = False,
     initial: dict[str, Any] | None = None,
 ) -> Ended:  # fmt: skip
-    """Run a vertex program from one start: its state, its arcs, and the loop that its form asks for.
+    """Run a vertex program from one start: set up its state and its arcs, and call the loop of its form.
 
-    ``sources``: who is active at first; None leaves that to the program's `starts`, or else means everyone;
-    ``initial``: properties and parameters that were given; those that are used are taken out.
+    ``sources``: vertices active at first; None for those of the program's `starts`, or all; ``initial``: properties and
+    parameters; those that are used are removed.
     """
     policy, backend = Direction.of(direction), kernels(graph.device)
     initial = {} if initial is None else initial
@@ -204,7 +204,7 @@ def run_one(
 
 
 def _begin_by_itself(run: Run, graph: Graph) -> None:
-    """Set who is active at first where the user does not say: those of whom `starts` holds, or everyone."""
+    """Set the active vertices of the first superstep by default: those of `starts`, or all."""
     if run.code.starts is None:
         run.sources = sources_of(None, graph)
         return

@@ -1,8 +1,8 @@
-"""Supersteps of a run on several devices: each serves its own vertices, and tells the others what is new.
+"""Supersteps of a run on several devices: each updates its own vertices, and sends the changes to the others.
 
-Every device holds all properties that messages are made of (strategy P of GTS: M.-S. Kim et al., SIGMOD'16). Where arcs
-lie in memory, messages go to a device's own vertices alone, so none travels: after the updates devices exchange the
-active vertices, and the new values of those that were updated.
+Every device holds all properties that messages depend on (strategy P of GTS: M.-S. Kim et al., SIGMOD'16). Where arcs
+are in memory, messages are only to a device's own vertices, so none is transferred: after the updates devices exchange
+the active vertices, and the new values of those that were updated.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from hpgraph.engine.divided_arcs import ShardArcs
     from hpgraph.engine.state import Run
 
-# Share of a range of vertices above which all of it travels: copies in order go several times as fast as copies of
-# chosen elements, which take their ids along.
+# Share of a range of vertices above which all of it is copied: contiguous copies are several times as fast as copies of
+# selected elements with their ids.
 WHOLE_RANGE = 0.25
 
 
@@ -228,9 +228,9 @@ def _exchange(shards: list[_Share], updated: list[Any], properties: tuple[int, .
 
 
 def bring_home(run: Run, graph: DividedGraph, states: Sequence[tuple[Any, ...]]) -> None:
-    """Every shard's own values into the run's properties, or into pieces where they are to stay on their devices.
+    """Copy every shard's own values to the run's properties, or into pieces that stay on their devices.
 
-    ``states``: the properties on the device of each shard, by the shards' numbers; those on the first are written to.
+    ``states``: the properties on each shard's device, in the shards' numbering; those on the first are written to.
     """
     if run.apart:
         pieces = []

@@ -42,9 +42,9 @@ R = TypeVar("R")
 
 
 def exclusively(run: Callable[P, R]) -> Callable[P, R]:
-    """Decorator of what runs its first argument on its second, a graph: runs on one in pages follow each other.
+    """Decorator that serializes runs of its first argument on its second, a graph, if that is in pages.
 
-    It goes outside `interruptible`, within which Ctrl-C would not end the waiting for another thread's run.
+    It goes outside `interruptible`, within which Ctrl-C would not end the wait for another thread's run.
     """
 
     @functools.wraps(run)
@@ -69,25 +69,25 @@ class Run:
     code : ProgramCode
         Its code for the types at hand.
     arcs : Arcs, or PagedArcs
-        What its messages go along; those in pages go superstep by superstep alone.
+        The arcs of its messages; those in pages run superstep by superstep only.
     state : tuple of arrays of length n
         The properties; a loop changes them in place.
     beginnings : tuple of Beginning or None
-        What each property is to be filled with first, if anything. The loops of one kernel do it there.
+        Initial value of each property, if it is still to be filled; persistent kernels fill it themselves.
     world : dict
         Parameters and sums; a loop changes the sums in place.
     sources : array of vertex ids, each once
-        Who is active at first; one alone may lie in NumPy whatever the device.
+        Vertices active in the first superstep; a single one may lie in NumPy on any device.
     policy : Direction
         Push or pull.
     limit : int
-        Supersteps at the most.
+        Limit of the supersteps.
     delta, ceiling : float or None
         Of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing.
     apart : bool
         Whether the properties of a graph in shards need not come back to the first device.
     pieces : tuple of DividedArray, or None
-        The properties, where a loop has left them apart; `state` then holds nothing of use.
+        The properties, where a loop has left them apart; `state` is then undefined.
     """
 
     backend: Backend
@@ -277,9 +277,9 @@ def begin_where(
     backend: Backend, code: ProgramCode, own: tuple[Any, ...], world: tuple[Any, ...], state: tuple[Any, ...],
     beginnings: tuple[Beginning | None, ...], active: Any, graph: Graph,
 ) -> Any:  # fmt: skip
-    """Fill the properties of a run, and say who is active at first: by `starts`, where nobody else does.
+    """Fill `state` from `beginnings`, and return the active vertices: `active`, else those of `starts`, else all.
 
-    ``state``: all properties to be filled, `own` among them; ``beginnings``: what they are filled with.
+    ``own``: the part of `state` that `starts` reads.
     """
     device = device_of(*state)
     sources = sources_of(active, graph)

@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 
 
 class Listed:
-    """Trace rows, fetched when called, of so many supersteps: a kernel of the GPU does not list all of very many.
-
-    ``tables`` (list of int64 arrays of shape (some, 4)): the rows, in parts.
-    """
+    """Trace rows in parts, fetched when called; of very many supersteps, a GPU kernel lists only the first."""
 
     def __init__(self, tables: list[np.ndarray], done: int) -> None:
         self._tables, self._done = tables, done
 
     def supersteps(self) -> int:
-        """How many there were, listed or not."""
+        """Number of supersteps, listed or not."""
         return self._done
 
     def __call__(self) -> np.ndarray:
@@ -79,15 +76,15 @@ class OneDevice:
         return table, steps_done
 
     def finish(self) -> Any:
-        """The vertices that are still active, or None."""
+        """The vertices still active, or None."""
         return self.frontier.ids.copy() if self.frontier.size else None
 
 
 def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[Listed, Any]:
-    """Run a program superstep by superstep, wherever its arcs lie: the trace, and the active vertices that are left.
+    """Run a program superstep by superstep; returns the trace, and the vertices still active.
 
-    The properties of the run are filled. ``settled`` marks the vertices that receive no more, where each receives once.
-    The vertices that are left are None where there are none, or where the program has converged.
+    The properties of the run are initialized. ``settled`` marks the vertices that receive no more, if each receives
+    once. The second result is None if no vertex is active, or the program has converged.
     """
     code = run.code
     placed: OneDevice | SeveralDevices = (SeveralDevices if run.arcs.in_shards else OneDevice)(run, frontier, settled)

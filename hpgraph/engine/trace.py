@@ -1,4 +1,4 @@
-"""What a run did, superstep by superstep."""
+"""Trace of a run, superstep by superstep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.forms import Form
 
 _COLUMNS = ("step", "direction", "active", "arcs", "µs")
-# Of topology that is brought: what was predicted beside what came of it.
+# Of topology that is streamed: predicted and measured.
 _TRAFFIC = ("pages", "bytes predicted", "bytes moved", "µs predicted")
 
 
@@ -22,14 +22,13 @@ class Trace:
     Parameters
     ----------
     rows : int64 array of shape (supersteps, 4), or a function that returns one
-        Direction (0 push, 1 pull, and 2 more where the CPU went on for the GPU), active vertices, arcs, nanoseconds;
-        and, of many lanes that run together, pairs settled, in a fifth column.
-        A function is called on first use: a trace that lies on the GPU is not fetched unless somebody looks at it.
+        Direction (0 push, 1 pull, plus 2 where the CPU took over from the GPU), active vertices, arcs, nanoseconds;
+        and, of lanes that run together, pairs settled, in a fifth column.
+        A function is called on first use: a trace on the GPU is only fetched if it is read.
     form : Form, optional
         Which loop ran the supersteps, and why.
     traffic : int64 array of shape (supersteps, 4), optional
-        Of topology that is not in memory: pages looked at, bytes to be brought as predicted, bytes brought, nanoseconds
-        that this was to take.
+        Of topology that is not in memory: pages read, bytes predicted, bytes moved, nanoseconds predicted.
 
     Examples
     --------
@@ -55,12 +54,12 @@ class Trace:
 
     @cached_property
     def loop(self) -> str | None:
-        """Which loop ran the supersteps, and why; None where nobody said."""
+        """Which loop ran the supersteps, and why; None if unknown."""
         return None if self._form is None else self._form.told
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """All of it, an int64 array of shape (supersteps, 4)."""
+        """The whole trace, an int64 array of shape (supersteps, 4)."""
         return self._source() if callable(self._source) else self._source
 
     @cached_property
@@ -96,7 +95,7 @@ class Trace:
     def settled(self) -> np.ndarray:
         """Of many lanes that run together, how many pairs of a vertex and a lane each superstep settled.
 
-        Elsewhere, who was active after it: the same where the first message wins, but for a last superstep at a limit.
+        Otherwise, vertices active after it: the same where the first message wins, except a last superstep at a limit.
         """
         return self.rows[:, 4] if self.rows.shape[1] > 4 else np.append(self.rows[1:, 1], 0)[: len(self)]
 

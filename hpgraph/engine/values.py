@@ -41,10 +41,7 @@ def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
 
 
 def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
-    """A fresh array of a dtype, which the run may write to.
-
-    ``given``: the user's own; it is copied if `moved` lies in its memory.
-    """
+    """An array of a dtype for the run to write to: a copy if `moved` shares memory with the user's array `given`."""
     if moved.size and not np.can_cast(moved.dtype, dtype, "same_kind"):
         raise TypeError(f"{name} is {dtype}, which does not take {moved.dtype}: convert it with .astype if you mean to")
     made = own(moved.astype(dtype, copy=False), given)

@@ -122,7 +122,7 @@ class ArcSorter:
     def _spill(self) -> None:
         keys, weights = self._take()
         if self._file is None:
-            # Open as long as the sorter is; nobody else can.
+            # Unnamed, and open as long as the sorter.
             self._file = cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
         self._runs.append(_Run.of(keys, weights, self._step, self._written))
 

@@ -74,7 +74,7 @@ def edge_list_stream(
     n_vertices: int | None,
     names: bool | None,
 ) -> ArcStream:
-    """As `hpgraph.io.edge_list.read_edge_list`, whose parameters these are."""
+    """As `hpgraph.io.edge_list.read_edge_list`, with its parameters."""
     form = find_line_format(path, comments, delimiter, names)
     if form is None or form.columns == 0:
         return of_arcs(

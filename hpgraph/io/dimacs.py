@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _KINDS = {"sp": ("a", 3, True), "edge": ("e", 2, False), "edges": ("e", 2, False), "col": ("e", 2, False)}
 # A comment of ours: the arcs of an undirected graph, in both directions.
 _UNDIRECTED = "c hpgraph: undirected"
-# The same of a graph without weights, whose arcs all have the weight 1 there.
+# The same of a graph without weights: the format gives all arcs the weight 1.
 _UNWEIGHTED = "c hpgraph: no weights"
 _BLOCK = 1 << 16
 _EDGE_BYTES = 200

@@ -1,4 +1,4 @@
-"""Formats of graph files by the suffixes of their names, and who reads and writes which."""
+"""Formats of graph files by suffix, and their readers and writers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _KINDS = {
     ".v": "Graphalytics",
     ".e": "Graphalytics",
 }
-# Compressed within, or of several files.
+# Compressed internally, or of several files.
 _NOT_ZIPPED = frozenset({"npz", "hpg", "Arrow", "Graphalytics"})
 
 _READERS: dict[str, Reader] = {
@@ -52,7 +52,7 @@ _READERS: dict[str, Reader] = {
     "Graphalytics": read_graphalytics,
 }
 READERS: dict[str, Callable[..., Arcs]] = {**_READERS, "edge list": read_edge_list, "Arrow": read_arrow}
-"""Who reads a whole file; those of edge lists and of tables are told more."""
+"""Readers of whole files; those of edge lists and of tables take more parameters."""
 
 STREAMS: dict[str, Callable[..., ArcStream]] = {
     "edge list": edge_list_stream,
@@ -60,7 +60,7 @@ STREAMS: dict[str, Callable[..., ArcStream]] = {
     "Matrix Market": matrix_market_stream,
     "npz": npz_stream,
 }
-"""Who reads some arcs at a time, of what its reader is told."""
+"""Readers in batches of arcs, with the parameters of the whole-file readers."""
 
 WRITERS: dict[str, Writer] = {
     "Matrix Market": write_matrix_market,

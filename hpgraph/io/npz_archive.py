@@ -78,7 +78,7 @@ class Archive:
         return member
 
     def pieces(self, name: str, count: int) -> Iterator[Array]:
-        """An array of one dimension, whose `member` was looked at before, some elements at a time.
+        """A one-dimensional array in blocks; `member` has been read before.
 
         Yields ``numpy.ndarray``: in the byte order of this machine.
         """
@@ -94,7 +94,7 @@ class Archive:
                 yield piece.astype(member.dtype.newbyteorder("="), copy=False)
 
     def read(self, name: str) -> Array:
-        """An array, whose `member` was looked at before.
+        """An array; `member` has been read before.
 
         Returns numpy.ndarray: in the byte order of this machine.
         """

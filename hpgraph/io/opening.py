@@ -42,8 +42,8 @@ def open(
     Parameters
     ----------
     path : str or os.PathLike
-        The file, as `Graph.save` and `hpgraph.convert` write it. It is another one that takes its place later; nobody
-        may write into it while it is open.
+        The file, as `Graph.save` and `hpgraph.convert` write it. These replace a file rather than overwrite it; it must
+        not be modified while it is open.
     device : str or list of str, optional
         Where to work; on the CPU by default. Of several GPUs each gets a part of the graph. If three times its plain
         arcs fit the `memory` of each, it is a `DividedGraph`. Of a larger one each streams the pages of its own

@@ -1,8 +1,8 @@
 """A file as a stream of bytes: decompressed where it is compressed, with a progress bar where it takes long.
 
-Progress counts the bytes taken from the disk, whose total is known at the start; that of what comes out of gzip is not.
-No line is longer than `LONGEST_LINE`: two megabytes of gzip can hold a line of two gigabytes, and a reader takes a line
-whole.
+Progress counts bytes read from the disk: their total is known at the start, that of the decompressed bytes is not.
+No line is longer than `LONGEST_LINE`: two megabytes of gzip can hold a line of two gigabytes, and readers hold a whole
+line in memory.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
     arcs = [graph.out_csr, graph.in_csr] if graph.directed else [graph.out_csr]
     parts = [_in_double_precision(part, weighted) for part in arcs]
     vectors = smoothest(parts, wanted + 1, normalized=False, seed=1)[:, 1:]
-    # An eigenvector's sign is nobody's choice but ours.
+    # The sign of an eigenvector is arbitrary: make its largest entry positive.
     largest = abs(vectors).argmax(axis=0)
     signs = xp.sign(vectors[largest, xp.arange(wanted)])
     return rescaled(xp.ascontiguousarray(vectors * signs), size, middle)

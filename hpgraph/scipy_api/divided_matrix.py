@@ -142,7 +142,7 @@ class DividedMatrix:
             x = xp.ascontiguousarray(x)
             dtype = product_dtype(self.blocks[0].matrix, x, ring)
             out = xp.empty((self.shape[0], *x.shape[1:]), dtype)
-        # Those who wait for a copy of x are given their work first.
+        # Devices that wait for a copy of x are given their work first.
         for block in reversed(self.blocks):
             own = out[block.first : block.last]
             with block.device.here:
@@ -151,7 +151,7 @@ class DividedMatrix:
                     follow(block.device, home)
                     there = x
                 else:
-                    # The first device does its own part while the copy is under way: it waits at the end.
+                    # The first device computes its own part during the copy, and waits at the end.
                     there = bring(x, block.device, hold=False)
                 if x.ndim == 1 and self._writes_there:
                     multiply(block.matrix, there, ring, own)

@@ -125,17 +125,17 @@ class Structure(Indexing):
         return type(self)(self, format=self._format)
 
     def check_format(self, full_check: bool = True) -> None:
-        """Check that the arrays are what a CSR matrix has.
+        """Check that the arrays are those of a valid CSR matrix.
 
         Parameters
         ----------
         full_check : bool, default True
-            Whether to read all of them; otherwise nothing is left to check.
+            Whether to read all of them; otherwise nothing is checked.
 
         Raises
         ------
         ValueError, IndexError
-            When somebody wrote to arrays that were shared, and they no longer are.
+            If shared arrays were written to and are no longer a CSR matrix.
         """
         if full_check:
             csr = self.csr

@@ -117,7 +117,7 @@ class Operators:
         for operand in inputs:
             mask = operand._present if isinstance(operand, Operators) else None
             present = mask if present is None else present if mask is None else present & mask
-        # What fills the places of absent entries is nobody's concern. On CuPy's arrays NumPy's function is CuPy's.
+        # Values of absent entries are ignored. On CuPy's arrays NumPy's function is CuPy's.
         with np.errstate(all="ignore") if present is not None else np.errstate():
             try:
                 results = ufunc(*arrays, **options, **({"out": targets} if out else {}))

@@ -9,7 +9,7 @@ from hpgraph.core.errors import MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Told apart by readers who see red and green alike, and in grey (Okabe and Ito, "Color universal design", 2008).
+# Distinct with red-green colour blindness, and in grey (Okabe and Ito, "Color universal design", 2008).
 BLUE, ORANGE = "#0072B2", "#E69F00"
 
 

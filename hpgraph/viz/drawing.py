@@ -30,12 +30,12 @@ _AREA, _USUAL_AREA, _MIN_AREA, _MAX_AREA = 20_000.0, 90.0, 2.0, 300.0
 # Ink: every line has as much of it, and all together as much as full ones that would be so many pictures long, one
 # behind the other. So long ones, which lie across what others join, are faint.
 _INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.65
-# Who has so many times the usual number of neighbours is a hub: it pulls communities into a knot.
+# Hubs have a degree of at least this multiple of the usual one: they contract communities in the layout.
 _HUB = 4.0
 # Arcs of a directed graph that get a head.
 _HEADS = 300
-# Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008). Then comes ink, and last
-# yellow, which white paper hardly shows: its points have a rim that does.
+# Colours for groups, distinct with red-green colour blindness (Okabe and Ito, 2008). Then comes ink, and last yellow:
+# its points have a rim, since it hardly shows on white.
 _GROUPS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _YELLOW, _OTHERS = "#F0E442", "#BBBBBB"
 _RIM = 0.5
@@ -65,7 +65,7 @@ def draw(
         What colours vertices: numbers as on a scale, or whole numbers, such as communities, group by group; the eight
         largest groups get a colour each.
     labels : "auto", bool, or sequence of vertices
-        Whose names to write: with "auto" those that there is room for, or where that would be too many, those of hubs.
+        Vertices to label: with "auto" those that there is room for, or if those are too many, the hubs.
     seed : int
         Of the layout.
 

@@ -23,7 +23,7 @@ BINARY = {
     "plus": "plus", "minus": "minus", "max": "max", "first": "first", "pair": "pair", "lt": "lt", "div": "truediv"
 }  # fmt: skip
 operators = st.sampled_from(sorted(BINARY))
-# Whose result theirs gives in the operands' type or in int64, ours as bool or in the operands' type.
+# Operators with other result types: SuiteSparse's are the operands' or int64, ours bool or the operands'.
 OTHERWISE_TYPED = {"pair", "lnot", "one"}
 
 

@@ -47,7 +47,7 @@ def test_from_any_spanning_forest(name):
         edges.setdefault(int(label), set()).add(frozenset((u, v)))
     expected = [{frozenset(edge) for edge in part} for part in nx.biconnected_component_edges(g)]
     assert len(components.top) == len(edges) == len(expected) and all(part in expected for part in edges.values())
-    # Who is below a vertex has the numbers from its own on.
+    # Preorder: the descendants of a vertex have the numbers from its own on.
     assert sorted(forest.number) == list(range(len(g)))
     for v in g:
         above = forest.parent[v]

@@ -78,7 +78,7 @@ def test_leiden_is_connected(case, device):
 
 
 def test_refined_parts_are_connected(device):
-    """Also where nearly all join in the first rounds, and whom others joined might leave."""
+    """Also if nearly all vertices join in the first rounds, and a vertex that others joined might leave."""
     graphs = [hpg.datasets.kron(10, 8), hpg.datasets.uniform(11, 4), hpg.datasets.grid(40)]
     for G, seed in itertools.product(graphs, range(3)):
         arcs = G.out_csr

@@ -26,7 +26,7 @@ CASES = {
     "disconnected": nx.disjoint_union_all([nx.path_graph(5), nx.complete_graph(3), nx.complete_graph(30)]),
     "cores within cores": nx.powerlaw_cluster_graph(600, 6, 0.3, seed=2),
     "random": nx.gnp_random_graph(300, 0.05, seed=4),
-    # A round late in the last level takes 10 arcs for each that is left: the GPU then asks those who stay.
+    # A late round of the last level visits 10 arcs for each remaining vertex: the GPU then pulls.
     "nearly all at once": nx.gnp_random_graph(600, 0.03, seed=1),
     "random directed": nx.gnp_random_graph(200, 0.05, seed=5, directed=True),
 }

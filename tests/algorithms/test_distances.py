@@ -280,7 +280,7 @@ def test_what_is_not_connected(call, device):
 def test_sources_that_do_not_reach_everyone():
     with pytest.raises(ValueError, match="largest_component"):
         hpg.eccentricity(graph(CASES["disconnected"], "cpu"), [0])
-    # What NetworkX does too: from this end of the path everyone is reached.
+    # As NetworkX: this end of the path reaches all vertices.
     assert hpg.eccentricity(graph(CASES["directed path"], "cpu"), [0]).tolist() == [6]
 
 

@@ -60,7 +60,7 @@ def test_steps_have_their_chances(weighted: bool, incoming: bool, device: str) -
     np.add.at(counts, (u[v >= 0], v[v >= 0]), 1)
     assert counts.sum() > 20_000
     assert all(fits(counts[w], chance[w]) for w in range(12))
-    # Whoever stops has no arc to take, and nobody goes on afterwards.
+    # Walks stop only at vertices without arcs, and do not continue.
     assert set(u[(v < 0) & (u >= 0)].tolist()) <= set(np.flatnonzero(chance.sum(axis=1) == 0).tolist())
     assert (v[u < 0] < 0).all()
 

@@ -1,4 +1,4 @@
-"""Whom vertices reach, and neighbourhoods, against NetworkX."""
+"""Reachability and neighbourhoods, against NetworkX."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from tests.cluster.conftest import matrix_of, sparse_graph
 
 
 def rising() -> type[hpg.VertexProgram]:
-    """Whoever has more gives some of it to those it hears of along arcs that leave it, until little is moved.
+    """Diffusion: vertices of a higher level send to lower ones, against the arcs, until little moves.
 
-    Everything at once that blocks must tell each other: a source's and a target's properties, ids, sums over all.
+    It uses everything that blocks exchange: properties of sources and targets, ids, global sums.
     """
 
     class Rising(hpg.VertexProgram):
@@ -45,9 +45,9 @@ def rising() -> type[hpg.VertexProgram]:
 
 
 def by_definition(matrix, least: float):
-    """The same, a superstep at a time."""
+    """`rising` in NumPy, a superstep at a time."""
     n = matrix.shape[0]
-    # Arcs that leave the one who gathers: messages go against them.
+    # A vertex gathers along its out-arcs: messages go against the arcs.
     target, source = matrix.nonzero()
     weight = matrix.data.astype(float)
     level, heard, active = np.arange(n) % 7 + 0.0, np.zeros(n, int), np.ones(n, bool)

@@ -47,7 +47,7 @@ class Faint(hpg.EdgeVertexProgram):
 
 
 class Relay(hpg.EdgeVertexProgram):
-    """Floats that everyone passes on, of which an arc keeps a share, and gives back half of what its reverse has."""
+    """Sums of floats; an arc keeps a share, and returns half of its reverse's."""
 
     activity = "all"
     combiner = "plus"
@@ -79,7 +79,7 @@ class Taxed(Relay):
 
 
 class Suitors(hpg.EdgeVertexProgram):
-    """Who asks cheapest, by an arc that asks more each time: pairs, and functions that read the world."""
+    """The cheapest suitor, with prices that rise at each message: pairs, and functions that read the world."""
 
     combiner = "argmin"
     message = ("int32", "int32")
@@ -176,7 +176,7 @@ class Tired(hpg.EdgeVertexProgram):
 
 
 class Rest(hpg.VertexProgram):
-    """Who was left grows poorer: a step of vertices alone, between others."""
+    """Halve the wealth of the vertices left active: a step over vertices only, between others."""
 
     wealth = Property("int64")
     starts = "left"

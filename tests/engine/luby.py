@@ -35,7 +35,7 @@ class Draw(hpg.VertexProgram):
 
 
 class Join(hpg.VertexProgram):
-    """Who drew more than all others around joins."""
+    """A vertex with a larger number than all its neighbours joins."""
 
     state = Property("int8")
     best = Property("uint64")
@@ -58,7 +58,7 @@ class Join(hpg.VertexProgram):
 
 
 class Leave(hpg.VertexProgram):
-    """The neighbours of who joined leave."""
+    """The neighbours of vertices that joined leave."""
 
     edges = "all"
     weighted = False

@@ -48,7 +48,7 @@ class Component(hpg.VertexProgram):
 
 
 class Core(hpg.VertexProgram):
-    """The k-core: whoever has too few neighbours left goes, and tells the others. Several types, a parameter."""
+    """The k-core: remove vertices of low degree, with a message to their neighbours. Several types, a parameter."""
 
     edges = "all"
     reduce = "plus"
@@ -105,7 +105,7 @@ class HeavySenders(Senders):
 
 
 class Halving(hpg.VertexProgram):
-    """Everyone takes the mean of itself and its in-neighbours' sum, until the total change is small: sums decide."""
+    """Each vertex takes the mean of itself and its in-neighbours' sum, until the total change is small."""
 
     activity = "all"
     reduce = "plus"
@@ -128,7 +128,7 @@ class Halving(hpg.VertexProgram):
 
 
 class Counter(hpg.VertexProgram):
-    """Counts the supersteps: everyone is updated in each, with messages or without."""
+    """Counts the supersteps: every vertex is updated in each, with messages or without."""
 
     activity = "all"
     reduce = "plus"
@@ -143,9 +143,9 @@ class Counter(hpg.VertexProgram):
 
 
 class FirstHeard(hpg.VertexProgram):
-    """Who the first message came from, with a sum over the vertices reached: "any" in the general loop.
+    """The source of the first message, with a sum over the vertices reached: "any" in the general loop.
 
-    And more properties than a byte has bits, which stay as they begin.
+    More than eight properties, most of which keep their initial values.
     """
 
     reduce = "any"
@@ -203,7 +203,7 @@ class Nearest(hpg.VertexProgram):
 
 
 class Earliest(Nearest):
-    """Who starts, starts at the time of its own id."""
+    """The distance of a start vertex is its own id."""
 
     distance = Property("int32", initial=1_000_000, start="id")
 
@@ -244,7 +244,7 @@ class Poison(hpg.VertexProgram):
 
 
 class Heard(hpg.VertexProgram):
-    """How many messages a vertex has had; whoever has one sends one. No message depends on whom it reaches."""
+    """Number of messages received; a vertex that receives sends. No message depends on its target."""
 
     reduce = "plus"
     message = "int64"
@@ -259,7 +259,7 @@ class Heard(hpg.VertexProgram):
 
 
 class HeardAtMost(Heard):
-    """The same, but whoever has had enough gets none."""
+    """The same, up to a number of messages."""
 
     enough = Parameter("int64", 300)
 
@@ -268,7 +268,7 @@ class HeardAtMost(Heard):
 
 
 class HeardFew(Heard):
-    """The same of a number that stands in the program."""
+    """The same with a literal."""
 
     def edge_cond(source, weight, target):
         return target.heard < 300

@@ -17,7 +17,7 @@ GRAPH = hpg.Graph(scipy.sparse.random_array((300, 300), density=0.05, rng=np.ran
 
 
 class Plain(hpg.VertexProgram):
-    """Messages that can be made once a vertex; the others depend on an arc or on whom they reach."""
+    """Messages that depend on the source only; those of subclasses depend on the arc or the target."""
 
     weighted = False
     activity = "all"

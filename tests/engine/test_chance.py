@@ -62,7 +62,7 @@ def test_numbers_are_uniform():
 
 
 class Rumour(hpg.VertexProgram):
-    """Who heard tells on, along each arc with a chance, until a superstep in which nobody does. All functions draw."""
+    """Rumour spreading with a probability for each arc, until a superstep without messages. All functions draw."""
 
     heard = Property("int64", initial=-1, start=0)
     drawn = Property("float64")

@@ -47,7 +47,7 @@ def test_products(share):
 
 
 def test_nobody_else_compares_the_arcs_of_a_frontier():
-    """Whoever names a share of arcs, or the constants of the choice, imports them from the module."""
+    """Other modules import the shares of arcs and the constants of the choice from this one."""
     names = {"ALPHA", "BETA", "REACHED", "SHARE", "PUSH", "PULL"}
     for file in Path(hpgraph.__file__).parent.rglob("*.py"):
         if file.name == "direction.py" and file.parent.name == "runtime":

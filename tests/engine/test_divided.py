@@ -110,7 +110,7 @@ def test_gpus_without_access_to_each_other_copy(places, monkeypatch):
 
 
 def test_updates_wait_for_sums(places, monkeypatch):
-    # What dangles, at the end of the path, is a sum that everyone's next rank is made of.
+    # The dangling sum, of the end of the path, is part of every vertex's next rank.
     graph = divide(hpg.Graph.from_edges(range(199), range(1, 200)), places)
 
     def ranks():
@@ -166,7 +166,7 @@ def test_algorithms(G):
 
 
 def test_cores_are_peeled_on_the_shards(places):
-    """Until the rest fits the first device; here nothing does, and nobody puts the whole together."""
+    """Until the remainder fits the first device; with less memory nothing does, and the whole is never gathered."""
     both = SMALL.maximum(SMALL.T).tocsr()
     for matrix, directed, kind, least in ((both, False, nx.Graph, 40_000), (SMALL, True, nx.DiGraph, 60_000)):
         plain = kind(matrix)

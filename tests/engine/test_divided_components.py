@@ -34,7 +34,7 @@ def _ends(kind: str) -> Any:
         ends = rng.integers(0, N, (2, 20 * N))
         return ends[:, (ends % 3 == 0).all(axis=0)]
     if kind == "across alone":
-        # Nobody has a neighbour in its own half.
+        # No vertex has a neighbour in its own half.
         return np.array([rng.integers(0, N // 2, 4 * N), rng.integers(N // 2, N, 4 * N)])
     if kind == "pairs across":
         return np.array([np.arange(N // 2), rng.permutation(N // 2) + N // 2])

@@ -27,7 +27,7 @@ class Pay(Ledger):
 
 
 class Gossip(Bargain):
-    """Other properties of vertices and edges, and one that they share, beginning with whom the step left."""
+    """Other properties of vertices and edges, and a shared one; starts with the vertices left active."""
 
     max_iteration = 1
     stock = Property("int64", initial=5)

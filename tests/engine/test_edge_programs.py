@@ -82,14 +82,14 @@ def test_floats_and_everyone_active(directed, device):
     expected, _, supersteps = run_slowly(
         Relay, arcs, {"value": [1.0] * SMALL}, {"kept": [0.0] * len(arcs)}, operator.add, limit=5
     )
-    # Sums that nobody asks for: without them it would be a kernel more.
+    # Sums that are not used: without them it would be another kernel.
     given = {"max_iteration": 5, "least": np.inf}
     result = hpg.run(Taxed, G, **given)
     assert result.supersteps == supersteps == 5
     for name in expected:
         np.testing.assert_allclose(host(getattr(result, name)), expected[name], rtol=1e-5)
     assert str(result.kept.dtype) == "float32"
-    # The bits repeat, whoever comes first.
+    # Results are bitwise reproducible in any order of messages.
     for _ in range(3):
         other = hpg.run(Taxed, G, **given)
         assert host(other.value) == host(result.value) and host(other.kept) == host(result.kept)
@@ -124,7 +124,7 @@ def test_replies_make_more_receivers_than_there_are_arcs(device):
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
 def test_replies_in_used_memory(direction, device, monkeypatch):
-    """Each superstep launched by itself, in memory that others have written: who does not send hears no reply."""
+    """A launch for each superstep, in reused memory: vertices that do not send receive no reply."""
     monkeypatch.setattr("hpgraph.kernels.superstep.cuda.ONE_LAUNCH_ARCS", -1)
     G = random_graph(SMALL, 7 * SMALL, True, device, weighted=False)
     arcs, _ = lists(G)

@@ -33,7 +33,7 @@ def test_tuples(direction, device):
 
 
 class Turned(Drift):
-    """As a phase: who has been left alone, and no more than one superstep."""
+    """As a phase of one superstep, from vertices with few messages."""
 
     max_iteration = 1
 

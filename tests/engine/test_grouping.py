@@ -15,7 +15,7 @@ from hpgraph.kernels.backend import joint_traversal
 
 
 def wheel(hubs, leaves):
-    """Hubs with leaves of their own, dealt out in turn; and as many vertices that know nobody."""
+    """Hubs with leaves of their own, assigned round-robin; and as many isolated vertices."""
     n = hubs + 2 * hubs * leaves
     leaf = hubs + np.arange(hubs * leaves)
     hub = leaf % hubs

@@ -209,7 +209,7 @@ def test_lanes_that_part(name, price, monkeypatch):
     found = hpg.run(Levels, graph(csr, "cpu"), active=active)
     expected = np.array([levels_of(csr, listed) for listed in active])
     assert (found.level == expected).all()
-    # Everyone is reached once, by whomever, and in the same supersteps.
+    # Each vertex is settled once in each lane, in the same supersteps.
     assert found.trace.rows[:, -1].sum() == (expected > 0).sum()
     assert len(found.trace) == expected.max() + 1
     totals = survey(graph(csr, "cpu"), np.arange(64))

@@ -129,7 +129,7 @@ def test_the_same_search_again_and_from_several_at_once() -> None:
         np.testing.assert_array_equal(to_device(hpg.bfs(divided, 5).level, "cpu"), want)
 
     class Nearest(hpg.VertexProgram):
-        """Whoever is in a set, and how far from it."""
+        """Distance from a set of vertices."""
 
         weighted = False
         reduce = "any"
@@ -265,7 +265,7 @@ def _stay_on_one_device(graph: hpg.Graph, divided: Any, monkeypatch: pytest.Monk
 @needs_cuda
 def test_a_program_that_reads_its_target_goes_superstep_by_superstep() -> None:
     class Ways(hpg.VertexProgram):
-        """Who is reached over arcs to larger numbers of another kind."""
+        """Reachability with messages that read the target."""
 
         weighted = False
         reduce = "any"
@@ -313,7 +313,7 @@ def test_searches_in_lanes_that_share_rows(kind: str) -> None:
                 # More levels than a byte holds are searched for again, the other way.
                 assert kind == "path" or "share the rows" in str(found.traces[0].loop)
                 np.testing.assert_array_equal(to_device(found.level, "cpu"), want[sources])
-                # Whoever is reached is settled once, in one lane and superstep.
+                # A pair of lane and reached vertex is settled once.
                 assert found.traces[0].rows[:, 4].sum() == (want[sources] > 0).sum()
             shallow = hpg.bfs(divide(graph.to("cuda"), devices), sources=sources, parents=False, max_depth=2)
             np.testing.assert_array_equal(

@@ -1,4 +1,4 @@
-"""Programs that take turns: who begins, what they share, when it ends, and a maximal independent set."""
+"""Programs that run in turn: start vertices, shared properties, termination, and a maximal independent set."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_luby(G, device):
         state[joins] = luby.IN
         state[dense[joins].any(axis=0) & (state == 0)] = luby.OUT
     assert (host(found.state) == state).all()
-    # The last round finds nobody; its sums are those of the last step that ran.
+    # The last round has no active vertices; its sums are those of the last step that ran.
     assert found.rounds == rounds + 1 and found.world["joined"] == joins.sum()
     names = [name for name, _ in found.traces]
     assert names[:3] == ["Draw", "Join", "Leave"] and set(names) == {"Draw", "Join", "Leave"}
@@ -127,7 +127,7 @@ def test_active_begins_the_first_phase_and_properties_are_given(G):
     told = SMALL.tocsr()[[3]].indices.tolist() + SMALL.T.tocsr()[[3]].indices.tolist()
     expected = state.copy()
     expected[told] = luby.OUT
-    # The others of the undecided join, as nobody has told them a number.
+    # The other undecided vertices join: they have received no number.
     expected[expected == luby.UNDECIDED] = luby.IN
     joined = np.flatnonzero(expected == luby.IN)
     assert (host(found.state) == expected).all()

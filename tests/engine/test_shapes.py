@@ -27,7 +27,7 @@ def G(device):
 
 
 class Box(hpg.VertexProgram):
-    """The bounding box of all whom a vertex hears of, by the least of (x, y, -x, -y), and how often it grew."""
+    """The bounding box of the vertices that reach a vertex, as minima of (x, y, -x, -y); counts its updates."""
 
     box = Property("float32", shape=4)
     grown = Property("int64")
@@ -61,7 +61,7 @@ def boxes(places):
         for u, v in arcs:
             if active[u]:
                 heard[v] = np.minimum(heard.get(v, np.inf), box[u])
-        # `grown` changes whenever something is heard: one superstep after another until nobody hears.
+        # `grown` changes with every message: supersteps until no vertex receives one.
         for v in heard:
             grown[v] += 1
         after = box.copy()
@@ -87,7 +87,7 @@ def test_elementwise_minima(direction, G, device):
 
 
 class Smooth(hpg.VertexProgram):
-    """Everyone takes the weighted mean of its neighbours, in three columns; sums of floats, a count, and a total."""
+    """Weighted mean over the neighbours, in three columns; sums of floats, a count, and a total."""
 
     at = Property("float64", shape=3, initial=(1, 2, 0.5), start=(0, 0, 0))
     edges = "all"

@@ -77,7 +77,7 @@ def test_components_and_core(undirected):
     degree = np.diff(BOTH.indptr)
     start = {"left": degree, "gone": degree < 5, "when": np.where(degree < 5, 0, -1), "k": 5}
     expected = hpg.run(programs.Core, BOTH, **start).gone
-    # Only those who go have something to say: never is everyone active, for whom there is another kernel.
+    # Only removed vertices send: never are all vertices active, for which there is another kernel.
     for direction in ("push", "pull"):
         found = hpg.run(programs.Core, undirected, active=degree < 5, direction=direction, **start)
         assert (host(found.gone) == expected).all()

@@ -1,1 +1,1 @@
-"""Fuzzers: what anybody could hand to the library, by the thousand; ``python -m tests.fuzz`` runs them all."""
+"""Fuzzers: thousands of arbitrary inputs to the library; ``python -m tests.fuzz`` runs them all."""

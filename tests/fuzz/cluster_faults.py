@@ -101,7 +101,7 @@ def every_superstep(client: Any, graph: hpg.Graph, action: str, block: int, name
                 if action == "stop":
                     os.kill(int((pathlib.Path(folder) / "done").read_text()), signal.SIGCONT)
                 client.wait_for_workers(len(client.nthreads()) or 1, timeout=30)
-                # Who was not killed is armed still.
+                # Workers that were not killed are still armed.
                 client.run(arm, 0, action, block, folder)
                 # A worker that goes on after a stop may still write to it.
                 shutil.rmtree(folder, ignore_errors=True)

@@ -1,10 +1,10 @@
-"""``.hpg`` files that something happened to are refused in our own words, or what was damaged held nothing.
+"""Damaged ``.hpg`` files are refused with an error of the library, unless only padding was damaged.
 
     python -m tests.fuzz.graph_files --cases 10000 --seed 0
 
-Bytes are flipped, overwritten, moved or lost. In half of the cases checksums are put right again, as somebody would who
-means harm: what then is accepted is a graph, perhaps another one, and algorithms on it end. Files are read whole, and
-opened and streamed. A process of its own does that, so that a crash is seen. A case follows from the seed and its
+Bytes are flipped, overwritten, moved or lost. In half of the cases checksums are recomputed, as by an
+attacker: a file that is then accepted is a graph, perhaps another one, and algorithms on it terminate. Files are read
+whole, and opened and streamed, in a separate process, so that a crash is seen. A case follows from the seed and its
 number: ``--seed S --first K --cases 1`` repeats one.
 """
 

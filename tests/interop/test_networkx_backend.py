@@ -348,7 +348,7 @@ def _ugly() -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", _ugly())
 def test_ugly_graphs_and_arguments(name: str) -> None:
-    """The same answers and errors, where there is nobody, nobody is reached, or no such node can be."""
+    """The same answers and errors for empty graphs, unreached nodes, and nodes that cannot exist."""
     G = _ugly()[name]
     first = next(iter(G), 0)
     calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [

@@ -263,7 +263,7 @@ def test_an_output_that_cannot_be_is_refused_before_the_work(
 
 
 def test_write_protection_is_seen_before_the_work() -> None:
-    """As a user who is not root, for whom nothing is protected."""
+    """Not as root, which may write everywhere."""
     program = """
 import os, sys
 from hpgraph.io.replace import check_writable

@@ -93,7 +93,7 @@ def test_products(program, ask):
 
 
 def test_tuples():
-    """Messages sent and gathered, updates, who starts, and what arcs reply, joined to what was heard before."""
+    """Messages pushed and pulled, updates, start vertices, and replies, combined with earlier messages."""
     code, ids = code_of(Drift, None), np.dtype("int32")
     made, heard = shaped_program(code, ids, ids), shaped_program(code, ids, ids, True)
     compiles("shaped.cuh", made.prologue, made.ltoir, ("hpgraph::send<Program, int>",))

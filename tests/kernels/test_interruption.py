@@ -1,4 +1,4 @@
-"""Whose handler answers SIGINT, when Ctrl-C is pressed just as it changes."""
+"""The handler that SIGINT reaches when Ctrl-C is pressed just as it changes."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ BUILDS = (
 
 
 class Spread(hpg.VertexProgram):
-    """Halves what everyone holds and hands it on; stops when little is left."""
+    """Sends half of each value to the out-neighbours; stops when little is left."""
 
     weighted = False
     reduce = "plus"

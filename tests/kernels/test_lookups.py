@@ -1,4 +1,4 @@
-"""What Numba looks up while it compiles: options, registrations, calls, sizes, variables, and who listens to LLVM."""
+"""What Numba looks up while it compiles: options, registrations, calls, sizes, variables, and LLVM listeners."""
 
 import operator
 

@@ -65,7 +65,7 @@ def entries_of(csr, one=1):
 
 
 def run(device, csr, semiring, x, out, *, form="csr", active=None, mask=None, accum=None, **others):
-    """`pull` on a device, sets given as flags; returns the result and who received, on the host."""
+    """`pull` on a device, sets given as flags; returns the result and the rows that received, on the host."""
     ring = get_semiring(semiring)
     made = {"hyb": lambda: HYB.from_csr(csr, width=3), "sell": lambda: SELL.from_csr(csr, sigma=64), "csr": lambda: csr}
     rows = made[form]().to(device)
@@ -383,7 +383,7 @@ def test_ones_from_lengths_of_rows(device, semiring, dtype):
 )
 @pytest.mark.parametrize("kind", ["long rows", "short rows", "hubs"])
 def test_pairs_with_some_active(device, semiring, dtype, kind):
-    """Counts that wrap around to the identity, and identities other than 0, still tell who received."""
+    """Counts that wrap around to the identity, and identities other than 0, still mark the rows that received."""
     rng = np.random.default_rng(9)
     rows, columns, density = {"long rows": (3000, 2000, 0.03), "short rows": (20_000, 2000, 0.001),
                               "hubs": (1500, 40_000, 0.001)}[kind]  # fmt: skip

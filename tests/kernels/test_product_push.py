@@ -59,7 +59,7 @@ def expect(csr, semiring, x, frontier, out, **options):
     active = np.zeros(csr.shape[0], bool)
     active[frontier] = True
     result, received, _ = product(entries, semiring, x, out, out.dtype, active=active, **options)
-    # A push leaves alone whom it does not reach.
+    # A push does not write rows that it does not reach.
     return np.where(received, result, out), np.flatnonzero(received)
 
 

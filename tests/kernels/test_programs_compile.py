@@ -132,7 +132,7 @@ def test_over_blocks():
 
 
 class Step(hpg.VertexProgram):
-    """Vertices alone, and who begins."""
+    """A step over vertices only, with start vertices."""
 
     value = Property("float32")
     seen = Property("int8")

@@ -1,4 +1,4 @@
-"""What the GPU is given for windows: memory that nobody is working on, whatever else is under way on the device."""
+"""Window buffers on the GPU: memory that no pending work uses, whatever else runs on the device."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_memory_that_is_still_written_to(store, pages):
 
 
 def test_a_window_that_is_left_while_it_is_read(store, pages):
-    """Whoever stops asking for windows has launched kernels that still read the last one."""
+    """A caller that stops iterating over windows has launched kernels that still read the last one."""
     import cupy
 
     parts = store.windows(store.survey(None))
@@ -84,7 +84,7 @@ def test_a_window_that_is_left_while_it_is_read(store, pages):
 
 
 def test_windows_that_nobody_waits_for(store):
-    """What was on its way when somebody stopped asking arrives before whatever the same buffer is for next."""
+    """A copy in flight when iteration stops completes before the next use of its buffer."""
     import cupy
 
     # The fourth window goes into the first one's buffer, over the other stream.

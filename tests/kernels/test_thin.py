@@ -60,7 +60,7 @@ SHAPES = [
 
 
 class Guarded(hpg.VertexProgram):
-    """Levels of those who are open, along arcs that are; a vertex that is its own number's multiple tells nobody."""
+    """Levels of open vertices along light arcs; silent vertices send nothing."""
 
     reduce = "any"
     level = hpg.Property("int32", initial=-1, start=0)

@@ -29,7 +29,7 @@ def csr() -> sp.csr_array:
 
 
 class Smallest(hpg.VertexProgram):
-    """The smallest number of anyone from whom a path leads here; numbers fall along long ways, so most fall often."""
+    """The smallest number of a vertex with a path to this one; random numbers, so most values fall often."""
 
     reduce = "min"
     weighted = False

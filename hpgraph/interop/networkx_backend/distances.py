@@ -57,7 +57,7 @@ def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str |
         return {}
     graph = G.lengths(weight)
     numbers = None if v is None else id(np.array([G.index[node] for node in wanted], np.int64))
-    # Who is asked for may reach everyone, where not everyone does.
+    # The nodes in `v` may reach all others even if the graph is not connected.
     if not _is_connected(G) and (numbers is None or (reach(G.graph(), numbers) < len(G)).any()):
         raise _not_connected(G)
     values = _values(G, graph, weight, wanted, numbers)
@@ -65,10 +65,10 @@ def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str |
 
 
 def _values(G: ConvertedGraph, graph: Graph, weight: str | None, nodes: list[Any], numbers: Any = None) -> dict:
-    """Eccentricities of nodes, all of which reach everyone; `numbers`: their vertices, where they are not all."""
+    """Eccentricities of nodes that reach all others; `numbers`: their vertices, None for all."""
     found = to_device(_eccentricity.eccentricity(graph, numbers, weight=graph.weighted or None), "cpu")
     G.check_exact(weight, found.max())
-    # A node is 0 from itself, a whole number, and no other is farther where all are 0.0.
+    # A node's distance to itself is the int 0, which NetworkX returns if no other is larger.
     values = (int(value) if G.whole(weight) else value or 0 for value in found.tolist())
     return dict(zip(nodes, values, strict=True))
 
