@@ -47,8 +47,8 @@ class Graph(Placement, Algorithms):
 
     Notes
     -----
-    Blocks lie in the workers' processes, outside the memory that Dask manages, until `close`, or until nobody refers to
-    the graph any more.
+    Blocks lie in the workers' processes, outside the memory that Dask manages, until `close`, or until no
+    reference to the graph is left.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Graph(Placement, Algorithms):
     198
     """
 
-    # Of what the client itself has.
+    # Data that the client itself holds.
     device = "cpu"
 
     def __init__(
@@ -177,7 +177,7 @@ class Graph(Placement, Algorithms):
         blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
         device: Device = "cpu",
     ) -> Self:  # fmt: skip
-        """A graph of Parquet files, which workers read; the client sees only what they say of themselves.
+        """A graph of Parquet files, which workers read; the client reads only their metadata.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Graph(Placement, Algorithms):
         return runs.count_triangles(self, **arguments)
 
     def close(self) -> None:
-        """Have the workers forget the blocks."""
+        """Free the blocks on the workers."""
         self._finalizer()
 
     def __enter__(self) -> Self:
@@ -356,13 +356,13 @@ def _shape(
 
 
 def _drop(client: Client, key: str) -> None:
-    """Have the workers forget a graph, if there is anybody left to tell."""
+    """Free a graph on the workers that are left."""
     if client.status != "running":
         return
     workers = Workers(client, Limits(silence=5))
     try:
         workers.ask(drop, key, workers=workers.there())
-    except ClusterError:  # they are gone, and the blocks with them
+    except ClusterError:  # the workers are lost, and their blocks with them
         return
 
 
