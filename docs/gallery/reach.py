@@ -1,4 +1,4 @@
-"""How many packages lie so many steps away from three that much is built on."""
+"""The number of packages at each distance from three that many depend on."""
 
 import matplotlib.pyplot as plt
 import numpy as np
