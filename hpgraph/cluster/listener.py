@@ -58,7 +58,7 @@ class Listener:
             while len(said) < _HELLO.size:
                 more = connection.recv(_HELLO.size - len(said))
                 if not more:
-                    raise ConnectionError("gone before it said for whom it comes")
+                    raise ConnectionError("closed before it sent its token")
                 said += more
         except OSError:
             connection.close()
@@ -82,7 +82,7 @@ class Listener:
             connection = socket.create_connection(address, timeout=seconds)
             connection.sendall(_HELLO.pack(_MAGIC, token, caller, called))
         except OSError as error:
-            raise PeerLostError(called, f"nobody answers at {address[0]}:{address[1]} ({error})") from None
+            raise PeerLostError(called, f"no answer at {address[0]}:{address[1]} ({error})") from None
         self._keep(token, connection)
         return connection
 
