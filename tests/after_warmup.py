@@ -1,4 +1,4 @@
-"""What README, guide and notebooks still compile after ``hpgraph warmup`` in an empty cache: ``python -m tests.after_warmup``.
+"""Kernels that README, guide and notebooks compile after ``hpgraph warmup``: ``python -m tests.after_warmup``.
 
 Each program runs in a process of its own, and names the kernels that it compiles. A kernel for a function that the
 program itself defines cannot be compiled ahead, and does not count. Some minutes of two cores.
@@ -98,7 +98,7 @@ def main() -> int:
     """Warm up, run the programs, list what they compile; the exit status counts the programs that compile."""
     parser = argparse.ArgumentParser(prog="python -m tests.after_warmup", description=main.__doc__)
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("programs", type=Path, nargs="*", help="by default README.md, docs/guide/interfaces.md and all notebooks")
+    parser.add_argument("programs", type=Path, nargs="*", help="default: README.md, the guide, all notebooks")
     arguments = parser.parse_args()
     if arguments.run:
         run(arguments.run)

@@ -1,4 +1,4 @@
-"""What the README's programs find, its links and shell commands, and the output of the demonstration in docs/start.md."""
+"""The README's programs, links and shell commands, and the demonstration's output in docs/start.md."""
 
 from __future__ import annotations
 
