@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Algorithms:
-    """The algorithms; each takes, beside its own arguments, those of a run.
+    """Algorithms as methods; each also takes the arguments of a run.
 
     Every method passes ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads`` on to `Graph.run`.
     """
@@ -137,7 +137,7 @@ class Algorithms:
         ----------
         damping : float, in [0, 1]
         tol : float
-            It stops when the changes of all vertices sum to at most `tol`.
+            Iteration stops when the changes of all vertices sum to at most `tol`.
         max_iteration : int
         dtype : float32 or float64
         **run
