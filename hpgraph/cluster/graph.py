@@ -97,7 +97,8 @@ class Graph(Placement, Algorithms):
             scattered; "auto" scatters them if blocks would be uneven.
         limits : Limits, optional
         device : {"cpu", "cuda"}
-            Device on which blocks are computed. "cuda" is the first GPU that a worker sees: `local` and dask-cuda give each its own.
+            Device on which blocks are computed. "cuda" is the first GPU that a worker sees: `local` and dask-cuda give
+            each its own.
 
         Returns
         -------
