@@ -3,7 +3,7 @@
 # make docs     the site, into build/docs; warnings are errors
 # make notebooks  run the notebooks and store what they print and draw
 # make test-networkx  NetworkX's own tests, run on hpgraph
-# make test-warmup  what README and notebooks still compile after hpgraph warmup
+# make test-warmup  what README, guide and notebooks still compile after hpgraph warmup
 # make fuzz     some minutes of malformed files and the like
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #

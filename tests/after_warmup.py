@@ -1,4 +1,4 @@
-"""What README and notebooks still compile after ``hpgraph warmup`` in an empty cache: ``python -m tests.after_warmup``.
+"""Kernels that README, guide and notebooks compile after ``hpgraph warmup``: ``python -m tests.after_warmup``.
 
 Each program runs in a process of its own, and names the kernels that it compiles. A kernel for a function that the
 program itself defines cannot be compiled ahead, and does not count. Some minutes of two cores.
@@ -24,7 +24,7 @@ MARK = "compiled after warmup:"
 
 
 def blocks(program: Path) -> list[str]:
-    """The Python of the README or of a notebook, in its order."""
+    """The Python of a page or of a notebook, in its order."""
     if program.suffix == ".md":
         return re.findall(r"^```python\n(.*?)^```", program.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     import nbformat
@@ -84,7 +84,7 @@ def run(program: Path) -> None:
             self.depth -= 1
 
     event.register("numba:compile", Listener())
-    # The README reads a file that its reader has.
+    # A page may read a file of the reader's.
     web = scipy.sparse.random_array((50, 50), density=0.1, rng=np.random.default_rng(1))
     with gzip.open("web.mtx.gz", "wb") as file:
         scipy.io.mmwrite(file, web)
@@ -98,12 +98,13 @@ def main() -> int:
     """Warm up, run the programs, list what they compile; the exit status counts the programs that compile."""
     parser = argparse.ArgumentParser(prog="python -m tests.after_warmup", description=main.__doc__)
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("programs", type=Path, nargs="*", help="by default README.md and all notebooks")
+    parser.add_argument("programs", type=Path, nargs="*", help="default: README.md, the guide, all notebooks")
     arguments = parser.parse_args()
     if arguments.run:
         run(arguments.run)
         return 0
-    programs = arguments.programs or [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    pages = [ROOT / "README.md", ROOT / "docs" / "guide" / "interfaces.md"]
+    programs = arguments.programs or [*pages, *sorted((ROOT / "notebooks").glob("*.ipynb"))]
     compiling = 0
     with tempfile.TemporaryDirectory() as folder:
         paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])

@@ -1,4 +1,4 @@
-"""PageRank is high where much depends on a package, betweenness where much passes through it."""
+"""PageRank is high if many packages depend on one, betweenness if many shortest paths pass through it."""
 
 import matplotlib.pyplot as plt
 

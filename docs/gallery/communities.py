@@ -1,4 +1,4 @@
-"""What lies two steps around one package, coloured by communities."""
+"""The neighbourhood of a package up to two steps, coloured by communities."""
 
 import matplotlib.pyplot as plt
 

@@ -1,4 +1,4 @@
-"""How many packages lie so many steps away from three that much is built on."""
+"""How many packages depend on each of three, by distance."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,6 +12,6 @@ level = hpg.bfs(D.T, sources=starts, parents=False).level
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, row, marker in zip(starts, level, "os^", strict=True):
     ax.plot(np.bincount(row[row >= 0]), marker=marker, label=name)
-ax.set(xlabel="steps", ylabel="packages that need it", yscale="log", title="Who needs whom, how far away")
+ax.set(xlabel="steps", ylabel="packages that need it", yscale="log", title="Dependents of three packages, by distance")
 ax.legend()
 fig.savefig("reach.png", dpi=110)

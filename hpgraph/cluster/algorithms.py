@@ -1,4 +1,4 @@
-"""The algorithms of a graph on a cluster: the library's own vertex programs, run over its blocks."""
+"""The algorithms of a graph on a cluster: vertex programs, run over its blocks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class Algorithms:
-    """The algorithms; each takes, beside its own arguments, those of a run.
+    """Algorithms as methods; each also takes the arguments of a run.
 
     Every method passes ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads`` on to `Graph.run`.
     """
 
-    # What the functions of one machine, such as `hpgraph.pagerank`, say when they are given a graph on a cluster.
+    # The error of functions for one machine, such as `hpgraph.pagerank`, given a graph on a cluster.
     _remedy = (
         "a graph on a cluster has its algorithms as methods, C.bfs(), C.sssp(), C.pagerank(), "
         "C.connected_components(), C.core_number(), C.triangles(), C.triangle_count(), C.betweenness_centrality() and "
@@ -57,7 +57,7 @@ class Algorithms:
         Parameters
         ----------
         source : hashable or hpgraph.id
-            Where to start.
+            The start vertex.
         direction : {"auto", "push", "pull"} or Direction
         max_depth : int, optional
             Levels beyond it are not searched.
@@ -67,7 +67,7 @@ class Algorithms:
         Returns
         -------
         BFSResult
-            Of several neighbours one level up any may be the parent.
+            The parent may be any neighbour one level up.
         """
         if max_depth is not None and whole(max_depth, "max_depth", "a whole number or None") < 0:
             raise ValueError(f"max_depth must not be negative, not {max_depth}")
@@ -87,7 +87,7 @@ class Algorithms:
         Parameters
         ----------
         source : hashable or hpgraph.id
-            Where to start.
+            The start vertex.
         cutoff : float, optional
             Vertices farther than this count as not reached.
         parents : bool
@@ -137,7 +137,7 @@ class Algorithms:
         ----------
         damping : float, in [0, 1]
         tol : float
-            It stops when the changes of all vertices sum to at most `tol`.
+            Iteration stops when the changes of all vertices sum to at most `tol`.
         max_iteration : int
         dtype : float32 or float64
         **run
@@ -184,10 +184,10 @@ class Algorithms:
         call = {"name": "connected_components", "arguments": {}}
         label = self.run(kind, prepare="components", **{"call": call, **run}).label
         backwards = type(kind.__name__, (kind,), {"edges": "out"})
-        # A checkpoint is one of the first run.
+        # A checkpoint belongs to the first run.
         run = {name: value for name, value in run.items() if name not in ("checkpoint", "saved")}
         while self.directed:
-            # Along arcs and against them in turn, until neither lowers a label.
+            # Along arcs and against them alternately, until neither lowers a label.
             before = label
             for program in (backwards, kind):
                 label = self.run(program, label=label, **run).label
@@ -201,7 +201,7 @@ class Algorithms:
         Parameters
         ----------
         **run
-            As for `Graph.run`, but for `checkpoint`: peeling takes a run for each k, whose state the client sees.
+            As for `Graph.run`, but for `checkpoint`: peeling is one run for each k, with its state in the client.
 
         Returns
         -------
@@ -220,7 +220,7 @@ class Algorithms:
             goes = waiting & (left <= k)
             core[goes] = k
             found = self.run(Peel, active=goes, left=left, core=core, k=k, **run)
-            # Whoever lost more edges than were left to lose went in this run.
+            # A vertex left with fewer than k edges was removed in this run.
             left, core = np.maximum(found.left, k), found.core
         return core
 
@@ -285,7 +285,7 @@ class Algorithms:
             )
 
     def betweenness_centrality(self, *, sources: Any = None, normalized: bool = True, **run: Any) -> np.ndarray:
-        """The share of shortest paths that lead through each vertex, by number of arcs.
+        """The fraction of shortest paths through each vertex, by number of arcs.
 
         Parameters
         ----------

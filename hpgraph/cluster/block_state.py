@@ -1,4 +1,4 @@
-"""Where a block is between two supersteps, and where it ended."""
+"""The state of a block between two supersteps, and its result."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Any
 
 import numpy as np
 
-# Of a table of supersteps.
+# Columns of the table of supersteps.
 COLUMNS = 7
 
 
 @dataclass
 class BlockResult:
-    """Where a block's own vertices ended.
+    """The result of a run for the vertices that a block owns.
 
     Attributes
     ----------
     properties : dict
         Their values.
     active : uint32 array
-        Who of them was still active, counted from the beginning of the range.
+        Vertices that are still active, counted from the first of the range.
     world : dict
         Parameters and last sums; the same for all blocks.
     supersteps : int
-        How many there were, those before a checkpoint that was gone on from among them.
+        Number of supersteps, including those before the checkpoint that was resumed.
     rows : int64 array of shape (supersteps, COLUMNS)
         Direction, active vertices, arcs looked at, nanoseconds; bytes, and messages to vertices, that this block sent;
-        how often a bound was raised.
+        how often the bound was raised.
     begun : int
-        Bytes that it sent before the first superstep.
+        Bytes sent before the first superstep.
     """
 
     properties: dict[str, np.ndarray]
@@ -42,7 +42,7 @@ class BlockResult:
 
 @dataclass
 class BlockState:
-    """The state of a block between two supersteps: what a checkpoint keeps."""
+    """The state of a block between two supersteps: the content of a checkpoint."""
 
     step: int
     active: np.ndarray | None

@@ -1,4 +1,4 @@
-"""A block of a graph: its arcs in numbers of the block's own, as the engine of one machine takes them."""
+"""A block of a graph: its arcs in local vertex numbers, as the engine takes them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import Device, to_device
 from hpgraph.formats import CSR
 
-# Bytes of a vertex that a block knows: its id, two offsets of rows, a message, and its bits.
+# Bytes for each vertex with a local number: its id, two offsets of rows, a message, and its bits.
 _OF_VERTEX = 8 + 2 * 8 + 8 + 1
-# Bytes of a vertex that it owns: two queues, and room for who receives.
+# Bytes for each own vertex: two queues, and the list of receivers.
 _OF_OWN = 3 * 4
 
 
@@ -25,7 +25,7 @@ class Block:
     Attributes
     ----------
     graph : Graph
-        Its arcs by the block's numbers; of arcs given more than once the lightest is kept.
+        Its arcs in local numbers; of duplicate arcs the lightest is kept.
     numbering : Numbering
     """
 
@@ -38,13 +38,13 @@ class Block:
         self.graph = Graph.from_edges(
             numbering.numbers(sources), numbering.numbers(targets), weights, n_vertices=numbering.size
         )
-        # Arcs that leave, and arcs that reach, each of its own vertices in the whole graph; known after the first run.
+        # Out-degree and in-degree of each own vertex in the whole graph; known after the first run.
         self.degrees: dict[bool, np.ndarray] = {}
         self._kept: dict[Any, CSR] = {}
 
     @classmethod
     def of_csr(cls, grid: Grid, block: int, csr: CSR, device: Device = "cpu") -> Block:
-        """A block of the arcs that one had, by the same numbers."""
+        """A block of other arcs with the same numbering."""
         made = object.__new__(cls)
         made.numbering, made.device = Numbering(grid, block), device
         made.graph = Graph(csr, directed=True)
@@ -53,7 +53,7 @@ class Block:
 
     @cached_property
     def vertices(self) -> np.ndarray:
-        """The vertex of each number."""
+        """The vertex of each local number."""
         return self.numbering.vertices()
 
     @cached_property
@@ -67,21 +67,21 @@ class Block:
         return to_device(self.vertices, self.device)
 
     def once(self, key: Any, make: Callable[[], CSR]) -> CSR:
-        """What `make` made when it was first asked for under this key: some of the arcs in a layout of their own."""
+        """The result of `make`, cached under `key`: some of the arcs in another layout."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arcs, those by target among them once they are made."""
+        """Bytes of the arcs, including those by target once they exist."""
         return int(self.graph.nbytes)
 
 
 def block_bytes(grid: Grid, block: int, arcs: int, weight: int, properties: int) -> int:
     """Predicted memory of a block while a program runs.
 
-    ``weight``: bytes of a weight; 0 where there are none; ``properties``: bytes of a vertex's properties.
+    ``weight``: bytes of a weight; 0 if there are none; ``properties``: bytes of a vertex's properties.
     """
     known = Numbering(grid, block).size
     ids = 4 if known < 1 << 31 else 8

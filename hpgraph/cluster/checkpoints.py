@@ -1,8 +1,8 @@
 """Checkpoints: the state of a run between two supersteps, in a folder or an object store (`fsspec`).
 
-Each block writes what it owns to a file of its own, in a folder for the epoch and the superstep. When all have, the
-first block writes the table that names them, in one step: a checkpoint is whole or it is not there. Files hold raw
-arrays behind a table in JSON; nothing of them is unpickled, and each has its checksum.
+Each block writes the state of its vertices to its own file, in a folder for the epoch and the superstep. Then the first
+block writes the table that names the files, atomically: a checkpoint is complete or absent. Files hold raw arrays after
+a table in JSON; nothing is unpickled, and each file has a checksum.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ TABLE = "checkpoint.json"
 _MAGIC = b"hpgraph checkpoint 1\n"
 _LENGTHS = struct.Struct("<QI")
 _KINDS = "biuf"
-# A run's epoch and the superstep: the folder of a state, which a later one may remove.
+# Epoch and superstep: the name of a state's folder, which a later state may remove.
 _PLACE = re.compile(r"[0-9a-f]{32}-[0-9]{1,18}", re.ASCII)
-# What the table holds.
+# Entries of the table, with their types.
 _FIELDS: dict[str, Any] = {
     "program": str, "run": str, "key": str, "place": str, "step": int, "limit": int, "dtypes": list, "graph": dict,
     "source": dict, "call": dict | None,
@@ -42,7 +42,7 @@ _NOT_THERE = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
 class Folder:
-    """A folder, local or in an object store, whose files are replaced whole or not at all."""
+    """A folder, local or in an object store, whose files are replaced atomically."""
 
     def __init__(self, path: str) -> None:
         import fsspec  # type: ignore[import-untyped]
@@ -53,10 +53,10 @@ class Folder:
                                  (self._files.protocol,))  # fmt: skip
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a file there; a reader finds all of it or what was there before."""
+        """Write a file atomically."""
         target = f"{self._root.rstrip('/')}/{name}"
         if not self._local:
-            # An object store shows an object when it is complete.
+            # An object store makes an object visible when it is complete.
             self._files.pipe_file(target, data)
             return
         self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
@@ -66,16 +66,16 @@ class Folder:
         self._files.mv(beside, target)
 
     def read(self, name: str) -> bytes:
-        """All of a file."""
+        """The content of a file."""
         data: bytes = self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
         return data
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Whether a file exists."""
         return bool(self._files.exists(f"{self._root.rstrip('/')}/{name}"))
 
     def remove(self, name: str) -> None:
-        """Remove a folder in it, if it is there."""
+        """Remove a subfolder, if it exists."""
         target = f"{self._root.rstrip('/')}/{name}"
         if self._files.exists(target):
             self._files.rm(target, recursive=True)
@@ -90,7 +90,7 @@ def pack(arrays: dict[str, np.ndarray], table: dict[str, Any]) -> bytes:
 
 
 def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What `pack` made a file of."""
+    """The arrays and the table of a file that `pack` made."""
     at = len(_MAGIC) + _LENGTHS.size
     if data[: len(_MAGIC)] != _MAGIC or len(data) < at:
         raise CheckpointError(f"{name} is no file of a checkpoint")
@@ -113,7 +113,7 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any
 
 @contextlib.contextmanager
 def _meaningful(name: str) -> Iterator[None]:
-    """Whatever the content of a file cannot be read as becomes one error that names the file."""
+    """Turn any error of reading a file's content into a `CheckpointError` that names the file."""
     try:
         yield
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -126,7 +126,7 @@ def write_table(folder: Folder, table: dict[str, Any]) -> None:
 
 
 def read_table(folder: Folder) -> dict[str, Any]:
-    """The table that names a checkpoint's files, checked: a name is one that a run makes, within the folder."""
+    """The table that names a checkpoint's files; each name is checked to be inside the folder."""
     name = f"{folder.path}/{TABLE}"
     try:
         data = folder.read(TABLE)
@@ -150,7 +150,7 @@ def _checksum(table: dict[str, Any]) -> int:
 
 
 def save_block(folder: Folder, name: str, block: Block) -> None:
-    """Write a block's arcs, unless they are there: of a graph that is nowhere but in a client's memory."""
+    """Write a block's arcs, unless they exist: for a graph that only the client's memory holds."""
     csr, number = block.graph.out_csr, block.numbering.block
     if not folder.has(f"{name}/{number}"):
         arrays = {"indptr": csr.indptr, "indices": csr.indices}
@@ -172,7 +172,7 @@ def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "c
 
 
 def save(run: BlockRun, moment: BlockState) -> None:
-    """Write a block's state; once all blocks have, the first says so."""
+    """Write a block's state; after all blocks have, the first block writes the table."""
     job, number = run.job, run.numbering
     assert job.checkpoint is not None
     folder, place = Folder(job.checkpoint), f"{job.token.hex()}-{moment.step}"
@@ -187,7 +187,7 @@ def save(run: BlockRun, moment: BlockState) -> None:
     folder.write(f"{place}/{number.block}", pack(arrays, {"step": moment.step, "world": world, "key": job.key}))
     if job.details["source"]["kind"] == "saved":
         save_block(folder, job.details["source"]["name"], run.block)
-    # A barrier: nobody is through before all have written.
+    # A barrier: all blocks have written their files.
     run.sum(moment.step, np.zeros_like(moment.counts), np.empty(0))
     if number.block == 0:
         before = run.last_place or _named(folder)
@@ -198,16 +198,16 @@ def save(run: BlockRun, moment: BlockState) -> None:
 
 
 def _named(folder: Folder) -> str | None:
-    """The place of an earlier run's checkpoint, which is given up."""
+    """The folder of an earlier run's checkpoint, which is to be replaced."""
     try:
         place: str = read_table(folder)["place"]
-    except CheckpointError:  # nothing of it is known, so that nothing is removed
+    except CheckpointError:  # its files are unknown, so nothing is removed
         return None
     return place
 
 
 def restore(run: BlockRun) -> tuple[BlockState, Bitmask | None] | None:
-    """Read a block's state, if its run goes on from a checkpoint."""
+    """Read a block's state, if its run resumes from a checkpoint."""
     job, saved = run.job, run.share.saved
     if saved is None:
         return None
@@ -228,7 +228,7 @@ def restore(run: BlockRun) -> tuple[BlockState, Bitmask | None] | None:
             own = arrays[f"property {prop}"]
             if own.dtype != dtype or own.shape != (run.n_own,):
                 raise ValueError(f"{prop} of type {own.dtype} and shape {own.shape}")
-            # The others' values follow; where nobody reads them, none do.
+            # Values of other blocks' vertices follow by exchange, if the program reads them.
             if beginning is not None:
                 values.fill(beginning[0])
             values[run.own] = run.memory.put(own)

@@ -1,4 +1,4 @@
-"""Kernels are compiled by one process of a machine; the others find what it has put into the cache."""
+"""One process of a machine compiles a kernel; the others load it from the cache."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from hpgraph.core import cache_folder
 from hpgraph.core.config import config
 
-# What this process has run already, and so need not wait for.
+# Kernels that this process has called already.
 _run: set[tuple[str, str]] = set()
-# A process that is stopped while it compiles must not stop the others: after so long they compile as well.
+# If a process is stopped while it compiles, the others compile too after this time, in seconds.
 _SECONDS = 120.0
 _GLANCE = 0.02
 
 
 @contextlib.contextmanager
 def compiling_once(program: str, kernel: str) -> Iterator[None]:
-    """For the first call of a kernel for a program in a process.
+    """Hold the machine's lock during a process's first call of a kernel for a program.
 
-    None other on this machine makes its first meanwhile.
+    Other processes of this machine wait with their first calls.
     """
     if (program, kernel) in _run:
         yield

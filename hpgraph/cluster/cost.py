@@ -1,6 +1,6 @@
 """What a superstep on a grid of blocks costs: bytes, messages, memory and seconds, as functions of n, m, r and c.
 
-docs/scaling.md sets the model down, with its error against measured runs.
+docs/scaling.md describes the model, with its error against measured runs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hpgraph.cluster.messages import HEADER_BYTES
 from hpgraph.kernels.superstep.block import VERTEX
 
-# What blocks count together in each superstep, beside the sums of a program.
+# Counts that blocks add up in each superstep, besides the sums of a program.
 _COUNTED = 32
 
 
@@ -36,7 +36,7 @@ class Shape(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What of a program costs.
+    """The properties of a program that determine its cost.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class Traits(NamedTuple):
     source, target : int
         Bytes of the properties that are read of an arc's source, and of its target.
     sums : int
-        How many sums it has.
+        Number of sums.
     everyone : bool
         Whether every vertex sends in every superstep.
     weight : int
-        Bytes of a weight that it reads.
+        Bytes of a weight, if the program reads weights.
     properties : int
         Bytes of all properties of a vertex.
     """
@@ -69,7 +69,7 @@ PAGERANK = Traits(message=8, source=8, sums=3, everyone=True, properties=12)
 
 
 def told(some: float, all_: float, size: int) -> float:
-    """Bytes that say which of a range's vertices are meant, and a value of each.
+    """Bytes of a message that identifies vertices of a range and has a value for each.
 
     ``size``: bytes of a value.
     """
@@ -77,7 +77,7 @@ def told(some: float, all_: float, size: int) -> float:
 
 
 def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float, raises: float = 0.0) -> float:
-    """Bytes that all blocks send in a superstep, if they share alike in what there is to say."""
+    """Bytes that all blocks send in a superstep, if each sends equally much."""
     p, own = shape.blocks, shape.n / shape.blocks
     columns, rows = p * (shape.rows - 1), p * (shape.columns - 1)
     beside = HEADER_BYTES + _COUNTED + 8 * traits.sums
@@ -86,12 +86,12 @@ def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float
     fold = columns * (HEADER_BYTES + told(messages / columns, own, traits.message)) if columns else 0.0
     spread = rows * (beside + told(active / p, own, traits.source))
     control = columns * (beside + (told(active / p, own, traits.target) if traits.target else 0))
-    # Before a bound is raised all agree on the least value beyond it, then tell who is active now.
+    # Before the bound is raised, blocks agree on the least value beyond it, then exchange the active vertices.
     return fold + spread + control + raises * (rows + columns) * (HEADER_BYTES + 8 + beside)
 
 
 def messages_of(shape: Shape) -> int:
-    """Messages between blocks in a superstep, one block's: r - 1 of messages, c - 1 of values, r - 1 of counts."""
+    """Number of messages of one block in a superstep: r - 1 fold, c - 1 spread, r - 1 control."""
     return 2 * (shape.rows - 1) + shape.columns - 1
 
 
@@ -105,20 +105,20 @@ def memory(shape: Shape, traits: Traits) -> float:
 
 
 class Machine(NamedTuple):
-    """What a worker and its network do, measured.
+    """Measured costs of a worker and its network.
 
     Attributes
     ----------
     arc : float
         Seconds of an arc, of one worker.
     vertex : float
-        Seconds of a vertex that it knows, in a superstep of everyone.
+        Seconds for each vertex with a local number, in a superstep in which every vertex is active.
     message : float
-        Seconds from a small message's sending to its being there, with all that the interpreter does about it.
+        Latency of a small message in seconds, including the interpreter.
     byte : float
         Seconds of a byte through one worker's network.
     superstep : float
-        Seconds of a superstep with nothing in it, but for messages.
+        Seconds of an empty superstep, without its messages.
     """
 
     arc: float
@@ -131,7 +131,7 @@ class Machine(NamedTuple):
 def superstep_seconds(
     shape: Shape, traits: Traits, machine: Machine, active: float, messages: float, arcs: float
 ) -> float:
-    """Seconds of a superstep: of the arcs that a block looks at, of what it sends, and of the messages one by one."""
+    """Seconds of a superstep: arcs scanned, bytes sent, and latency of each message."""
     counted = counts(shape, traits, active, messages, arcs)
     return sum(each * count for each, count in zip(machine, counted, strict=True))
 
@@ -139,7 +139,7 @@ def superstep_seconds(
 def counts(
     shape: Shape, traits: Traits, active: float, messages: float, arcs: float, raises: float = 0.0
 ) -> tuple[float, ...]:
-    """What a block does in a superstep: arcs, vertices, messages, bytes, and the superstep.
+    """Work of a block in a superstep: arcs, vertices, messages, bytes, and the superstep.
 
     In the order of `Machine`.
     """

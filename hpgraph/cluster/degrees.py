@@ -10,7 +10,7 @@ from hpgraph.cluster.mesh import Mesh
 
 
 def degrees_of(block: Block, mesh: Mesh, backwards: bool, counted: bool) -> np.ndarray:
-    """Arcs that leave each own vertex, in all blocks: their counts folded along rows; kept with the block."""
+    """Degree of each own vertex over all blocks: counts folded along rows; cached with the block."""
     if not counted:
         number, arcs = block.numbering, block.graph.in_csr if backwards else block.graph.out_csr
         counts = np.diff(arcs.indptr)

@@ -1,4 +1,4 @@
-"""What can go wrong on a cluster, one class a cause."""
+"""Exceptions of a cluster, one class for each cause."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ class ClusterError(RuntimeError, HpgraphError):
 
 
 class ClusterTimeoutError(TimeoutError, ClusterError):
-    """A wait came to its limit.
+    """A timeout expired.
 
     Parameters
     ----------
     limit : str
         Name of the limit, a field of `Limits`.
     seconds : float
-        What it was.
+        Its value.
     what : str
         What was waited for.
 

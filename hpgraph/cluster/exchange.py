@@ -1,9 +1,9 @@
-"""What blocks tell each other in a superstep.
+"""The messages between blocks in a superstep.
 
-*Fold*: messages go to the blocks that own their targets, along columns. *Spread*: who changed, with the values that
-are read of a source, goes to the blocks that have it among their sources, along rows. *Control*: how many are active,
-and sums, added up along rows, then along columns; with them goes what is read of a target. (A program that gathers
-over the arcs that leave a vertex has its sources in columns and its targets in rows.)
+*Fold*: messages go to the blocks that own their targets, along columns. *Spread*: changed vertices, with the properties
+that are read of a source, go to the blocks that have them as sources, along rows. *Control*: the number of active
+vertices, and sums, added up along rows, then along columns, together with the properties that are read of a target. (A
+program that gathers over out-arcs has its sources in columns and its targets in rows.)
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from hpgraph.formats import Bitmask, Frontier
 
 
 class Told(NamedTuple):
-    """What a message says: of whom, counted from the beginning of a range (None for all of it); values; and the rest.
+    """Content of a message: vertices, counted from the first of a range (None for all); values; additional arrays.
 
     Attributes
     ----------
     who : Frontier or None
-        In the form in which it came. Its memory is used again for the next message of the same block.
+        In the form in which it was received. The next message of the same block reuses its memory.
     values : list of arrays
     beside : list of arrays
     """
@@ -35,17 +35,17 @@ class Told(NamedTuple):
 
     @property
     def ids(self) -> np.ndarray | None:
-        """Who, as an ascending uint32 array; None for all."""
+        """The vertices, as an ascending uint32 array; None for all."""
         return None if self.who is None else as_listed(self.who.ids)
 
 
 def some_of(ids: np.ndarray, size: int) -> Frontier:
-    """Some vertices of a range, from their numbers: a uint32 array."""
+    """A frontier of a range's vertices, from their numbers, a uint32 array."""
     return Frontier(size, ids=ids.view(np.int32) if size < 1 << 31 else ids.astype(np.int64))
 
 
 def as_listed(ids: np.ndarray) -> np.ndarray:
-    """Numbers of vertices of a range as messages list them: uint32."""
+    """Numbers of a range's vertices in the type of messages, uint32."""
     return ids.view(np.uint32) if ids.itemsize == 4 else ids.astype(np.uint32)
 
 
@@ -56,7 +56,7 @@ class Exchange:
         self.numbering, self.mesh = numbering, mesh
         grid, block = numbering.grid, numbering.block
         row, column = grid.row_of(block), grid.column_of(block)
-        #: The blocks that share this one's sources, and those that share its targets; itself not among them.
+        #: The other blocks that share this one's sources, and those that share its targets.
         self.beside_sources = [b for b in (column if backwards else row) if b != block]
         self.beside_targets = [b for b in (row if backwards else column) if b != block]
         self._room: dict[tuple[int, int, np.dtype], np.ndarray] = {}
@@ -67,7 +67,7 @@ class Exchange:
         return sorted({*self.beside_sources, *self.beside_targets})
 
     def fold(self, step: int, outgoing: dict[int, Told], message: np.dtype) -> dict[int, Told]:
-        """Send messages to the owners of their targets; what comes for this block's own.
+        """Send messages to the owners of their targets; return those to this block's own vertices.
 
         Returns dict: for each of these blocks, in order.
         """
@@ -75,21 +75,21 @@ class Exchange:
         return self._exchange(FOLD, step, outgoing, dict.fromkeys(outgoing, own), (message,), ())
 
     def spread(self, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...] = ()) -> dict[int, Told]:
-        """Tell the blocks beside this one's sources who changed; what they tell is written to the state.
+        """Send changed vertices to the blocks with the same sources; values they send are written to the state.
 
         Returns dict: for each of these blocks, in order.
         """
         return self._publish(SPREAD, step, told, state, beside, self.beside_sources)
 
     def control(self, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...] = ()) -> dict[int, Told]:
-        """The same with the blocks beside this one's targets."""
+        """The same with the blocks that have the same targets."""
         return self._publish(CONTROL, step, told, state, beside, self.beside_targets)
 
     def _publish(
         self, kind: int, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...], peers: list[int]
     ) -> dict[int, Told]:
         grid, number = self.numbering.grid, self.numbering
-        # A range that comes as a whole is received where it belongs.
+        # A complete range is received in place.
         places = {peer: [values[number.range(peer)] for values in state] for peer in peers}
         incoming = self._exchange(
             kind, step, dict.fromkeys(peers, told), {peer: grid.size(peer) for peer in peers},
@@ -134,7 +134,7 @@ class Exchange:
             if header.form == ALL and places is not None and k < values:
                 rooms.append(places[k])
                 continue
-            # Kept from superstep to superstep: fresh memory costs more than what is written to it.
+            # Reused in all supersteps: page faults of new memory cost more than the writes.
             room = self._room.get((peer, k, dtype))
             if room is None or len(room) < count:
                 room = self._room[peer, k, dtype] = np.empty(max(count, 64), dtype)
@@ -143,7 +143,7 @@ class Exchange:
 
 
 def _message(kind: int, step: int, told: Told, size: int) -> list[Any]:
-    """The message in the form that takes the fewest bytes."""
+    """The message in its smallest form: all, bits or a list."""
     values = [np.ascontiguousarray(array) for array in told.values]
     if told.who is None:
         return packed(kind, ALL, step, size, [*values, *told.beside])
@@ -154,7 +154,7 @@ def _message(kind: int, step: int, told: Told, size: int) -> list[Any]:
 
 
 def _told(header: Header, arrays: list[np.ndarray], size: int, values: int) -> Told:
-    """What a message says, checked: who it is about are vertices of the range, each once."""
+    """The content of a message, checked: its vertices are in the range, each once."""
     if header.form == ALL:
         return Told(None, arrays[:values], arrays[values:])
     if header.form == BITS:

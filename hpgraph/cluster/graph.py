@@ -39,16 +39,16 @@ class Graph(Placement, Algorithms):
     ----------
     client : distributed.Client
     grid : Grid
-        Which vertices and arcs each block has.
+        The vertices and arcs of each block.
     limits : Limits
-        How long it waits for what.
+        Timeouts.
     blocks_on : {"cpu", "cuda"}
-        What works on blocks.
+        Device on which blocks are computed.
 
     Notes
     -----
-    Blocks lie in the workers' processes, outside the memory that Dask manages, until `close`, or until nobody refers to
-    the graph any more.
+    Blocks are in the workers' processes, outside the memory that Dask manages, until `close`, or until no
+    reference to the graph is left.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Graph(Placement, Algorithms):
     198
     """
 
-    # Of what the client itself has.
+    # Data that the client itself holds.
     device = "cpu"
 
     def __init__(
@@ -81,7 +81,7 @@ class Graph(Placement, Algorithms):
         order: Literal["auto", "given", "scattered"] = "auto", limits: Limits | None = None,
         device: Device = "cpu",
     ) -> Self:  # fmt: skip
-        """Cut a graph that lies in this process, and send its blocks to the workers.
+        """Distribute a graph in this process over the workers.
 
         Parameters
         ----------
@@ -89,15 +89,16 @@ class Graph(Placement, Algorithms):
         G : Graph or what `hpgraph.as_graph` takes
             On the CPU. It is kept, because blocks may have to be loaded again.
         blocks : int, optional
-            How many; default, as many as there are workers.
+            Number of blocks; default, the number of workers.
         shape : (int, int), optional
-            Rows and columns of the grid; default, as near to a square as `blocks` allows.
+            Rows and columns of the grid; default, the squarest grid of `blocks`.
         order : {"auto", "given", "scattered"}
-            Whether vertices are cut into ranges in the order that they have, which keeps short arcs inside blocks, or
-            scattered; "auto" scatters them if blocks come out uneven.
+            Whether vertices are cut into ranges in their order, which keeps short arcs inside blocks, or
+            scattered; "auto" scatters them if blocks would be uneven.
         limits : Limits, optional
         device : {"cpu", "cuda"}
-            What works on blocks. "cuda" is the first GPU that a worker sees: `local` and dask-cuda give each its own.
+            Device on which blocks are computed. "cuda" is the first GPU that a worker sees: `local` and dask-cuda give
+            each its own.
 
         Returns
         -------
@@ -106,9 +107,9 @@ class Graph(Placement, Algorithms):
         Raises
         ------
         ClusterError
-            Where there are no workers, or they have other versions of what programs depend on.
+            If there are no workers, or their versions of Python, NumPy, Numba or hpgraph differ.
         DeviceMemoryError
-            Where a worker will not hold its blocks; said before they are sent.
+            If a worker's memory is too small for its blocks; raised before they are sent.
         """
         graph = as_graph(G).to("cpu")
         rows, columns = _shape(client, blocks, shape, limits)
@@ -128,17 +129,17 @@ class Graph(Placement, Algorithms):
         directed: bool = True, blocks: int | None = None, shape: tuple[int, int] | None = None,
         limits: Limits | None = None, device: Device = "cpu",
     ) -> Self:  # fmt: skip
-        """A graph of the arcs ``source[k] -> target[k]``, from arrays here or from Dask's on the workers.
+        """A graph of the arcs ``source[k] -> target[k]``, from local arrays or from Dask collections.
 
         Parameters
         ----------
         client : distributed.Client
         source : Dask data frame, Dask array, or array of integers
-            A data frame has the columns source, target and, perhaps, weight; else the sources.
+            A data frame with the columns source, target and optionally weight; or an array of sources.
         target, weight : arrays of the same kind, optional
-            Dask arrays have the same chunks.
+            Dask arrays must have the same chunks.
         n_vertices : int, optional
-            Default, one more than the largest id; then all is read twice.
+            Default: one more than the largest id, for which the data are read twice.
         directed : bool
             False adds the reverse of each arc.
         blocks, shape, limits, device
@@ -147,17 +148,17 @@ class Graph(Placement, Algorithms):
         Returns
         -------
         Graph
-            Of an arc given more than once the lightest is kept. Of Dask's collections vertices are scattered.
+            Of duplicate arcs the lightest is kept. Vertices of Dask collections are scattered.
 
         Raises
         ------
         ValueError, TypeError, IndexError
-            If ids are no whole numbers, negative, or too large.
+            If ids are not integers, negative, or too large.
         ClusterError, DeviceMemoryError
             As `from_graph`.
         """
         if not hasattr(source, "to_delayed"):
-            # As the workers do it, which is the only way here.
+            # The workers keep the lightest of duplicate arcs, too.
             G = LocalGraph.from_edges(
                 source, target, weight, n_vertices=n_vertices, directed=directed, duplicates="min"
             )  # fmt: skip
@@ -177,30 +178,30 @@ class Graph(Placement, Algorithms):
         blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
         device: Device = "cpu",
     ) -> Self:  # fmt: skip
-        """A graph of Parquet files, which workers read; the client sees only what they say of themselves.
+        """A graph of Parquet files, which workers read; the client reads only their metadata.
 
         Parameters
         ----------
         client : distributed.Client
         paths : str, os.PathLike or list of such
             As `fsspec` names them, with ``*`` for many: ``"s3://web/edges/*.parquet"``. Columns source, target and,
-            perhaps, weight; ids are whole numbers.
+            optionally, weight; ids are integers.
         n_vertices : int, optional
-            Default, as files say that `hpgraph.write` made; of others one more than the largest id.
+            Default: from the metadata of `hpgraph.write`, else one more than the largest id.
         directed : bool, optional
-            False adds the reverse of each arc. Default, as files say that `hpgraph.write` made; of others True.
+            False adds the reverse of each arc. Default: from the metadata of `hpgraph.write`, else True.
         blocks, shape, limits, device
             As for `from_graph`.
 
         Returns
         -------
         Graph
-            Of an arc given more than once the lightest is kept. Vertices are scattered.
+            Of duplicate arcs the lightest is kept. Vertices are scattered.
 
         Raises
         ------
         ValueError
-            When vertices have names, ids are no whole numbers, or some files are of undirected graphs and some are not.
+            If vertices have names, ids are not integers, or only some files are of undirected graphs.
         FileNotFoundError, FileFormatError, IndexError
         ClusterError, DeviceMemoryError
             As `from_graph`.
@@ -228,7 +229,7 @@ class Graph(Placement, Algorithms):
         cls, client: Client, path: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
         limits: Limits | None = None, device: Device = "cpu",
     ) -> Self:  # fmt: skip
-        """A graph in an ``.hpg`` file that all workers reach; each reads the pages of its blocks.
+        """A graph in an ``.hpg`` file that all workers can read; each reads the pages of its blocks.
 
         Parameters
         ----------
@@ -245,7 +246,7 @@ class Graph(Placement, Algorithms):
         Raises
         ------
         FileFormatError
-            Where the file is foreign or damaged.
+            If the file is damaged or not an ``.hpg`` file.
         """
         streamed = open_graph(path)
         rows, columns = _shape(client, blocks, shape, limits)
@@ -324,7 +325,7 @@ class Graph(Placement, Algorithms):
         return runs.count_triangles(self, **arguments)
 
     def close(self) -> None:
-        """Have the workers forget the blocks."""
+        """Free the blocks on the workers."""
         self._finalizer()
 
     def __enter__(self) -> Self:
@@ -356,13 +357,13 @@ def _shape(
 
 
 def _drop(client: Client, key: str) -> None:
-    """Have the workers forget a graph, if there is anybody left to tell."""
+    """Free a graph on the workers that are left."""
     if client.status != "running":
         return
     workers = Workers(client, Limits(silence=5))
     try:
         workers.ask(drop, key, workers=workers.there())
-    except ClusterError:  # they are gone, and the blocks with them
+    except ClusterError:  # the workers are lost, and their blocks with them
         return
 
 

@@ -1,13 +1,13 @@
 """A graph's arcs as a grid of blocks, and its vertices as ranges.
 
 After A. Buluç, K. Madduri, "Parallel breadth-first search on distributed memory systems", SC'11.
-Vertices are put in an order and cut into r × c ranges, one a block. Block (i, j) holds the arcs from the i-th group of
+Vertices are ordered and cut into r × c ranges, one for each block. Block (i, j) holds the arcs from the i-th group of
 sources to the j-th group of targets: the sources of a row of the grid are the c ranges of its blocks, the targets of a
 column the r ranges of its blocks. Values of sources therefore travel along rows, to c - 1 others, and messages along
 columns, to r - 1 others, whatever the number of blocks.
 
-A block numbers its vertices for itself: its column's ranges one after another, then those of its row. Each range begins
-at a whole word of a bitmask, so that bits are cut and sent without shifting.
+A block has local vertex numbers: its column's ranges one after another, then those of its row. Each range begins at a
+word of a bitmask, so that bits are cut and sent without shifting.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ WORD = 64
 
 
 class Order(NamedTuple):
-    """The order in which vertices are cut into ranges: the one they have, or one that scatters them.
+    """The order in which vertices are cut into ranges: their own, or one that scatters them.
 
-    Vertex v has position ``v * factor mod n``. A factor near the golden section of n puts neighbours far from each
-    other, and hubs that lie together into different ranges; it takes no memory, however many vertices there are.
+    Vertex v has position ``v * factor mod n``. A factor near the golden section of n puts consecutive vertices, hubs
+    for instance, into different ranges; it needs no memory.
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ class Order(NamedTuple):
         return cls(n, factor)
 
     def positions(self, vertices: np.ndarray) -> np.ndarray:
-        """Where vertices stand."""
+        """Positions of vertices."""
         return _times(vertices, self.factor, self.n)
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
-        """Who stands at these positions: the inverse of `positions`."""
+        """The vertices at positions: the inverse of `positions`."""
         return _times(positions, 1 if self.factor == 1 else pow(self.factor, -1, self.n), self.n)
 
 
@@ -68,13 +68,13 @@ def _times(numbers: np.ndarray, factor: int, n: int) -> np.ndarray:
 
 
 def shape_for(blocks: int) -> tuple[int, int]:
-    """Rows and columns of a grid of so many blocks, as near to a square as can be; no more rows than columns."""
+    """Rows and columns of the squarest grid of this many blocks; no more rows than columns."""
     rows = next(r for r in range(math.isqrt(blocks), 0, -1) if blocks % r == 0)
     return rows, blocks // rows
 
 
 class Grid:
-    """Which vertices and arcs each block has.
+    """The vertices and arcs of each block.
 
     ``bounds`` (int64 array of length rows * columns + 1): ranges of positions: block b owns the vertices at
     ``bounds[b]`` to ``bounds[b + 1]``.
@@ -96,16 +96,16 @@ class Grid:
         return self.rows * self.columns
 
     def size(self, block: int) -> int:
-        """How many vertices a block owns."""
+        """Number of vertices that a block owns."""
         return int(self.bounds[block + 1] - self.bounds[block])
 
     def row_of(self, block: int) -> list[int]:
-        """The blocks of the same row, itself among them: they have the same sources."""
+        """The blocks of the same row, including itself: they have the same sources."""
         first = block // self.columns * self.columns
         return list(range(first, first + self.columns))
 
     def column_of(self, block: int) -> list[int]:
-        """The blocks of the same column, itself among them: they have the same targets."""
+        """The blocks of the same column, including itself: they have the same targets."""
         return list(range(block % self.columns, self.blocks, self.columns))
 
     def block_of(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -114,11 +114,11 @@ class Grid:
         return owner(sources) // self.columns * self.columns + owner(targets) % self.columns
 
     def owner(self, positions: np.ndarray) -> np.ndarray:
-        """Who owns the vertices at these positions."""
+        """The blocks that own the vertices at positions."""
         return np.searchsorted(self.bounds, positions, side="right") - 1
 
     def table(self) -> dict[str, Any]:
-        """All of it as plain numbers, for a file."""
+        """The grid as plain numbers, for a file."""
         return {
             "rows": self.rows, "columns": self.columns, "bounds": self.bounds.tolist(), "n": self.order.n,
             "factor": self.order.factor,
@@ -137,14 +137,14 @@ class Grid:
 
 
 class Numbering:
-    """How a block numbers its vertices.
+    """Local vertex numbers of a block.
 
     Attributes
     ----------
     first : dict
         For each block of its column and its row, the number of the first vertex of that block's range.
     size : int
-        How many numbers there are; some belong to nobody.
+        Count of numbers; some have no vertex.
     """
 
     def __init__(self, grid: Grid, block: int) -> None:
@@ -155,7 +155,7 @@ class Numbering:
         for member in [*column, *(other for other in row if other != block)]:
             self.first[member] = self.size
             self.size += -(-grid.size(member) // WORD) * WORD
-        # Kernels take no arrays of nothing.
+        # Kernels do not accept empty arrays.
         self.size = max(self.size, WORD)
 
     @property
@@ -168,7 +168,7 @@ class Numbering:
         return slice(self.first[member], self.first[member] + self.grid.size(member))
 
     def words(self, member: int) -> slice:
-        """The words of a bitmask that tell of them."""
+        """Their words in a bitmask."""
         first = self.first[member] // WORD
         return slice(first, first + -(-self.grid.size(member) // WORD))
 
@@ -178,7 +178,7 @@ class Numbering:
         return np.dtype(np.int32 if self.size < 1 << 31 else np.int64)
 
     def vertices(self) -> np.ndarray:
-        """The vertex of each number; -1 where there is none: int64 array."""
+        """The vertex of each number; -1 if none: int64 array."""
         found = np.full(self.size, -1, np.int64)
         bounds = self.grid.bounds
         for member in self.first:

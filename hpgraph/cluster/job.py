@@ -1,4 +1,4 @@
-"""What a worker is told to do: everything of a run that goes through Dask, once, when the run begins."""
+"""The description of a run that workers receive through Dask, once, when it begins."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.semiring.fingerprint import fingerprint
 
-# Programs that this process has been sent, by their fingerprints: each is read, and compiled, once.
+# Programs received by this process, by fingerprint: each is read and compiled once.
 _PROGRAMS: dict[str, Any] = {}
 _MAX_PROGRAMS = 256
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one block begins with.
+    """The initial data of one block.
 
     Attributes
     ----------
     arrays : dict
-        Of properties that the run was given as arrays, the values of the block's own vertices.
+        Values of the block's own vertices, for properties given as arrays.
     active : uint32 array or None
-        Who of its own is active at first, counted from the beginning of its range; None for everyone, or where the
-        program's `starts` says so.
+        Own vertices that are active at first, counted from the first of the range; None for all, or if the
+        program's `starts` selects them.
     saved : str or None
-        Where its part of a checkpoint is.
+        Path of its part of a checkpoint.
     """
 
     arrays: dict[str, np.ndarray]
@@ -43,14 +43,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a program, as each of its workers is told.
+    """One run of a program, as sent to each of its workers.
 
     Attributes
     ----------
     token : bytes
-        Of the run's epoch.
+        Identifies the run's epoch.
     graph : str
-        Which graph.
+        Identifies the graph.
     program : bytes
         The class or instance, as Dask would send it: functions are bytecode, not machine code.
     key : str
@@ -58,41 +58,41 @@ class Job:
     dtypes : tuple of numpy.dtype
         Of its properties.
     beginnings : tuple
-        For each property what it is filled with, and what those active at first have; or None.
+        For each property its initial value, and that of initially active vertices; or None.
     world : dict
         Parameters and sums.
     backwards : bool
         Whether messages go against the arcs.
     starts : bool
-        Whether the program's `starts` says who is active at first.
+        Whether the program's `starts` selects the initially active vertices.
     mode : str
         "auto", "push" or "pull".
     alpha : float
-        Of all arcs, the share up to which it pushes.
+        Share of all arcs up to which supersteps push.
     limit : int
-        Supersteps at the most.
+        Maximum number of supersteps.
     arcs : int
-        Of the whole graph.
+        Number of arcs of the whole graph.
     counted : bool
         Whether all blocks know the degrees of their vertices, from an earlier run.
     prepare : str or None
-        Which function of `hpgraph.cluster.programs` fills properties.
+        Name of the function of `hpgraph.cluster.programs` that fills properties.
     peers : list of (str, int)
         The listener of each block.
     limits : Limits
     checkpoint : str or None
-        A folder, or a place in an object store.
+        A folder, or a URL of an object store.
     every : float
-        Seconds from one checkpoint to the next.
+        Seconds between checkpoints.
     details : dict
-        What a checkpoint's table says of the run.
+        Description of the run in a checkpoint's table.
     topic : str or None
         Where to report progress.
     threads : int or None
     delta, ceiling : float or None
-        Of a relaxation, how far the bound below which values are sent is raised first; beyond which they never are.
+        Of a relaxation: first width of a bucket, and the value above which nothing is sent.
     kind : {"program", "triangles"}
-        What runs: the program, or a count of triangles, which is none.
+        Whether the program runs, or triangles are counted.
     """
 
     token: bytes
@@ -123,7 +123,7 @@ class Job:
 
 
 def sent(program: Any) -> bytes:
-    """A program as it is sent: its class without what was compiled of it here."""
+    """A program for sending: its class without compiled code."""
     kind = program if isinstance(program, type) else type(program)
     held = [(one, one.__dict__["_held"]) for one in kind.__mro__ if "_held" in one.__dict__]
     kept = [list(found) for _, found in held]
@@ -139,7 +139,7 @@ def sent(program: Any) -> bytes:
 
 
 def received(data: bytes, key: str) -> Declarations:
-    """What a program declares that was sent here; read once."""
+    """The declarations of a received program; read once."""
     found = _PROGRAMS.get(key)
     if found is None:
         names, found = cloudpickle.loads(data)
@@ -157,7 +157,7 @@ def received(data: bytes, key: str) -> Declarations:
 
 
 def _reorder(kind: type, names: list[str]) -> None:
-    """Put a class's attributes back in the order of their definition, which is that of its properties.
+    """Restore the order of a class's attributes, which is that of its properties.
 
     cloudpickle sorts the attributes of classes that it sends by value.
     """

@@ -1,4 +1,4 @@
-"""How long anybody waits for anybody: every wait of the cluster has a limit, and each limit a name."""
+"""Timeouts of the cluster."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """Seconds after which a wait is given up. A `ClusterTimeoutError`, or the reason of a new epoch, names the field.
+    """Timeouts in seconds. A `ClusterTimeoutError`, or the reason of a new epoch, names the field.
 
     Attributes
     ----------
     load : float
-        For a worker to load blocks.
+        Loading blocks on a worker.
     connect : float
-        For the workers of a run to meet, from the moment that the first is there.
+        Connecting the workers of a run, counted from the first that is ready.
     exchange : float
-        For a message of another worker: as long as the slowest superstep of the slowest worker.
+        Receiving a message of another worker: longer than the slowest superstep of the slowest worker.
     silence : float
-        For a sign of life of a worker. A worker that computes gives them all the same; one that is stopped does not.
+        Heartbeat of a worker. A worker that computes sends it; a stopped process does not.
     leave : float
-        For the others to leave, once one is lost.
+        Ending the epoch on the other workers, once one is lost.
     workers : float
-        For a worker to be there at all, after all are lost: a nanny starts its worker again within some seconds.
+        Waiting for any worker, after all are lost: a nanny restarts its worker within some seconds.
 
     Examples
     --------

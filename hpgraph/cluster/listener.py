@@ -1,7 +1,7 @@
-"""A worker's own door: one listening socket a process, where the other workers of a run ring.
+"""TCP listener, one a process, to which the other workers of a run connect.
 
-Who rings says for which run it comes, by a token of 16 random bytes that only those have whom the client started
-through Dask. Whoever does not know one is not let in.
+A connection begins with the token of its run, 16 random bytes that the client sends to workers through Dask. A
+connection without a known token is closed.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostEr
 
 _HELLO = struct.Struct("<4s16sII")
 _MAGIC = b"hpgS"
-# Who has not said for whom it comes, or is not asked for, by then is sent away.
+# Seconds after which a connection without a token, or one that no run claims, is closed.
 _HELLO_SECONDS, _WAITING_SECONDS = 10.0, 300.0
 _MAX_WAITING = 65536
-# Between two attempts to accept a connection where one failed.
+# Seconds between two attempts to accept a connection after a failure.
 _PAUSE_SECONDS = 0.1
 
 
 class Listener:
-    """The listening socket of this process, and who waits behind it."""
+    """The listening socket of this process, and the accepted connections that no run has claimed yet."""
 
     def __init__(self, host: str) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -42,12 +42,12 @@ class Listener:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                # Out of descriptors or memory, which connections that end give back.
+                # Out of descriptors or memory; connections that end free some.
                 time.sleep(_PAUSE_SECONDS)
                 continue
             try:
                 threading.Thread(target=self._greet, args=(connection,), daemon=True).start()
-            except RuntimeError:  # no more threads: the caller is turned away, and its epoch begins anew
+            except RuntimeError:  # no more threads: the connection is refused, and its epoch restarts
                 connection.close()
                 time.sleep(_PAUSE_SECONDS)
 
@@ -58,7 +58,7 @@ class Listener:
             while len(said) < _HELLO.size:
                 more = connection.recv(_HELLO.size - len(said))
                 if not more:
-                    raise ConnectionError("gone before it said for whom it comes")
+                    raise ConnectionError("closed before it sent its token")
                 said += more
         except OSError:
             connection.close()
@@ -77,17 +77,17 @@ class Listener:
     def call(
         self, address: tuple[str, int], token: bytes, caller: int, called: int, seconds: float
     ) -> socket.socket:
-        """Connect to another listener, for one block of a run from another."""
+        """Connect one block of a run to another block, at another listener."""
         try:
             connection = socket.create_connection(address, timeout=seconds)
             connection.sendall(_HELLO.pack(_MAGIC, token, caller, called))
         except OSError as error:
-            raise PeerLostError(called, f"nobody answers at {address[0]}:{address[1]} ({error})") from None
+            raise PeerLostError(called, f"no answer at {address[0]}:{address[1]} ({error})") from None
         self._keep(token, connection)
         return connection
 
     def take(self, token: bytes, called: int, caller: int, seconds: float) -> socket.socket:
-        """The connection that another block makes to this one, once it is there."""
+        """Wait for the connection of another block to this one."""
         key, deadline = (token, called, caller), time.monotonic() + seconds
         with self._condition:
             while key not in self._arrived:
@@ -109,12 +109,12 @@ class Listener:
             _hang_up(connection)
 
     def leave(self, token: bytes) -> None:
-        """Forget the connections of a run that is over; who closes them is who used them."""
+        """Drop the connections of a run that has ended; their users close them."""
         with self._condition:
             self._open.pop(token, None)
 
     def abandon(self, token: bytes) -> None:
-        """End a run wherever it is here: who waits for one of its messages finds the connection closed."""
+        """End a run in this process: pending receives find their connections closed."""
         with self._condition:
             self._abandoned[token] = None
             while len(self._abandoned) > 1024:
@@ -125,7 +125,7 @@ class Listener:
 
 
 def _hang_up(connection: socket.socket) -> None:
-    # Wakes whoever waits for it; to close it here would give its number to somebody else.
+    # Wakes threads that wait for it; closing it here would let its descriptor be reused.
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
 
@@ -135,7 +135,7 @@ _lock = threading.Lock()
 
 
 def listener(host: str) -> Listener:
-    """The listener of this process; opened when first asked for."""
+    """The listener of this process; opened on first use."""
     with _lock:
         if host not in _stations:
             _stations[host] = Listener(host)
@@ -143,7 +143,7 @@ def listener(host: str) -> Listener:
 
 
 def host_of(address: str) -> str:
-    """The host of a worker, by which the others reach its listener."""
+    """The host name at which other workers reach a worker's listener."""
     protocol, _, place = address.rpartition("://")
     if protocol == "inproc":  # all workers are in one process
         return "127.0.0.1"

@@ -12,13 +12,13 @@ from hpgraph.core.config import config
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.core.number import whole
 
-# How long `distributed.LocalCluster` leaves it to a nanny to bring a worker back. It looks once after a loss, and a
-# worker that is lost again at that moment would be gone for good.
+# How long `distributed.LocalCluster` waits for a nanny to restart a worker. It checks once after a loss, and a worker
+# that is lost again at that moment would never return.
 _LOST, _USUAL, _LONG = "distributed.deploy.lost-worker-timeout", "15s", "1 h"
 
 
 class _OneGPU(Nanny):
-    """A nanny whose worker sees one GPU: its number's, going round."""
+    """A nanny whose worker sees one GPU, assigned round-robin."""
 
     def __init__(self, scheduler: str, name: int, env: dict[str, str] | None = None, **more: Any) -> None:
         seen = os.environ.get("CUDA_VISIBLE_DEVICES", "")
@@ -30,13 +30,13 @@ class _OneGPU(Nanny):
 def local(
     n_workers: int = 2, *, threads: int | None = None, device: Device = "cpu", **arguments: Any
 ) -> Client:
-    """Start workers on this machine, each a process of its own, and connect to them.
+    """Start workers on this machine, one process each, and connect to them.
 
-    In a script it stands below ``if __name__ == "__main__":``, because each process reads the script anew.
+    In a script, call it below ``if __name__ == "__main__":``, because each process imports the script.
 
-    Dask's setting ``distributed.deploy.lost-worker-timeout`` is an hour from then on, unless it was changed before.
+    Dask's setting ``distributed.deploy.lost-worker-timeout`` is an hour afterwards, unless it was changed before.
 
-    ``threads``: threads of each; default, those that `hpgraph.config` allows, shared out.
+    ``threads``: threads of each worker; default, those that `hpgraph.config` allows, divided by the workers.
     """
     if whole(n_workers, "n_workers") < 1:
         raise ValueError(f"n_workers must be at least 1, not {n_workers!r}")

@@ -1,7 +1,7 @@
-"""Where the properties of a block's vertices lie, and how values get from there to messages and back.
+"""Storage of a block's vertex properties, and copies between it and messages.
 
-On the CPU messages are read from the properties and written into them. On a GPU they go by way of pinned memory of the
-host, in which what other blocks tell has a mirror of its own.
+On the CPU messages are read from the properties and written into them. On a GPU they go through pinned host memory,
+which mirrors the properties that other blocks send.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hpgraph.formats import Frontier
 
 
 class Memory:
-    """Properties in the memory of the host.
+    """Properties in host memory.
 
     Attributes
     ----------
     properties : tuple of arrays
-        By the block's numbers.
+        In local numbers.
     """
 
     device: Device = "cpu"
@@ -33,30 +33,30 @@ class Memory:
         self.properties: tuple[Any, ...] = tuple(xp.empty(numbering.size, dtype) for dtype in dtypes)
 
     def put(self, values: np.ndarray) -> Any:
-        """An array of the host where kernels read it."""
+        """A host array, moved to the kernels' device."""
         return values
 
     def get(self, values: Any) -> np.ndarray:
-        """An array of the device where messages are made of it."""
+        """A device array, moved to the host for a message."""
         found: np.ndarray = values
         return found
 
     def own(self, i: int, ids: np.ndarray | None = None) -> np.ndarray:
-        """A property of own vertices, of some of them counted from the beginning of their range."""
+        """A property of own vertices, or of some, counted from the first of their range."""
         values = self.properties[i][self.numbering.own]
         return self.get(values if ids is None else values[self.put(ids)])
 
     def place(self, i: int) -> np.ndarray:
-        """Where messages write a property, by the block's numbers."""
+        """The array into which messages write a property, in local numbers."""
         found: np.ndarray = self.properties[i]
         return found
 
     def frontier(self, who: Frontier) -> Frontier:
-        """Who is active, in the form that messages left it in, where kernels read it."""
+        """The frontier, in the form that messages left it in, on the kernels' device."""
         return who
 
     def heard(self, came: dict[int, Told], read: tuple[int, ...]) -> None:
-        """Take over what messages have written to `place`."""
+        """Copy to the device what messages have written to `place`."""
 
 
 class DeviceMemory(Memory):
@@ -81,7 +81,7 @@ class DeviceMemory(Memory):
 
     @staticmethod
     def _pinned(count: int, dtype: np.dtype) -> np.ndarray:
-        """An array in pinned memory, of CuPy's pool."""
+        """An array in pinned memory from CuPy's pool."""
         if not count:
             return np.empty(0, dtype)
         require_cupy()
@@ -101,7 +101,7 @@ class DeviceMemory(Memory):
         return Frontier(who.n, ids=self.put(who.ids))
 
     def heard(self, came: dict[int, Told], read: tuple[int, ...]) -> None:
-        """Copies what has changed in the mirrors."""
+        """Copies the changed parts of the mirrors."""
         for peer, said in came.items():
             there = self.numbering.range(peer)
             for i in read:
@@ -113,5 +113,5 @@ class DeviceMemory(Memory):
 
 
 def memory_on(device: Device) -> type[Memory]:
-    """What keeps the properties of blocks on a device."""
+    """The memory class of a device."""
     return DeviceMemory if device == "cuda" else Memory

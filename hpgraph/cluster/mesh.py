@@ -1,8 +1,7 @@
 """The connections of one block to the blocks of its row and its column, and the exchange of messages over them.
 
-Plain TCP, worker to worker, in the thread of the run: a superstep of a road network has nothing to send but a few
-bytes, and should cost no more than they take. Sending and receiving go on side by side, so that no two blocks wait for
-each other with full buffers.
+Plain TCP between workers, in the thread of the run: a superstep of a road network sends only a few bytes, so latency
+matters. Sending and receiving are interleaved, so that no two blocks wait for each other with full buffers.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.listener import Listener
 from hpgraph.cluster.messages import HEADER_BYTES, Header, parsed
 
-# Says where the arrays of a message go, which it may refuse.
+# Returns the arrays that receive a message, or raises to refuse it.
 Receiver = Callable[[Header], list[Any]]
-# Buffers that one call sends at the most (IOV_MAX of Linux is 1024).
+# Maximum number of buffers of one call (IOV_MAX of Linux is 1024).
 _TOGETHER = 64
 
 
@@ -30,7 +29,7 @@ class Mesh:
     Attributes
     ----------
     sent : int
-        Bytes sent so far, headers among them.
+        Bytes sent so far, including headers.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class Mesh:
         self.block, self.sent = block, 0
         self._sockets: dict[int, socket.socket] = {}
         try:
-            # The lower number calls, the higher takes.
+            # The lower number connects, the higher accepts.
             for peer in sorted(peers):
                 if peer > block:
                     self._add(peer, listener.call(peers[peer], token, block, peer, limits.connect))
@@ -57,7 +56,7 @@ class Mesh:
         self._sockets[peer] = connection
 
     def exchange(self, outgoing: dict[int, list[Any]], receivers: dict[int, Receiver]) -> None:
-        """Send a message to some peers and take one from each of some."""
+        """Send a message to some peers and receive one from each of some."""
         waiting: dict[int, tuple[int, _Sending | None, _Receiving | None]] = {}
         poll = select.poll()
         for peer in {*outgoing, *receivers}:
@@ -116,7 +115,7 @@ class Mesh:
         return None
 
     def close(self) -> None:
-        """End all connections: whoever waits for this block leaves, too."""
+        """Close all connections: blocks that wait for this one leave, too."""
         self._station.leave(self._token)
         for connection in self._sockets.values():
             connection.close()
@@ -128,7 +127,7 @@ def _events(sending: _Sending | None, receiving: _Receiving | None) -> int:
 
 
 class _Sending:
-    """What is left of a message to be sent."""
+    """The rest of a message that is being sent."""
 
     def __init__(self, buffers: list[Any]) -> None:
         self.left = [memoryview(buffer) for buffer in buffers]
@@ -141,7 +140,7 @@ class _Sending:
 
 
 class _Receiving:
-    """What is left of a message to be received: first its header, then what that says."""
+    """The rest of a message that is being received: its header, then its arrays."""
 
     def __init__(self, receiver: Receiver) -> None:
         self._header = bytearray(HEADER_BYTES)

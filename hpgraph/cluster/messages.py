@@ -1,7 +1,7 @@
-"""Messages between workers: raw arrays behind a typed header.
+"""Messages between workers: raw arrays after a typed header.
 
-What came from outside is never unpickled: who receives says beforehand which types and how many entries there may be
-at the most, and refuses a header that says anything else before it takes a byte of what follows.
+Received bytes are never unpickled. The receiver states in advance the types and the largest sizes that it accepts, and
+refuses any other header before it reads the arrays.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 MAGIC = b"hpg1"
 _HEAD = struct.Struct("<4sBBHQQ")
 _ENTRY = struct.Struct("<B7xQ")
-# Arrays in a message at the most, so that every header has the same length.
+# Maximum number of arrays in a message, so that every header has the same length.
 MAX = 14
 HEADER_BYTES = _HEAD.size + MAX * _ENTRY.size
 _TYPES = tuple(
@@ -25,18 +25,18 @@ _TYPES = tuple(
 )  # fmt: skip
 _CODES = {dtype: code for code, dtype in enumerate(_TYPES)}
 
-# What a message is for.
+# Purposes of a message.
 FOLD, SPREAD, CONTROL, ARCS = 1, 2, 3, 4
-# In which form it says which vertices it is about: all of a range, some by bits, some by number.
+# Forms in which a message identifies vertices: all of a range, bits, a list of numbers.
 ALL, BITS, LISTED = 0, 1, 2
 
 
 class MessageError(ValueError):
-    """A message is not what its receiver may expect; nothing of it was taken."""
+    """A message that its receiver does not accept; none of its arrays was read."""
 
 
 class Header(NamedTuple):
-    """What a message says of itself.
+    """The header of a message.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Header(NamedTuple):
     step : int
         The superstep.
     vertices : int
-        How many it is about.
+        Number of vertices.
     arrays : tuple of (numpy.dtype, int)
         Type and number of entries of each array.
     """
@@ -57,7 +57,7 @@ class Header(NamedTuple):
 
 
 def packed(kind: int, form: int, step: int, count: int, arrays: list[np.ndarray]) -> list[Any]:
-    """A message as buffers to be sent one after another."""
+    """A message as buffers, in the order of sending."""
     if len(arrays) > MAX:
         raise MessageError(f"a message holds {MAX} arrays at the most, not {len(arrays)}")
     table = b"".join(_ENTRY.pack(_CODES[array.dtype], array.size) for array in arrays)
@@ -66,7 +66,7 @@ def packed(kind: int, form: int, step: int, count: int, arrays: list[np.ndarray]
 
 
 def parsed(data: bytes) -> Header:
-    """The header that some bytes are."""
+    """Decode a header."""
     magic, kind, form, arrays, step, count = _HEAD.unpack_from(data)
     if magic != MAGIC:
         raise MessageError("not a message of hpgraph")
@@ -82,7 +82,7 @@ def parsed(data: bytes) -> Header:
 
 
 def check(header: Header, kind: int, step: int, most: int, dtypes: tuple[Any, ...], beside: tuple[Any, ...]) -> None:
-    """Refuse a message that is not the one expected."""
+    """Raise if a message is not the expected one."""
     if (header.kind, header.step) != (kind, step):
         raise MessageError(f"kind {header.kind} of superstep {header.step} where {kind} of {step} was expected")
     if header.vertices > most or (header.form == ALL and header.vertices != most):

@@ -1,4 +1,4 @@
-"""Which worker has which blocks of a graph: found out, loaded, and loaded elsewhere when one is lost."""
+"""The worker of each block of a graph: found, loaded, and loaded elsewhere when a worker is lost."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from hpgraph.cluster.workers import Workers
 from hpgraph.core.device import Device
 from hpgraph.core.errors import DeviceMemoryError, HpgraphError
 
-# How often it looks who is there while blocks are loaded, and how often in a row it begins anew.
+# Seconds between checks of the workers while blocks are loaded, and restarts in a row.
 GLANCE = 0.5
 LOADS = 8
 
 
 class Placement:
-    """The blocks of a graph on the workers that are there."""
+    """The blocks of a graph on the present workers."""
 
     client: Client
     source: Source
@@ -35,12 +35,12 @@ class Placement:
     dtype: np.dtype | None
 
     def _begin_placement(self, arcs: np.ndarray | None) -> None:
-        """No block is anywhere yet; how many arcs each has, where that is known."""
+        """No block is loaded yet; the number of arcs of each, if known."""
         self._arcs = None if arcs is None else np.asarray(arcs, np.int64)
-        #: Of which arcs, those that leave (False) or those that reach, all blocks know how many each vertex has.
+        #: Directions in which all blocks know the degrees: out-arcs (False), in-arcs (True).
         self.counted: set[bool] = set()
         self._least, self._total = np.full(self.grid.blocks, np.inf), np.zeros(self.grid.blocks)
-        #: Whether blocks are still where they were placed, as far as is known: false once a run has lost somebody.
+        #: Whether blocks are believed to be where they were placed: false once a run has lost a worker.
         self.settled = False
         #: The worker of each block, and the listener of each worker.
         self.placed: dict[int, str] = {}
@@ -48,7 +48,7 @@ class Placement:
         self._memory: dict[str, int] = {}
 
     def settle(self, workers: Workers) -> dict[int, str]:
-        """See to it that every block is on a worker that is there; load those that are not.
+        """Ensure that every block is on a present worker; load those that are not.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Placement:
                 raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_told({**here, **placed})}")
 
     def _placed(self, said: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
-        """For each block that is nowhere a worker, one that has few."""
+        """A worker for each unloaded block, chosen among those with the fewest."""
         counts = {address: sum(a == address for a in here.values()) for address in said}
         placed = {}
         for block in set(range(self.grid.blocks)) - here.keys():
@@ -88,7 +88,7 @@ class Placement:
         return placed
 
     def _introduced(self, workers: Workers) -> dict[str, Worker]:
-        """Who is there, of the right versions."""
+        """The present workers, with their versions checked."""
         while True:
             answers = workers.ask(introduce, self.key, self.blocks_on, workers=workers.wait_for_any())
             said = {address: one for address, one in answers.items() if isinstance(one, Worker)}
@@ -108,7 +108,7 @@ class Placement:
         return said
 
     def _load(self, placed: dict[int, str], workers: Workers) -> str | None:
-        """Have workers load blocks; what went wrong, if one of them was lost meanwhile."""
+        """Load blocks on workers; the reason, if one of them was lost meanwhile."""
         self.counted.clear()
         deadline = time.monotonic() + self.limits.load
         try:
@@ -129,7 +129,7 @@ class Placement:
         except (ClusterError, HpgraphError, ValueError, TypeError, IndexError):
             raise
         except Exception as error:
-            # Dask names what it misses in many ways; whether somebody is gone is what counts.
+            # Dask reports missing data in many ways; only the loss of a worker matters.
             gone = set(placed.values()) - workers.there().keys()
             if not gone:
                 raise
@@ -173,6 +173,6 @@ class Placement:
                 )
 
     def memory_told(self, placed: dict[int, str] | None = None) -> str:
-        """What was predicted of the memory, in words."""
+        """The predicted memory, as text for a message."""
         most = max(self._predicted(self.placed if placed is None else placed).values(), default=0)
         return f"a worker's blocks were predicted to take {most / 2**20:,.0f} MiB at the most"

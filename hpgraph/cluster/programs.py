@@ -1,4 +1,4 @@
-"""Vertex programs that only a cluster needs, and what the blocks fill properties with by themselves."""
+"""Vertex programs that only a cluster needs, and functions with which blocks fill properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hpgraph.kernels.backend import kernels
 
 
 class Label(VertexProgram):
-    """The smallest number that arrives, a vertex's own to begin with."""
+    """The smallest label that reaches a vertex, its own included."""
 
     weighted = False
     reduce = "min"
@@ -32,7 +32,7 @@ class WideLabel(Label):
 
 
 class Neighbours(VertexProgram):
-    """How many arcs reach a vertex from others."""
+    """In-degree of each vertex, without self-loops."""
 
     weighted = False
     reduce = "plus"
@@ -48,7 +48,7 @@ class Neighbours(VertexProgram):
 
 
 class Peel(VertexProgram):
-    """Whoever has no more than k edges left goes, and takes an edge from each neighbour."""
+    """Peeling: a vertex with at most k remaining edges is removed, with its edges."""
 
     weighted = False
     reduce = "plus"
@@ -87,7 +87,7 @@ class Product(VertexProgram):
 
 
 class Paths(VertexProgram):
-    """Levels, and how many shortest paths lead to a vertex (U. Brandes, 2001: the way forward)."""
+    """Levels, and the number of shortest paths to each vertex (U. Brandes, 2001: forward pass)."""
 
     weighted = False
     reduce = "plus"
@@ -106,7 +106,7 @@ class Paths(VertexProgram):
 
 
 class Dependencies(VertexProgram):
-    """What depends on a vertex, from the last level to the first (U. Brandes, 2001: the way back)."""
+    """Dependencies of each vertex, from the last level to the first (U. Brandes, 2001: backward pass)."""
 
     weighted = False
     edges = "out"
@@ -130,17 +130,17 @@ class Dependencies(VertexProgram):
 
 
 def ranks(block: Block, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]:
-    """How PageRank begins: with the n-th part of all rank at each vertex.
+    """Initial state of PageRank: rank 1/n at each vertex.
 
-    ``degree``: arcs that leave each of its own vertices. Returns dict: ``leaving``, -1 where nothing does, and
-    ``share``, the rank for each arc.
+    ``degree``: out-degree of each own vertex. Returns dict: ``leaving``, -1 if the degree is 0, and ``share``, the rank
+    for each arc.
     """
     leaving = np.where(degree == 0, -1, degree).astype(np.int32)
     return {"leaving": leaving, "share": (share.type(1 / block.numbering.grid.n) / leaving).astype(share)}
 
 
 def labels(block: Block, degree: np.ndarray, dtype: Any) -> dict[str, np.ndarray]:
-    """How components begin: with those of the arcs between a block's own vertices, each named by its least vertex."""
+    """Initial labels: components of the arcs between a block's own vertices, each labelled by its least vertex."""
     own, csr, vertices = block.numbering.own, block.graph.out_csr, block.vertices
     begin, end = csr.indptr[own.start], csr.indptr[own.stop]
     source = np.repeat(np.arange(own.stop - own.start), np.diff(csr.indptr[own.start : own.stop + 1]))
@@ -155,5 +155,5 @@ def labels(block: Block, degree: np.ndarray, dtype: Any) -> dict[str, np.ndarray
     return {"label": least[component]}
 
 
-# What a run can be told to begin with by name: functions of a block, of its own degrees and of the first type.
+# Initial states by name: functions of a block, of its degrees and of the type of the first property.
 PREPARED: dict[str, Callable[..., dict[str, np.ndarray]]] = {"pagerank": ranks, "components": labels}

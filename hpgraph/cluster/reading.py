@@ -1,4 +1,4 @@
-"""Which properties a program reads of the other end of an arc, and so must be told to other blocks."""
+"""Which properties a program reads of the other end of an arc, and which must therefore be sent to other blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hpgraph.semiring.reads import reads
 
 
 class Reading(NamedTuple):
-    """Places of the properties that are read of an arc's source, and of its target before it is updated.
+    """Indices of the properties that are read of an arc's source, and of its target before the update.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Reading(NamedTuple):
 
 
 def reading_of(code: ProgramCode) -> Reading:
-    """What a program's functions read along arcs, as their bytecode shows."""
+    """The properties that a program's functions read along arcs, from their bytecode."""
     names = [name for name, _ in code.properties]
     source, target = set[str](), set[str]()
     for function, arc in ((code.gather, True), (code.edge_cond, True), (code.cond, False)):

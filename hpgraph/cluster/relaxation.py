@@ -1,12 +1,12 @@
-"""Relaxations over blocks: values settle within a block before it tells the others, and lower ones before higher ones.
+"""Relaxations over blocks: values reach a fixed point within a block before they are sent, in buckets.
 
-Arcs between two vertices that one block owns need no exchange. After each superstep values therefore run on along them
-to their end, by the engine's own loop (`hpgraph.kernels.relaxation`), and only who has arcs in other blocks is told of.
-Where values have an order in which they settle, as distances have, there is a bound beyond which nobody sends: all
-blocks take what lies below it first, agree by their sums that nothing is left there, and raise it together (U. Meyer,
-P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49, 2003).
+Arcs between two vertices of one block need no exchange. After each superstep the engine's loop
+(`hpgraph.kernels.relaxation`) therefore relaxes them to a fixed point, and only changes of vertices with arcs in other
+blocks are sent. If values settle in ascending order, as distances do, values above a bound are not sent: all blocks
+process values up to it, agree by their sums that none is left, and raise it together (U. Meyer, P. Sanders,
+"Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49, 2003).
 
-It ends where supersteps one by one would, because a message made of a better value outdoes those that were not sent.
+The result is that of plain supersteps, because a message of a better value supersedes those that were not sent.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Bitmask, Frontier
 
-# A bucket grows where a round of messages serves fewer arcs of a block, and shrinks towards its first width where it
-# serves PLENTY times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
+# A bucket widens if a round of messages relaxes fewer arcs of a block, and narrows towards its first width if it
+# relaxes PLENTY times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
 MIN, PLENTY = 1 << 18, 16
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
 class RelaxationRun(BlockRun):
-    """See `BlockRun`; of a program that `relaxes`."""
+    """A `BlockRun` of a program that `relaxes`."""
 
     def __init__(self, job: Job, block: Block, share: Share, mesh: Mesh) -> None:
         super().__init__(job, block, share, mesh)
         self.values = self.properties[0][self.own]
         kind = self.values.dtype.type
-        #: The bound, and how far it is raised; None where all values may be sent.
+        #: The bound, and the width of a bucket; None if all values may be sent.
         self.bound = None if job.delta is None else kind(min(job.delta, self._ceiling))
         self.width = job.delta
         self.low = self.bound
-        # Rounds of messages, and arcs that all blocks sent along, since the bound was raised.
+        # Rounds of messages, and arcs relaxed by all blocks, since the bound was raised.
         self.rounds, self.served = 0, 0
-        # On either device every property has its values; the CPU's loop counts the vertices' names among them.
+        # Properties have their values already, so none is filled; the CPU's loop counts the vertex ids among them.
         self._begun = (None,) if block.device == "cuda" else (None, None)
         self.own_state = tuple(values[self.own] for values in (*self.properties, self.vertices))
 
@@ -58,13 +58,13 @@ class RelaxationRun(BlockRun):
 
     def _work_space(self, settled: Bitmask | None) -> Any:
         self.inner = self.block.once(("inner", self.job.backwards, self.declared.weighted), self._inner)
-        # Who has arcs in other blocks, and the values of these that are known there.
+        # Vertices with arcs in other blocks, and their values as last sent.
         self.edge = self.memory.put(np.flatnonzero(self.degree > self.memory.get(self.inner.degrees)))
         self.told = self.values[self.edge]
         return super()._work_space(settled)
 
     def _inner(self) -> CSR:
-        """The arcs between own vertices, counted from the beginning of their range."""
+        """The arcs between own vertices, numbered from the first of the range."""
         edges = "out" if self.job.backwards else "in"
         csr, own = Arcs(self.block.graph, edges, self.declared.weighted).sending, self.own
         begin, end = csr.indptr[own.start], csr.indptr[own.stop]
@@ -77,7 +77,7 @@ class RelaxationRun(BlockRun):
         return CSR((self.n_own, self.n_own), there[0], there[1], there[2], validate=False)
 
     def _restored(self, moment: BlockState) -> BlockState:
-        # A checkpoint does not hold the bound: everybody sends once more.
+        # A checkpoint does not hold the bound: every vertex sends once more.
         return replace(moment, active=np.arange(self.n_own, dtype=np.uint32))
 
     def _update(self, step: int, due: bool) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
@@ -91,7 +91,7 @@ class RelaxationRun(BlockRun):
             found = self._tell(step, active, None, counts, np.empty(0))
             self.rounds += 1
             self.served += int(found[1][INNER])
-            # What the trace says of a superstep is of all its rounds.
+            # The trace counts all rounds of a superstep.
             total += int(found[1][INNER])
             found[1][INNER] = total
             if found[1][ACTIVE] or not self._raise(step):
@@ -99,7 +99,7 @@ class RelaxationRun(BlockRun):
             served = self._settle((self.values > self.low).nonzero()[0])
 
     def _settle(self, sources: Any) -> int:
-        """Let the values of own vertices run on within the block; along how many arcs they did."""
+        """Relax the arcs between own vertices to a fixed point; the number of arcs relaxed."""
         if self.bound is not None:
             sources = sources[self.values[sources] <= self.bound]
         if not len(sources) or not self.inner.nnz:
@@ -113,9 +113,9 @@ class RelaxationRun(BlockRun):
         return int(rows()[:, 2].sum())
 
     def _news(self) -> np.ndarray:
-        """Whose values others need and do not know; they will."""
+        """Vertices whose values must be sent to other blocks; marks them as sent."""
         values = self.values[self.edge]
-        # A NaN never equals itself, and lowers nothing.
+        # A NaN differs from itself, and lowers no value.
         news = (values != self.told) & (values == values)
         if self.bound is not None:
             news &= values <= self.bound
@@ -123,7 +123,7 @@ class RelaxationRun(BlockRun):
         return self.memory.get(self.edge[news]).astype(np.uint32)
 
     def _raise(self, step: int) -> bool:
-        """Raise the bound above the least of all values beyond it; false where there are none."""
+        """Raise the bound above the least value beyond it; false if there is none."""
         if self.bound is None:
             return False
         self.raises += 1
@@ -150,10 +150,10 @@ class RelaxationRun(BlockRun):
 
 
 def relaxes(job: Job) -> bool:
-    """Whether a job's program is a relaxation that may run on within a block."""
+    """Whether a job's program is a relaxation that may run to a fixed point within a block."""
     declared = received(job.program, job.key)
     code = declared.code(job.dtypes)
     if job.mode != "auto" or code.update is not None or form_of(declared, code).loop != RELAXATION:
         return False
-    # What is read of targets would have to be told as well.
+    # Properties read of targets would have to be sent as well.
     return not reading_of(code).of_target

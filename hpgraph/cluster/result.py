@@ -1,4 +1,4 @@
-"""What a run on a cluster comes back with."""
+"""Results of a run on a cluster."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class ClusterTrace(Trace):
-    """What a run on a cluster did, superstep by superstep; its time is the longest of the blocks'.
+    """Trace of a run on a cluster, one row for each superstep; its time is that of the slowest block.
 
     ``rows`` (int64 array of shape (supersteps, 4)): as for `hpgraph.Trace`; ``sent, messages`` (int64 arrays of length
-    supersteps): bytes that blocks sent each other, and messages to vertices among them; ``raises`` (int64 array of
-    length supersteps): how often a superstep raised the bound below which values are sent.
+    supersteps): bytes sent between blocks, and messages to vertices; ``raises`` (int64 array of length
+    supersteps): how often a superstep raised the bound up to which values are sent.
     """
 
     def __init__(
@@ -30,23 +30,23 @@ class ClusterTrace(Trace):
 
     @property
     def loop(self) -> str:
-        """What ran."""
+        """The loop that ran."""
         return self._told
 
 
 class ClusterResult(RunResult):
-    """Where a vertex program ended, on a cluster.
+    """Result of a vertex program on a cluster.
 
     Attributes
     ----------
     trace : ClusterTrace
-        What each superstep did.
+        One row for each superstep.
     sent_before : int
-        Bytes sent before the first: values that the run was given, and degrees the first time.
+        Bytes sent before the first superstep: given values, and degrees in the first run.
     lost : list of str
-        Why epochs ended before their time: each entry is a worker that was lost.
+        Reasons of restarts, one for each lost worker.
     <property> : NumPy or Dask array of length n
-        Each property under its own name.
+        Each property under its name.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class ClusterResult(RunResult):
 def collect(
     graph: Graph, futures: dict[str, Any], results: list[dict[int, BlockResult]], lost: list[str], gather: bool
 ) -> ClusterResult:
-    """Put the blocks' results together."""
+    """Combine the blocks' results."""
     grid = graph.grid
     blocks: dict[int, BlockResult] = {block: part for some in results for block, part in some.items()}
     if gather:

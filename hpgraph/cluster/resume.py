@@ -1,4 +1,4 @@
-"""Going on with a run from its checkpoint, where its client is lost."""
+"""Resume a run from its checkpoint after its client is lost."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ def resume(
     client: Client, path: Any, program: Any = None, *, device: Device | None = None, limits: Limits | None = None,
     **run: Any,
 ) -> Any:
-    """Go on with a run from its last checkpoint, on whatever workers there are.
+    """Resume a run from its last checkpoint, on the present workers.
 
-    ``program``: for a run of a program of one's own, the same program: a checkpoint holds no code. An algorithm's is
-    known.
+    ``program``: for a run of a user's program, the same program: a checkpoint holds no code. Not needed for algorithms.
     """
     path = str(path)
     table = read_table(Folder(path))
@@ -52,7 +51,7 @@ def resume(
 
 
 def _called(name: str, arguments: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """The algorithm that a checkpoint is of, and its own arguments."""
+    """The algorithm of a checkpoint, and its arguments."""
     method = _RESUMED[name]
     own = [one.name for one in inspect.signature(method).parameters.values() if one.kind is not one.VAR_KEYWORD]
     if not arguments.keys() <= set(own[1:]):

@@ -1,8 +1,8 @@
-"""One block's part in a run: supersteps between which blocks tell each other what the others need.
+"""The loop over supersteps of one block.
 
-A superstep: messages along the block's arcs, by the engine's kernels; *fold* them to the blocks that own their targets;
-update there; *spread* who changed to the blocks that have them as sources. All blocks choose the same direction and
-stop in the same superstep, because they go by the same sums.
+A superstep: the engine's kernels send messages along the block's arcs; *fold* takes them to the blocks that own their
+targets, which update; *spread* takes changed values to the blocks that have these vertices as sources. All blocks
+choose the same direction and stop in the same superstep, because they decide by the same sums.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hpgraph.kernels.runtime.direction import PULL, PUSH, product_pushes
 from hpgraph.kernels.superstep import pushes_repeat
 from hpgraph.kernels.superstep.block import block_code
 
-# What blocks count together: who is active, arcs that leave these, whether to save, arcs sent along within blocks.
+# Counts over all blocks: active vertices, their out-arcs, whether to save, arcs relaxed within blocks.
 ACTIVE, LEAVING, SAVE, INNER = 0, 1, 2, 3
 COUNTS = 4
 COUNTS = 4
@@ -49,11 +49,11 @@ class BlockRun:
         self.declared = received(job.program, job.key)
         self.code = block_code(self.declared.code(job.dtypes))
         self.reading = reading_of(self.code)
-        # Arcs against which messages go are those of the transposed block.
+        # For messages against the arcs, the block is transposed.
         edges = "out" if job.backwards else "in"
         self.arcs = Arcs(block.resident, edges, self.declared.weighted, self.code.message.itemsize)
         self.everyone = self.declared.activity == "all"
-        # A relaxation pushes, as on one machine.
+        # A relaxation pushes.
         relaxes = self.code.update is None and self.code.reduce.idempotent and not self.code.reduce.ends_on_anything
         self.mode = "push" if relaxes and job.mode == "auto" else job.mode
         self.own, self.n_own = number.own, number.own.stop - number.own.start
@@ -63,14 +63,14 @@ class BlockRun:
         self.properties, self.vertices = self.memory.properties, block.resident_vertices
         self.backend = kernels(block.device)
         self.world = dict(job.world)
-        #: How often a superstep raised the bound of a relaxation, or tried to.
+        #: How often the last superstep raised the bound of a relaxation, or tried to.
         self.raises = 0
-        # The folder of the last checkpoint, which the next one replaces.
+        # Folder of the last checkpoint, which the next one replaces.
         self.last_place: str | None = None
 
     @property
     def name(self) -> str:
-        """The program's."""
+        """The program's declarations."""
         return self.declared.name
 
     def go(
@@ -79,9 +79,9 @@ class BlockRun:
         save: Callable[[BlockRun, BlockState], None],
         report: Callable[[int, int], None],
     ) -> BlockResult:
-        """All supersteps.
+        """Run all supersteps.
 
-        ``saved``: reads the state from a checkpoint into `properties`; None where the run begins.
+        ``saved``: reads the state from a checkpoint into `properties`; returns None if there is none.
         """
         with naming_what_does_not_compile(self.code, lambda: self.arcs.sending.dtype):
             self.degree = degrees_of(self.block, self.exchange.mesh, self.job.backwards, self.job.counted)
@@ -103,7 +103,7 @@ class BlockRun:
         return BlockResult(properties, active, self.world, moment.step, columns, begun)
 
     def _targets(self) -> CSR:
-        """Arcs by the vertex that gathers, of the vertices that can."""
+        """Arcs by target, for the vertices that can have in-arcs in this block."""
         rows, number = self.arcs.by_target, self.numbering
         if self.job.backwards:
             return rows
@@ -112,7 +112,7 @@ class BlockRun:
         return CSR((last, rows.shape[1]), rows.indptr[: last + 1], rows.indices, rows.data, validate=False)
 
     def _work_space(self, settled: Bitmask | None) -> Any:
-        # Only its own vertices are settled from the beginning; the others once they have been sent a message.
+        # At first only own vertices are settled; others are once a message was sent to them.
         whole = None
         if settled is not None:
             whole = Bitmask.zeros(self.numbering.size, self.memory.device)
@@ -122,11 +122,11 @@ class BlockRun:
         return kernels(self.memory.device).Supersteps(self.code, state, whole, self.numbering.dtype)
 
     def _restored(self, moment: BlockState) -> BlockState:
-        """What a checkpoint's moment means to this run."""
+        """The block state to resume from."""
         return moment
 
     def _begin(self) -> tuple[BlockState, Bitmask | None]:
-        """Fill the properties; who is active at first."""
+        """Fill the properties; return the initial state and the settled vertices."""
         job, share, put = self.job, self.share, self.memory.put
         for (name, _), values, beginning in zip(self.code.properties, self.properties, job.beginnings, strict=True):
             if beginning is None:
@@ -190,7 +190,7 @@ class BlockRun:
         return total_counts, total_sums
 
     def _spread_all(self, moment: BlockState) -> Frontier:
-        """Tell the others the values that they read, of all own vertices, and who is active."""
+        """Send the values that other blocks read, of all own vertices, and the active vertices."""
         for told, read in ((self.exchange.spread, self.reading.of_source),
                            (self.exchange.control, self.reading.of_target)):  # fmt: skip
             read = tuple(i for i in read if self._differs(i, moment))
@@ -202,14 +202,14 @@ class BlockRun:
         return self._frontier(mine.who, self.exchange.spread(moment.step, mine, []))
 
     def _differs(self, i: int, moment: BlockState) -> bool:
-        """Whether a property may have other values elsewhere than what it is filled with."""
+        """Whether a property may differ from its fill value in other blocks."""
         beginning = self.job.beginnings[i]
         return (
             moment.step > 0 or self.job.prepare is not None or beginning is None or beginning[1] is not None
         )
 
     def _frontier(self, own: Frontier | None, came: dict[int, Told]) -> Frontier:
-        """Who of all this block's sources is active, in its numbers."""
+        """The active vertices among this block's sources, in local numbers."""
         number = self.numbering
         if self.everyone:
             return Frontier(number.size, device=self.memory.device)
@@ -217,7 +217,7 @@ class BlockRun:
         some = {member: who or Frontier(number.grid.size(member)) for member, who in parts}
         size = sum(who.size for who in some.values())
         if self.mode != "push" and 32 * size > number.size:
-            # A crowd is pulled from, by its bits, and each range has words of its own.
+            # A large frontier is pulled from, as bits; each range has its own words.
             bits = Bitmask.zeros(number.size)
             for member, who in some.items():
                 bits.words[number.words(member)] = who.bits.words
@@ -240,7 +240,7 @@ class BlockRun:
             leaving = int(moment.counts[LEAVING])
             sparse = product_pushes(leaving, job.arcs, job.alpha)
             push = may_push and (self.mode == "push" or (self.mode == "auto" and sparse))
-            # One block says for all when it is time to save.
+            # One block decides for all when to save.
             due = (
                 job.checkpoint is not None and self.numbering.block == 0 and time.monotonic() - saved_at >= job.every
             )
@@ -265,9 +265,9 @@ class BlockRun:
     def superstep(
         self, step: int, frontier: Frontier, push: bool, due: bool
     ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
-        """One superstep.
+        """Run one superstep.
 
-        Returns ``active`` (uint32 array or None): who of its own is active now.
+        Returns ``active`` (uint32 array or None): the own vertices that are active now.
         """
         steps = self.steps
         if self.code.cells:
@@ -284,7 +284,7 @@ class BlockRun:
         return self._update(step, due)
 
     def _update(self, step: int, due: bool) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
-        """Update who received, and tell the others; what `superstep` returns."""
+        """Update the vertices that received, and exchange; what `superstep` returns."""
         steps, world = self.steps, tuple(self.world.values())
         updated = self._updated()
         with compiling_once(self.job.key, "apply"):
@@ -302,7 +302,7 @@ class BlockRun:
     def _tell(
         self, step: int, active: np.ndarray | None, updated: np.ndarray | None, counts: np.ndarray, sums: np.ndarray
     ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
-        """Tell the others who is active and whose properties changed; what `superstep` returns."""
+        """Send active vertices and changed properties to other blocks; what `superstep` returns."""
         beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
         source, target, exchange = self.reading.of_source, self.reading.of_target, self.exchange
         told = self._told(active, source, [counts, sums])
@@ -320,15 +320,15 @@ class BlockRun:
         self, tell: Callable[..., dict[int, Told]], step: int, told: Told, read: tuple[int, ...],
         beside: tuple[Any, ...] = (),
     ) -> dict[int, Told]:  # fmt: skip
-        """Tell others values of properties, and take over those that they tell."""
+        """Exchange values of properties with other blocks."""
         came = tell(step, told, [self.memory.place(i) for i in read], beside)
         self.memory.heard(came, read)
         return came
 
     def _updated(self) -> np.ndarray | None:
-        """Who is about to be updated, where those that change are not all whose properties do.
+        """The vertices to be updated, if properties may change without activating their vertex.
 
-        `sends` may keep others from sending, and a value that turns into NaN counts as no change.
+        `sends` may keep a changed vertex inactive, and a change to NaN counts as none.
         """
         floats = any(self.job.dtypes[i].kind == "f" for i in self.reading.of_target)
         if self.everyone or not self.reading.of_target or not (floats or self.code.sends is not None):
@@ -342,7 +342,7 @@ class BlockRun:
         return Told(None if ids is None else some_of(ids, self.n_own), [self.memory.own(i, ids) for i in read], beside)
 
     def _fold(self, step: int) -> None:
-        """Messages to those who own their targets."""
+        """Exchange messages with the owners of their targets."""
         number, steps, own, put, get = self.numbering, self.steps, self.own, self.memory.put, self.memory.get
         outgoing = {}
         self.messages = 0

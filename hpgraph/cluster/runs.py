@@ -43,7 +43,7 @@ def run(
 ) -> ClusterResult:
     """Run a vertex program, superstep by superstep, on all workers.
 
-    ``every``: seconds from one checkpoint to the next.
+    ``every``: seconds between checkpoints.
     """
     kind = program if isinstance(program, type) else type(program)
     if not issubclass(kind, VertexProgram):
@@ -63,7 +63,7 @@ def run(
         dtypes = tuple(values.dtype for values in state.values())
         limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     else:
-        # All that a run begins with is in the checkpoint.
+        # The checkpoint has the initial state.
         state, world, limit = {}, {}, saved["limit"]
         dtypes = tuple(np.dtype(text) for text in saved["dtypes"])
         beginnings = (None,) * len(dtypes)
@@ -121,9 +121,9 @@ def _restarts(restarts: int) -> int:
 
 
 def _shares(graph: Graph, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:
-    """What each block begins with, of arrays by vertex."""
+    """The initial data of each block, from arrays by vertex."""
     grid = graph.grid
-    # Where vertices keep their order, ranges are slices.
+    # If vertices keep their order, ranges are slices.
     of_vertex = None if grid.order.factor == 1 else grid.order.vertices(np.arange(grid.n))
     at = None if active is None else np.sort(grid.order.positions(active))
     shares = []

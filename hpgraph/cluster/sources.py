@@ -1,4 +1,4 @@
-"""Where the arcs of a graph on a cluster come from, and how its blocks are loaded: at first, and when one is lost."""
+"""Sources of the arcs of a graph on a cluster, from which blocks are loaded, also after a loss."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import Device
 from hpgraph.core.devices import even_ranges
 
-# A grid whose heaviest block has so many times the arcs of the mean is cut anew, with vertices scattered.
+# A grid whose largest block has this many times the mean number of arcs is cut again, with vertices scattered.
 UNEVEN = 1.25
 # Names of saved blocks in the folder of a checkpoint.
 _SAVED = re.compile(r"graph-[0-9a-f]{32}", re.ASCII)
 
 
 class Source(Protocol):
-    """What a graph on a cluster is loaded from."""
+    """A source of a graph on a cluster."""
 
     def load(
         self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
     ) -> list[Future]:
-        """Have workers load blocks; futures of the numbers of their arcs."""
+        """Load blocks on workers; futures of their numbers of arcs."""
 
     def table(self, graph: str) -> dict[str, Any]:
-        """What a checkpoint's table says of it, so that another client finds it."""
+        """Its description in a checkpoint's table, by which another client finds it."""
 
 
 class InMemory:
-    """A graph in the client's memory, which keeps it as long as blocks may have to be loaded again."""
+    """A graph in the client's memory, kept there as long as blocks may have to be loaded again."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
     def grid(self, rows: int, columns: int, order: str) -> tuple[Grid, np.ndarray]:
-        """A grid of about equally heavy blocks, and how many arcs each has.
+        """A grid of blocks of about equal size, and their numbers of arcs.
 
-        ``order``: whether vertices keep their order, which serves graphs whose arcs are short in it; "auto" scatters
-        them where blocks are uneven otherwise.
+        ``order``: whether vertices keep their order, which suits graphs whose arcs are short in it; "auto" scatters
+        them if blocks would be uneven.
         """
         n = self.graph.n_vertices
         made: list[tuple[int, int, Grid, np.ndarray]] = []
@@ -72,7 +72,7 @@ class InMemory:
     def load(
         self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
     ) -> list[Future]:
-        """Cut blocks and send each to its worker."""
+        """Cut blocks, and send each to its worker."""
         futures, csr = [], self.graph.out_csr
         for first in range(0, grid.blocks, grid.columns):
             wanted = [block for block in range(first, first + grid.columns) if block in placed]
@@ -101,7 +101,7 @@ class InMemory:
         return futures
 
     def table(self, graph: str) -> dict[str, Any]:
-        """It is nowhere but here, so its blocks are saved."""
+        """No other process has the graph, so its blocks are saved."""
         return {"kind": "saved", "name": f"graph-{graph}"}
 
 
@@ -114,7 +114,7 @@ class Saved:
     def load(
         self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
     ) -> list[Future]:
-        """Have each worker read its own."""
+        """Let each worker read its own."""
         table = grid.table()
         return [
             client.submit(
@@ -124,7 +124,7 @@ class Saved:
         ]
 
     def table(self, graph: str) -> dict[str, Any]:
-        """Where they are."""
+        """Their folder."""
         return {"kind": "saved", "name": self.name}
 
 
@@ -137,7 +137,7 @@ class File:
     def load(
         self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
     ) -> list[Future]:
-        """Have each worker read the pages that its blocks have arcs in."""
+        """Let each worker read the pages with arcs of its blocks."""
         return [
             client.submit(
                 worker.place_pages, graph, grid.table(), block, device, self.path, workers=[address], pure=False
@@ -146,7 +146,7 @@ class File:
         ]
 
     def table(self, graph: str) -> dict[str, Any]:
-        """Where it is."""
+        """Its path."""
         return {"kind": "file", "path": self.path}
 
 

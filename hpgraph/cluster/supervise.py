@@ -1,7 +1,7 @@
-"""A run as its client sees it: epochs, each of which ends with results or with somebody lost.
+"""Supervision of a run by its client, in epochs; each ends with results or with the loss of a worker.
 
-There is one task a worker for a whole epoch. When a worker goes away, or gives no sign of life, all others leave; its
-blocks are loaded elsewhere, and everybody begins again at the last checkpoint.
+There is one task a worker for a whole epoch. When a worker disconnects or sends no heartbeat, all others leave; its
+blocks are loaded elsewhere, and a new epoch begins from the last checkpoint.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from hpgraph.core.progress import progress_bar
 if TYPE_CHECKING:
     from hpgraph.cluster.graph import Graph
 
-# How often it looks who is there while all compute.
+# Seconds between checks of the workers while they compute.
 _GLANCE = 0.5
 # A lock for each client, held for a run. The tasks of a run wait for each other: if a second run had some of the
-# workers, neither would go on.
+# workers, both would deadlock.
 _turns: WeakKeyDictionary[Client, Lock] = WeakKeyDictionary()
-# Seconds for which results are kept beyond their use.
+# Seconds for which results are kept after their use.
 _LINGER = 0.1
 
 
@@ -48,11 +48,11 @@ class Supervisor:
         self._job, self._shares, self._restarts = job, shares, restarts
         self._workers = Workers(graph.client, job.limits)
         self._ended: list[bytes] = []
-        #: Why epochs ended before their time.
+        #: Reasons of epochs that ended early.
         self.lost: list[str] = []
 
     def run(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
-        """All epochs."""
+        """Run all epochs."""
         with _turns.setdefault(self._client, Lock()):
             return self._epochs(saved, gather)
 
@@ -79,7 +79,7 @@ class Supervisor:
             if reason is None:
                 assert results is not None
                 self._graph.counted.add(job.backwards)
-                # To let go of results takes a message, and what follows one within 10 ms waits: the next run's tasks.
+                # Releasing results takes a message, and messages within the next 10 ms wait: the next run's tasks.
                 loop = self._client.loop
                 if loop is not None:
                     loop.add_callback(loop.call_later, _LINGER, futures.copy().clear)
@@ -110,12 +110,12 @@ class Supervisor:
                 for number, (worker, shares) in enumerate(by_worker.items())
             }  # fmt: skip
 
-        # In one turn of Dask's event loop, so that all go in one message: the next would wait for 10 ms.
+        # In one iteration of Dask's event loop, so that all go in one message: the next would wait for 10 ms.
         started: dict[str, Future] = self._client.sync(submit)
         return started
 
     def _watch(self, job: Job, futures: dict[str, Future]) -> str | None:
-        """Wait for all; why the epoch ended before its time, or None."""
+        """Wait for all tasks; the reason why the epoch ended early, or None."""
         pending, reason, deadline = dict(futures), None, np.inf
         known = set(futures)
         with _Progress(self._client, job) as progress:
@@ -129,15 +129,15 @@ class Supervisor:
                         del pending[worker]
                         found = found or self._ended_early(worker, future)
                 if found is None and len(pending) < before:
-                    # Nothing but results: who is there matters when one does not come.
+                    # Only results so far: the workers are checked when one is missing.
                     continue
                 there = self._workers.there()
                 if not there.keys() <= known:
-                    # Who was silent may still be at work in an epoch that is over.
+                    # A silent worker may still compute in an epoch that is over.
                     self._leave_ended(there.keys() - known)
                     known |= there.keys()
                 for worker in pending.keys() - there.keys():
-                    # Its results may have come since.
+                    # Its results may have arrived since.
                     if not pending[worker].done():
                         del pending[worker]
                         known.discard(worker)
@@ -148,7 +148,7 @@ class Supervisor:
         return reason
 
     def _fetched(self, futures: dict[str, Future], gather: bool) -> list[dict[int, BlockResult]] | None:
-        """The results, or None where a worker was lost before they were here: Dask would wait for it for ever."""
+        """The results, or None if a worker was lost before they arrived: Dask would wait for it for ever."""
         wanted = list(futures.values())
         if not gather:
             wanted = [
@@ -156,13 +156,13 @@ class Supervisor:
                 for worker, future in futures.items()
             ]
         found: list[Any] = []
-        # From the workers themselves, where this process reaches them, and not through the scheduler.
+        # From the workers directly, if this process reaches them, and not through the scheduler.
         direct = all(map(reachable, futures))
 
         def fetch() -> None:
             try:
                 found.append(self._client.gather(wanted, direct=direct))
-            except Exception as error:  # raised below, unless somebody is gone
+            except Exception as error:  # raised below, unless a worker is lost
                 found.append(error)
 
         thread = threading.Thread(target=fetch, daemon=True)
@@ -178,7 +178,7 @@ class Supervisor:
         return None
 
     def _ended_early(self, worker: str, future: Future) -> str | None:
-        """Why a worker left before its time; raises what its program raised."""
+        """The reason why a worker left early; raises what its program raised."""
         if future.status == "error":
             error = future.exception()
             if isinstance(error, ClusterError | MemoryError) or _is_from_here(error):
@@ -207,18 +207,18 @@ class Supervisor:
             return None
         try:
             table = read_table(Folder(self._job.checkpoint))
-        except CheckpointError:  # another run's, or damaged: this run goes on from what it had
+        except CheckpointError:  # another run's, or damaged: this run resumes from its own
             return None
         return table["place"] if table["run"] == self._job.details["run"] else None
 
 
 def _is_from_here(error: BaseException) -> bool:
-    """Whether an exception tells of the program or its arguments, not of the cluster."""
+    """Whether the program or its arguments caused an exception, not the cluster."""
     return not isinstance(error, OSError) and not type(error).__module__.startswith("distributed")
 
 
 class _Progress:
-    """A bar that shows supersteps, as one of the workers reports them."""
+    """A progress bar of supersteps, reported by one of the workers."""
 
     def __init__(self, client: Any, job: Job) -> None:
         self._client, self._topic = client, job.topic
@@ -237,7 +237,7 @@ class _Progress:
             self._said = said["superstep"], said["active"]
 
     def show(self) -> None:
-        """Draw what was reported last."""
+        """Draw the last report."""
         step, active = self._said
         if self._topic is None or not step or not config.show_progress():
             return

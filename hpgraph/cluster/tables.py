@@ -1,7 +1,7 @@
-"""Arcs from tables: Parquet files, Dask data frames and Dask arrays, of which workers read a piece each.
+"""Arcs from tables: Parquet files, Dask data frames and Dask arrays, of which each worker reads a piece.
 
-Each piece is split by block where it lies, and the parts travel to the blocks' workers through Dask, which makes them
-again if a worker is lost meanwhile.
+Each piece is split by block on its worker, and Dask transfers the parts to the blocks' workers and recomputes them if a
+worker is lost meanwhile.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Tables:
     def load(
         self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
     ) -> list[Future]:
-        """Split the pieces, and make blocks of the parts."""
+        """Split the pieces, and assemble blocks from the parts."""
         blocks, table = sorted(placed), grid.table()
         split = [
             client.submit(split_piece, _spread(piece), table, blocks, self.both_ways, pure=False)
@@ -50,7 +50,7 @@ class Tables:
         ]  # fmt: skip
 
     def table(self, graph: str) -> dict[str, Any]:
-        """Tables change, so the blocks are saved."""
+        """Tables may change, so the blocks are saved."""
         return {"kind": "saved", "name": f"graph-{graph}"}
 
 
@@ -60,16 +60,16 @@ def _spread(piece: Any) -> Any:
 
 
 class Files(NamedTuple):
-    """Parquet files, and what `hpgraph.write` said beside those that it wrote.
+    """Parquet files, with the metadata of `hpgraph.write`.
 
     Attributes
     ----------
     pieces : list of (str, int)
         Path and number of each row group.
     n_vertices : int or None
-        The most vertices that a file says there are; None where none says.
+        The largest number of vertices in the metadata; None if no file has it.
     directed : bool
-        Whether its arcs go one way only.
+        Whether the graph is directed.
     """
 
     pieces: list[tuple[str, int]]
@@ -78,7 +78,7 @@ class Files(NamedTuple):
 
 
 def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> Files:
-    """The row groups of Parquet files, and the graph that they are of."""
+    """The row groups of Parquet files, and their metadata."""
     import fsspec  # type: ignore[import-untyped]
 
     try:
@@ -114,7 +114,7 @@ def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> 
 
 
 def arrays_of(piece: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Sources, targets and weights of a piece, whatever it is."""
+    """Sources, targets and weights of a piece of any kind."""
     if isinstance(piece, list) and isinstance(piece[0], str):
         return _of_parquet(*piece)
     if hasattr(piece, "columns"):
@@ -179,7 +179,7 @@ def _part(split: dict[int, Any], block: int) -> Any:
 def place_parts(
     graph: str, table: dict[str, Any], block: int, device: Device, parts: list[Any]
 ) -> tuple[int, int, float, float]:
-    """Make a block of its parts, and keep it."""
+    """Assemble a block from its parts, and keep it."""
     source, target = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     weight = None if parts[0][2] is None else np.concatenate([part[2] for part in parts])
     return worker.place(graph, table, block, device, source, target, weight)

@@ -2,10 +2,10 @@
 
 After A. S. Tom, G. Karypis, "A 2D parallel triangle counting algorithm for distributed-memory architectures", ICPP'19.
 Each edge becomes one arc, from lower to higher degree. A triangle u → w → v, u → v has its three arcs in three blocks:
-that of u → w stands in the row of the block of u → v, that of w → v in its column. So each block counts the triangles
-that its own arcs close, in as many stages as the grid has columns. In a stage it has the arcs that reach the middles w
-of one column, from the block of its row there, and those that leave them, from all blocks of its column; the columns
-are taken in turn, each block beginning elsewhere, so that nobody has to serve all others at once.
+that of u → w is in the row of the block of u → v, that of w → v in its column. So each block counts the triangles
+that its own arcs close, in as many stages as the grid has columns. In a stage it has the arcs into the middles w of one
+column, from the block of its row there, and those out of them, from all blocks of its column; each block begins with
+another column, so that no block serves all others at once.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.structure.cpu_block_triangles import Closing, Middles, count_between
 
-# Says where the arrays of a message go.
+# Returns the arrays that receive a message.
 _Receiver = Callable[[Header], list[np.ndarray]]
 
 
 class TriangleRun:
-    """One block's part in a count of triangles."""
+    """The triangle count of one block."""
 
     def __init__(self, job: Job, block: Block, share: Share, mesh: Mesh) -> None:
         self.job, self.block, self.mesh = job, block, mesh
         self.numbering = number = block.numbering
         self.grid = grid = number.grid
         self.row, self.column = divmod(number.block, grid.columns)
-        # Tails are the row's vertices, heads the column's, range after range.
+        # Tails are the row's vertices, heads the column's, in the order of ranges.
         self.tails, self.heads = _bounds(grid, grid.row_of(number.block)), _bounds(grid, grid.column_of(number.block))
         self.ids = np.dtype(np.int32 if grid.n < 1 << 31 else np.int64)
 
     def go(self, saved: Any, save: Any, report: Callable[[int, int], None]) -> BlockResult:
-        """All stages.
+        """Run all stages.
 
         Returns BlockResult: with ``count``, the triangles at each own vertex.
         """
@@ -71,7 +71,7 @@ class TriangleRun:
         return BlockResult({"count": count}, np.empty(0, np.uint32), {}, len(rows), table, begun)
 
     def _degrees(self) -> np.ndarray:
-        """Degrees of all vertices that the block knows, by its numbers."""
+        """Degrees of all vertices with local numbers."""
         number = self.numbering
         degree = np.zeros(number.size, np.int64)
         degree[number.own] = degrees_of(self.block, self.mesh, False, self.job.counted)
@@ -80,12 +80,12 @@ class TriangleRun:
         return degree
 
     def _direct(self, degree: np.ndarray) -> None:
-        """Keep of each edge the arc to the vertex of higher degree; heads go by rank from now on."""
+        """Keep of each edge the arc to the vertex of higher degree; heads are ranks from here on."""
         number, csr = self.numbering, self.block.graph.out_csr
         heads = _numbers(number, self.grid.column_of(number.block))
         key = _keys(degree, self.block.vertices, self.grid.n)
         self.degree, self.key = degree[heads], np.sort(key[heads])
-        #: The head of each rank, by its place.
+        #: The head of each rank.
         self.order = np.argsort(key[heads])
         rank = np.empty(number.size, self.ids)
         rank[heads[self.order]] = np.arange(len(heads), dtype=self.ids)
@@ -100,17 +100,17 @@ class TriangleRun:
         indptr = np.cumsum(np.concatenate(counts))
         shape = int(self.tails[-1]), int(self.heads[-1])
         transpose = kernels("cpu").transpose
-        #: Tails of the arcs that reach each head; and heads of those that leave each tail, ascending.
+        #: Tails of the in-arcs of each head; heads of the out-arcs of each tail, ascending.
         self.reaching = transpose(CSR(shape, indptr, np.concatenate(kept), validate=False))
         self.closing = transpose(self.reaching)
 
     def _partners(self, stage: int) -> tuple[int, int]:
-        """Which column's vertices are the middles of a stage, and which column's block has this one's as middles."""
+        """The column of the middles of a stage, and the column whose block has this one's vertices as middles."""
         turn = self.row + stage
         return (self.column + turn) % self.grid.columns, (self.column - turn) % self.grid.columns
 
     def _fetched(self, stage: int) -> Middles:
-        """The middles of a stage, with the arcs that reach them and those that leave them."""
+        """The middles of a stage, with their in-arcs and out-arcs."""
         grid, columns, step = self.grid, self.grid.columns, 2 * stage
         there, asking = self._partners(stage)
         block = self.row * columns
@@ -149,7 +149,7 @@ class TriangleRun:
         return Middles(reaching.indptr, reaching.indices, order, leaving.indptr, leaving.indices, above)
 
     def _returned(self, stage: int, middle: np.ndarray) -> np.ndarray:
-        """Tell the block that has the middles as heads what was found at them; what another found at this one's."""
+        """Send the counts at the middles to the block that has them as heads; receive those at this block's."""
         there, asking = self._partners(stage)
         if there == self.column:
             return middle
@@ -162,7 +162,7 @@ class TriangleRun:
     def _receiver(
         self, came: dict[int, list[np.ndarray]], peer: int, step: int, lengths: list[int], *, arcs: bool = True
     ) -> _Receiver:
-        """Takes arrays of int64 of these lengths and, of a message of arcs, ids."""
+        """Accepts int64 arrays of these lengths and, in a message of arcs, ids."""
 
         def take(header: Header) -> list[np.ndarray]:
             wanted: list[tuple[np.dtype, int]] = [(np.dtype(np.int64), length) for length in lengths]
@@ -176,7 +176,7 @@ class TriangleRun:
         return take
 
     def _folded(self, tail: np.ndarray, head: np.ndarray) -> np.ndarray:
-        """What was found at own vertices by all blocks: at tails along rows, at heads along columns."""
+        """Counts at own vertices over all blocks: at tails along rows, at heads along columns."""
         number, step = self.numbering, 2 * self.grid.columns
         placed = np.empty_like(head)
         placed[self.order] = head
@@ -202,5 +202,5 @@ def _numbers(number: Numbering, blocks: Iterable[int]) -> np.ndarray:
 
 
 def _keys(degree: np.ndarray, vertices: np.ndarray, n: int) -> np.ndarray:
-    """Numbers in the order of degrees, and of vertices among equals; where both do not fit, degrees end somewhere."""
+    """Keys in the order of degrees, then of vertices; degrees are capped if both do not fit."""
     return np.minimum(degree, ((1 << 63) - 1) // max(n, 1) - 1) * n + vertices

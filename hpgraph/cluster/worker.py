@@ -1,6 +1,6 @@
-"""What runs on a worker: one task for a whole run.
+"""The task of a worker, one for a whole run.
 
-Blocks lie in the process, not in Dask's memory: nobody spills them, moves them or counts them twice. They stay until
+Blocks are in the process, outside Dask's managed memory: they are not spilled, moved or counted twice. They stay until
 the graph is closed or the worker ends.
 """
 
@@ -40,7 +40,7 @@ _blocks: dict[tuple[str, int], Block] = {}
 _lock = threading.Lock()
 # Seconds between two reports of progress.
 _REPORT = 0.5
-# What a job's kind means.
+# The class for each kind of job.
 _KINDS: dict[str, Callable[[Job], type[Any]]] = {
     "program": lambda job: RelaxationRun if relaxes(job) else BlockRun,
     "triangles": lambda job: TriangleRun,
@@ -48,18 +48,18 @@ _KINDS: dict[str, Callable[[Job], type[Any]]] = {
 
 
 class Worker(NamedTuple):
-    """What the client must know of a worker.
+    """A worker's description for the client.
 
     Attributes
     ----------
     listener : (str, int)
-        Where it listens.
+        Address of its listener.
     versions : tuple of (str, str)
-        Of what programs and kernels depend on.
+        Versions that programs and kernels depend on.
     held : tuple of int
-        Which blocks of a graph it has.
+        Blocks of the graph that it has.
     memory : int
-        Bytes that it may take; 0 where there is no limit.
+        Memory limit in bytes; 0 if there is none.
     """
 
     listener: tuple[str, int]
@@ -69,12 +69,12 @@ class Worker(NamedTuple):
 
 
 class Left(NamedTuple):
-    """Said instead of results by a worker that left a run because another one was lost.
+    """The result of a worker that left a run because another one was lost.
 
     Attributes
     ----------
     block : int
-        Whose block was lost.
+        The block whose worker was lost.
     reason : str
     """
 
@@ -83,13 +83,13 @@ class Left(NamedTuple):
 
 
 def versions() -> tuple[tuple[str, str], ...]:
-    """Versions that all workers and the client must have in common: bytecode means something else in another Python."""
+    """Versions that all workers and the client must share: bytecode differs between versions of Python."""
     python = ".".join(platform.python_version_tuple()[:2])
     return ("hpgraph", version("hpgraph")), ("Python", python), ("NumPy", version("numpy")), ("Numba", version("numba"))
 
 
 def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
-    """Open this worker's listener, and say which of a graph's blocks are here."""
+    """Open this worker's listener, and describe the worker with its blocks of a graph."""
     limit = dask_worker.memory_manager.memory_limit or 0
     if device == "cuda":
         of_gpu = require_cupy().cuda.runtime.memGetInfo()[1]
@@ -102,11 +102,11 @@ def _station(worker: Any) -> Listener:
 
 
 def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
-    """Keep a block here.
+    """Keep a block in this process.
 
-    Returns ``least`` (float): the least of their weights; NaN where one is.
+    Returns ``least`` (float): the least weight; NaN if one is NaN.
     """
-    # A GPU that is not there, or too small, is said now.
+    # A missing or too small GPU raises here.
     _ = made.resident, made.resident_vertices
     with _lock:
         _blocks[graph, block] = made
@@ -121,21 +121,21 @@ def place(
     graph: str, grid: dict[str, Any], block: int, device: Device, sources: np.ndarray, targets: np.ndarray,
     weights: np.ndarray | None,
 ) -> tuple[int, int, float, float]:
-    """Make a block of arcs that came as arrays, and keep it; what `hold` says of it."""
+    """Make a block from arrays of arcs, and keep it; returns what `hold` does."""
     return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights, device))
 
 
 def place_saved(
     graph: str, grid: dict[str, Any], block: int, device: Device, path: str, name: str
 ) -> tuple[int, int, float, float]:
-    """Load a block from a checkpoint's folder, and keep it; what `hold` says of it."""
+    """Load a block from a checkpoint's folder, and keep it; returns what `hold` does."""
     return hold(graph, block, checkpoints.load_block(path, name, Grid.of_table(grid), block, device))
 
 
 def place_pages(
     graph: str, grid: dict[str, Any], block: int, device: Device, path: str
 ) -> tuple[int, int, float, float]:
-    """Make a block of an ``.hpg`` file's arcs, and keep it; what `hold` says of it."""
+    """Make a block from an ``.hpg`` file, and keep it; returns what `hold` does."""
     whole = Grid.of_table(grid)
     streamed = open_graph(path)
     row = whole.row_of(block)
@@ -158,26 +158,26 @@ def place_pages(
 
 
 def drop(graph: str, dask_worker: Any = None) -> None:
-    """Forget a graph's blocks."""
+    """Free a graph's blocks."""
     with _lock:
         for key in [key for key in _blocks if key[0] == graph]:
             del _blocks[key]
 
 
 def held(graph: str) -> list[int]:
-    """Which of a graph's blocks are here."""
+    """The blocks of a graph in this process."""
     with _lock:
         return sorted(block for name, block in _blocks if name == graph)
 
 
 def abandon(token: bytes, dask_worker: Any = None) -> None:
-    """Leave a run's epoch, wherever it is here."""
+    """Leave a run's epoch in this process."""
     for one in listeners():
         one.abandon(token)
 
 
 def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
-    """Do the work of one worker's blocks in one epoch of a run, from beginning to end."""
+    """Run one epoch for the blocks of one worker."""
     worker = get_worker()
     here = _station(worker)
     threads = job.threads or max(1, worker.state.nthreads // len(shares))
@@ -194,7 +194,7 @@ def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
     finally:
         abandon(job.token)
     failed = [error for error in ended.values() if isinstance(error, Exception)]
-    # What a program raised says more than that others left because of it.
+    # A program's exception explains more than that other blocks left because of it.
     for error in failed:
         if not isinstance(error, PeerLostError):
             raise error
@@ -225,7 +225,7 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
     except Exception as error:
         name = job.details.get("program", "the program")
         where = f"on worker {worker.address}, block {block}"
-        # What is raised in a parallel loop comes wrapped.
+        # Exceptions of a parallel loop are wrapped.
         said = error.__cause__ if isinstance(error, SystemError) and error.__cause__ is not None else error
         raise ProgramError(f"{name} raised {type(said).__name__} {where}: {said}") from error
     finally:
@@ -234,7 +234,7 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
 
 
 def without_properties(blocks: dict[int, BlockResult]) -> dict[int, BlockResult]:
-    """Results of which the properties stay where they are."""
+    """Results whose properties stay on the worker."""
     return {
         block: BlockResult({key: values[:0] for key, values in part.properties.items()}, part.active, part.world,
                            part.supersteps, part.rows, part.begun)
@@ -252,7 +252,7 @@ def _save(run: BlockRun, moment: BlockState) -> None:
 
 
 class _Report:
-    """Tells the client now and then how far a run is."""
+    """Reports the progress of a run to the client."""
 
     def __init__(self, worker: Any, topic: str | None) -> None:
         self._worker, self._topic, self._last = worker, topic, 0.0

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as a client sees them: who is there, who is silent, and short questions to all."""
+"""The workers of a Dask cluster as seen by a client: presence, heartbeats, and short calls to all."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from distributed import Client
 from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.limits import Limits
 
-# Seconds for all to answer together, and how often it looks who of them is still there.
+# Seconds for all answers together, and between checks of the workers.
 TOGETHER = 3.0
 GLANCE = 0.2
-# Seconds to try whether a worker can be reached.
+# Timeout in seconds of a test connection to a worker.
 _REACH = 1.0
 
 
 class Workers:
-    """Who works for a client."""
+    """The workers of a client."""
 
     def __init__(self, client: Client, limits: Limits) -> None:
         self._client, self._limits = client, limits
-        # Whoever did not answer stays out until it gives a sign of life again.
+        # A worker that did not answer is excluded until its next heartbeat.
         self._silent: set[str] = set()
-        # The last sign of life of each, and since when it is the last.
+        # The last heartbeat of each, and when it was first seen.
         self._seen: dict[str, tuple[Any, float]] = {}
 
     def there(self) -> dict[str, dict[str, Any]]:
-        """What the scheduler knows of the workers that are there and give signs of life, by address."""
+        """The scheduler's data of workers with recent heartbeats, by address."""
         answer = within(self._limits.silence, lambda: self._client.scheduler_info(n_workers=-1))
         if isinstance(answer, Exception) or not answer:
             why = "" if answer is None else f" ({answer})"
@@ -43,7 +43,7 @@ class Workers:
         found: dict[str, dict[str, Any]] = dict(answer["workers"])
         now = time.monotonic()
         for address, worker in found.items():
-            # By this clock: the scheduler's may be another machine's.
+            # By this process's clock: the scheduler may be on another machine.
             seen, since = self._seen.get(address, (None, now))
             if worker["last_seen"] != seen:
                 self._seen[address] = worker["last_seen"], now
@@ -54,7 +54,7 @@ class Workers:
         return {address: worker for address, worker in found.items() if address not in self._silent}
 
     def wait_for_any(self) -> dict[str, dict[str, Any]]:
-        """`there`, once there is one at least."""
+        """`there`, once it has at least one worker."""
         deadline = time.monotonic() + self._limits.workers
         while True:
             found = self.there()
@@ -68,9 +68,9 @@ class Workers:
             time.sleep(0.1)
 
     def ask(self, function: Callable[..., Any], *arguments: Any, workers: Iterable[str]) -> dict[str, Any]:
-        """Call a function that does not take long in some workers' event loops, whatever they compute.
+        """Call a short function in some workers' event loops, even while they compute.
 
-        Who does not answer within the limit `silence` counts as silent, and is not in what is returned.
+        A worker that does not answer within the limit `silence` counts as silent, and is left out of the result.
         """
         asked = list(workers)
         if not asked:
@@ -81,7 +81,7 @@ class Workers:
 
         answers = within(min(TOGETHER, self._limits.silence), lambda: call(asked))
         if not isinstance(answers, dict):
-            # Each by itself: some are silent, or went away, and Dask takes its time to find out.
+            # One call for each: some may be silent or lost, which Dask notices late.
             answers, waiting = {}, {}
 
             def ask_one(one: str) -> None:
@@ -113,21 +113,21 @@ def reachable(address: str) -> bool:
 def _quietly(function: Callable[..., Any], *arguments: Any) -> None:
     try:
         function(*arguments)
-    except Exception:  # who cannot be asked has not answered; that is what the caller looks at
+    except Exception:  # an unreachable worker has not answered, which the caller checks
         return
 
 
 def within(seconds: float, function: Callable[[], Any]) -> Any:
-    """What a function returns, or the exception that it raises; None when it takes longer.
+    """The result of a function, or the exception that it raises; None after a timeout.
 
-    It then goes on in a thread of its own, which nobody waits for.
+    It then continues in a daemon thread.
     """
     answer: list[Any] = []
 
     def call() -> None:
         try:
             answer.append(function())
-        except Exception as error:  # handed on to the caller
+        except Exception as error:  # returned to the caller
             answer.append(error)
 
     thread = threading.Thread(target=call, daemon=True)
