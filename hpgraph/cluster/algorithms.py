@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
+from inspect import BoundArguments, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRankResult, power_program
 from hpgraph.algorithms.sssp import SSSPResult
 from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Paths, Peel, Product, WideLabel
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import by_vertex, named
 from hpgraph.containers.vertices import id
 from hpgraph.core.number import real, whole
+from hpgraph.core.placements import EVERYTHING, PLACEMENTS, Placement, not_served
 from hpgraph.kernels.structure.numbering import numbered
 
 if TYPE_CHECKING:
@@ -30,12 +34,7 @@ class Algorithms:
     Every method passes ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads`` on to `Graph.run`.
     """
 
-    # What the functions of one machine, such as `hpgraph.pagerank`, say when they are given a graph on a cluster.
-    _remedy = (
-        "a graph on a cluster has its algorithms as methods, C.bfs(), C.sssp(), C.pagerank(), "
-        "C.connected_components(), C.core_number(), C.triangles(), C.triangle_count(), C.betweenness_centrality() and "
-        "C.run(program); others need the whole graph on one machine"
-    )
+    _placement = "on a cluster"
     dtype: np.dtype | None
     directed: bool
 
@@ -278,6 +277,27 @@ class Algorithms:
         """Number of triangles of an undirected graph; see `triangles`."""
         return int(self.triangles(**{**run, "gather": True}).sum()) // 3
 
+    def _serve(self, name: str, call: BoundArguments) -> Any:
+        """A public function of one machine, such as `hpgraph.pagerank`, by this graph's method of its name.
+
+        What the method lacks of the function's arguments must have its default.
+        """
+        if name not in _SERVES:
+            raise not_served(self._placement, f"{name} needs the whole topology in memory")
+        method = getattr(self, name)
+        own = signature(method).parameters
+        arguments: dict[str, Any] = {}
+        for key, value in call.arguments.items():
+            parameter = call.signature.parameters[key]
+            if parameter.kind is parameter.VAR_KEYWORD:
+                arguments |= value
+            elif key in own:
+                arguments[key] = value
+            elif value is not self and not (type(value) is type(parameter.default) and value == parameter.default):
+                raise not_served(self._placement, f"{name} has {key}= on one machine alone")
+        found = method(**arguments)
+        return named(found, self) if isinstance(found, ResultTable) else by_vertex(found, self)
+
     def _require_undirected(self, what: str) -> None:
         if self.directed:
             raise ValueError(
@@ -315,6 +335,19 @@ class Algorithms:
             total += back.depends
         ranked: np.ndarray = scaled(total, starts, self, normalized=normalized)
         return ranked
+
+
+_SERVES = sorted(EVERYTHING & {"run", *vars(Algorithms)})
+PLACEMENTS[Algorithms._placement] = Placement(
+    "lies on a cluster's workers",
+    f"what runs there is {', '.join(_SERVES)}; for others load it on one machine, with hpgraph.read or hpgraph.open",
+    " ".join(_SERVES),
+    {
+        "betweenness_centrality": "by numbers of arcs", "connected_components": "weak", "run": "vertex programs",
+        **dict.fromkeys(("core_number", "triangles", "triangle_count"), "undirected graphs"),
+    },
+    ("on the workers", "on one machine"),
+)  # fmt: skip
 
 
 def _mode(direction: Any) -> str:

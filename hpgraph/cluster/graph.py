@@ -61,6 +61,8 @@ class Graph(Placement, Algorithms):
 
     # Of what the client itself has.
     device = "cpu"
+    run = runs.run
+    count_triangles = runs.count_triangles
 
     def __init__(
         self, client: Client, source: Source, grid: Grid, *, arcs: np.ndarray | None, weight: np.dtype | None,
@@ -312,16 +314,6 @@ class Graph(Placement, Algorithms):
         if self._names is None or isinstance(vertices, id):
             return checked_indices(vertices, self.n_vertices, argument)
         return self._names.indices_of(vertices)
-
-    def run(self, program: Any, **arguments: Any) -> Any:
-        """Run a vertex program; see `hpgraph.cluster.runs.run`."""
-        return runs.run(self, program, **arguments)
-
-    run.__doc__ = runs.run.__doc__
-
-    def count_triangles(self, **arguments: Any) -> Any:
-        """Triangles with the trace of their count; see ``hpgraph.cluster.runs.count_triangles``."""
-        return runs.count_triangles(self, **arguments)
 
     def close(self) -> None:
         """Have the workers forget the blocks."""

@@ -12,9 +12,11 @@ from hpgraph.cluster.result import ClusterResult, collect
 from hpgraph.cluster.supervise import Supervisor
 from hpgraph.core.config import config
 from hpgraph.core.number import real, whole
+from hpgraph.core.placements import not_served
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import check_order, form_of
+from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.state import initial_state, limit_of, parameters, sources_of
 
@@ -47,7 +49,9 @@ def run(
     """
     kind = program if isinstance(program, type) else type(program)
     if not issubclass(kind, VertexProgram):
-        raise TypeError(f"on a cluster program must be a VertexProgram, not {kind.__name__}: run it on one machine")
+        raise not_served(graph._placement, f"{kind.__name__} is no VertexProgram")
+    if active is not None and are_lanes(active, graph):  # type: ignore[arg-type]
+        raise not_served(graph._placement, "active is of several starts")
     declared = declarations_of(program)
     if declared.edges == "all" and graph.directed:
         raise ValueError(
@@ -69,7 +73,7 @@ def run(
         beginnings = (None,) * len(dtypes)
     code = declared.code(dtypes)
     if code.is_shaped:
-        raise TypeError(f"{declared.name} has tuples at vertices or as messages: run it on one machine")
+        raise not_served(graph._placement, f"{declared.name} has tuples at vertices or as messages")
     if delta is not None or ceiling is not None:
         check_order(form_of(declared, code), delta, ceiling)
     details = {
