@@ -95,7 +95,7 @@ PLACEMENTS = {
             "bfs sssp k_hop ego_graph pagerank hits eigenvector_centrality katz_centrality in_degree_centrality "
             "out_degree_centrality connected_components core_number k_core k_shell run"
         ),
-        {"connected_components": "weak, on GPUs"},
+        {"connected_components": "weak, on GPUs", "run": 'of directed graphs not `edges = "all"`'},
         ("from each device's arcs", "from the whole graph, put together when first asked for"),
     ),
 }  # fmt: skip
@@ -113,10 +113,10 @@ def not_served(placement: str, why: str | None = None, *, where: str | None = No
 
 
 def _asked() -> str:
-    """What the user called: the outermost function of the algorithms, by name."""
+    """What the user called: the outermost function or class of the algorithms, by name."""
     name, frame = "this", sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("hpgraph.algorithms"):
-            name = frame.f_code.co_name
+            name = frame.f_code.co_qualname.partition(".")[0]
         frame = frame.f_back  # type: ignore[assignment]
     return name
