@@ -15,13 +15,15 @@ from hpgraph.core.number import real, whole
 from hpgraph.core.placements import not_served
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
+from hpgraph.engine.edge_run import is_edge_program
 from hpgraph.engine.forms import check_order, form_of
 from hpgraph.engine.lanes import are_lanes
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.phases import Phases
 from hpgraph.engine.state import initial_state, limit_of, parameters, sources_of
 
 if TYPE_CHECKING:
     from hpgraph.cluster.graph import Graph
+    from hpgraph.engine.program import VertexProgram
 
 
 def run(
@@ -47,9 +49,8 @@ def run(
 
     ``every``: seconds from one checkpoint to the next.
     """
-    kind = program if isinstance(program, type) else type(program)
-    if not issubclass(kind, VertexProgram):
-        raise not_served(graph._placement, f"{kind.__name__} is no VertexProgram")
+    if isinstance(program, Phases) or is_edge_program(program):
+        raise not_served(graph._placement, "phases and properties of edges are wanted")
     if active is not None and are_lanes(active, graph):  # type: ignore[arg-type]
         raise not_served(graph._placement, "active is of several starts")
     declared = declarations_of(program)
