@@ -14,14 +14,15 @@ from hpgraph.algorithms.bfs import BFSResult, WideTree
 from hpgraph.algorithms.components import ComponentsResult
 from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
 from hpgraph.algorithms.levels import Tree
-from hpgraph.algorithms.pagerank import PageRankResult, power_program
+from hpgraph.algorithms.pagerank import PageRankResult, checked, of_no_vertices, power_program
 from hpgraph.algorithms.sssp import SSSPResult
 from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Paths, Peel, Product, WideLabel
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import by_vertex, named
 from hpgraph.containers.vertices import id
-from hpgraph.core.number import real, whole
+from hpgraph.core.number import real
 from hpgraph.core.placements import EVERYTHING, PLACEMENTS, Placement, not_served
+from hpgraph.engine.state import limit_of
 from hpgraph.kernels.structure.numbering import numbered
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ class Algorithms:
         BFSResult
             Of several neighbours one level up any may be the parent.
         """
-        if max_depth is not None and whole(max_depth, "max_depth", "a whole number or None") < 0:
-            raise ValueError(f"max_depth must not be negative, not {max_depth}")
+        limit_of(max_depth, "max_depth")
         start = self.index_of(source, "source")
         program = Tree if self.id_dtype == np.int32 else WideTree
         call = {"name": "bfs", "arguments": {"source": start, "direction": _mode(direction), "max_depth": max_depth}}
@@ -146,14 +146,9 @@ class Algorithms:
         -------
         PageRankResult
         """
-        damping, tol, dtype = real(damping, "damping"), real(tol, "tol"), np.dtype(dtype)
-        if not 0 <= damping <= 1:
-            raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
-        if not tol >= 0:
-            raise ValueError(f"tol must not be negative, not {tol!r}")
-        if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise TypeError(f"dtype must be float32 or float64, not {dtype}")
-        n = self.n_vertices
+        damping, tol, dtype = checked(damping, tol, max_iteration, dtype)
+        if not (n := self.n_vertices):
+            return of_no_vertices(np.empty(0, dtype))
         arguments = {"damping": damping, "tol": tol, "max_iteration": max_iteration, "dtype": dtype.name}
         call = {"name": "pagerank", "arguments": arguments}
         found = self.run(

@@ -212,6 +212,8 @@ def test_what_a_program_and_arguments_need(placed) -> None:
         ):
             with pytest.raises(hpg.StreamingError, match=says):
                 call()
+        with hpg.cluster.Graph.from_graph(graph.client, hpg.Graph.from_edges([], []), blocks=2) as empty:
+            assert hpg.pagerank(empty).converged and not len(hpg.pagerank(empty).rank)
         assert np.array_equal(hpg.pagerank(graph, damping=0.5, weight=None).rank, graph.pagerank(damping=0.5).rank)
     elif PLACES[place] == "in pages":
         with pytest.raises(hpg.StreamingError, match=r"^betweenness_centrality needs .* G\.in_memory\(\)"):
