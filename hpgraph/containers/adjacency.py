@@ -45,7 +45,7 @@ def of(
     elif hasattr(source, "tocsr") and len(getattr(source, "shape", ())) == 2:
         csr = from_sparse(source, copy=copy, duplicates=duplicates)
     else:
-        if hasattr(source, "_placement"):  # the graph of a layer above
+        if hasattr(type(source), "_serve"):  # the graph of a layer above
             raise not_served(source._placement)
         raise TypeError(_no_graph(source))
     return add_reverses(csr, duplicates) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
