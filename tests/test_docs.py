@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 import runpy
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import hpgraph as hpg
+from hpgraph.core.placements import PLACEMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -71,6 +73,17 @@ def test_links(page: Path) -> None:
         file = (page.parent / path).resolve() if path else page
         assert file.is_file(), f"{target} leads nowhere"
         assert not anchor or anchor in _anchors(file), f"{target}: no such heading"
+
+
+def test_tables_of_what_runs_where() -> None:
+    if importlib.util.find_spec("distributed"):
+        importlib.import_module("hpgraph.cluster")
+    tables: dict[str, str] = {}
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        tables.update(re.findall(r"^<!-- served: (.+) -->\n((?:\|.*\n)+)", text, re.MULTILINE))
+    for name, placement in PLACEMENTS.items():
+        assert tables[name] == placement.table() + "\n", f"print(hpgraph.core.placements.PLACEMENTS[{name!r}].table())"
 
 
 def test_parts_of_the_readme_that_pages_include() -> None:

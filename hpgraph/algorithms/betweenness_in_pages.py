@@ -13,7 +13,7 @@ import numpy as np
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
-from hpgraph.core.errors import StreamingError
+from hpgraph.core.placements import not_served
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -71,7 +71,7 @@ def add_dependencies(graph: StreamedGraph, sources: np.ndarray, sums: Sums, done
         level, paths = found.level, found.paths
         there = level >= 0
         if not bool(xp.isfinite(paths).all()):
-            raise StreamingError("there are more shortest paths than a float64 holds: G.in_memory() counts them")
+            raise not_served("in pages", "there are more shortest paths than a float64 holds")
         depends, share = xp.zeros(graph.n_vertices), xp.where(there, 1 / xp.where(there, paths, 1), 0)
         for depth in range(int(level.max()) - 1, 0, -1):
             back = run(_Dependencies, graph, active=level == depth + 1, level=level, paths=paths, share=share,

@@ -207,9 +207,7 @@ def pagerank(
     [[0.281, 0.389, 0.33], [0.36, 0.306, 0.335]]
     """
     graph, weighted = with_weights(G, weight)
-    dtype = np.dtype(dtype)
-    damping, tol = real(damping, "damping"), real(tol, "tol")
-    _check(damping, tol, max_iteration, normalization, convergence, dtype)
+    damping, tol, dtype = checked(damping, tol, max_iteration, dtype, normalization, convergence)
     if method not in ("power", "delta"):
         raise ValueError(f'method must be "power" or "delta", not {method!r}')
     if method == "delta" and damping == 1:
@@ -231,7 +229,7 @@ def pagerank(
     if n == 0:
         none = xp.empty(0, dtype)
         rank: Any = graph.apart(none) if apart and isinstance(graph, DividedGraph | DividedStreamedGraph) else none
-        return named(PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
+        return named(of_no_vertices(rank), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted:
@@ -329,9 +327,16 @@ def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np
     return dtype.type(1 if paper else 1 / n)
 
 
-def _check(
-    damping: float, tol: float, max_iteration: int, normalization: str, convergence: str, dtype: np.dtype
-) -> None:
+def of_no_vertices(rank: Any) -> PageRankResult:
+    """The result of a graph without vertices."""
+    return PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
+
+
+def checked(
+    damping: Any, tol: Any, max_iteration: Any, dtype: Any, normalization: str = "standard", convergence: str = "global"
+) -> tuple[float, float, np.dtype]:
+    """The arguments that PageRank takes wherever the graph lies, once they are known to be right."""
+    damping, tol, dtype = real(damping, "damping"), real(tol, "tol"), np.dtype(dtype)
     if not 0 <= damping <= 1:
         raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
     if not tol >= 0:
@@ -344,3 +349,4 @@ def _check(
         raise ValueError(f'convergence must be "global" or "vertex", not {convergence!r}')
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"dtype must be float32 or float64, not {dtype}")
+    return damping, tol, dtype

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
+from inspect import BoundArguments, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,15 @@ from hpgraph.algorithms.bfs import BFSResult, WideTree
 from hpgraph.algorithms.components import ComponentsResult
 from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
 from hpgraph.algorithms.levels import Tree
-from hpgraph.algorithms.pagerank import PageRankResult, power_program
+from hpgraph.algorithms.pagerank import PageRankResult, checked, of_no_vertices, power_program
 from hpgraph.algorithms.sssp import SSSPResult
 from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Paths, Peel, Product, WideLabel
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.vertex_array import by_vertex, named
 from hpgraph.containers.vertices import id
-from hpgraph.core.number import real, whole
+from hpgraph.core.number import real
+from hpgraph.core.placements import EVERYTHING, PLACEMENTS, Placement, not_served
+from hpgraph.engine.state import limit_of
 from hpgraph.kernels.structure.numbering import numbered
 
 if TYPE_CHECKING:
@@ -30,12 +35,7 @@ class Algorithms:
     Every method passes ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads`` on to `Graph.run`.
     """
 
-    # The error of functions for one machine, such as `hpgraph.pagerank`, given a graph on a cluster.
-    _remedy = (
-        "a graph on a cluster has its algorithms as methods, C.bfs(), C.sssp(), C.pagerank(), "
-        "C.connected_components(), C.core_number(), C.triangles(), C.triangle_count(), C.betweenness_centrality() and "
-        "C.run(program); others need the whole graph on one machine"
-    )
+    _placement = "on a cluster"
     dtype: np.dtype | None
     directed: bool
 
@@ -69,8 +69,7 @@ class Algorithms:
         BFSResult
             The parent may be any neighbour one level up.
         """
-        if max_depth is not None and whole(max_depth, "max_depth", "a whole number or None") < 0:
-            raise ValueError(f"max_depth must not be negative, not {max_depth}")
+        limit_of(max_depth, "max_depth")
         start = self.index_of(source, "source")
         program = Tree if self.id_dtype == np.int32 else WideTree
         call = {"name": "bfs", "arguments": {"source": start, "direction": _mode(direction), "max_depth": max_depth}}
@@ -147,14 +146,9 @@ class Algorithms:
         -------
         PageRankResult
         """
-        damping, tol, dtype = real(damping, "damping"), real(tol, "tol"), np.dtype(dtype)
-        if not 0 <= damping <= 1:
-            raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
-        if not tol >= 0:
-            raise ValueError(f"tol must not be negative, not {tol!r}")
-        if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise TypeError(f"dtype must be float32 or float64, not {dtype}")
-        n = self.n_vertices
+        damping, tol, dtype = checked(damping, tol, max_iteration, dtype)
+        if not (n := self.n_vertices):
+            return of_no_vertices(np.empty(0, dtype))
         arguments = {"damping": damping, "tol": tol, "max_iteration": max_iteration, "dtype": dtype.name}
         call = {"name": "pagerank", "arguments": arguments}
         found = self.run(
@@ -278,6 +272,27 @@ class Algorithms:
         """Number of triangles of an undirected graph; see `triangles`."""
         return int(self.triangles(**{**run, "gather": True}).sum()) // 3
 
+    def _serve(self, name: str, call: BoundArguments) -> Any:
+        """A public function of one machine, such as `hpgraph.pagerank`, by this graph's method of its name.
+
+        What the method lacks of the function's arguments must have its default.
+        """
+        if name not in _SERVES:
+            raise not_served(self._placement, f"{name} needs the whole topology in memory")
+        method = getattr(self, name)
+        own = signature(method).parameters
+        arguments: dict[str, Any] = {}
+        for key, value in call.arguments.items():
+            parameter = call.signature.parameters[key]
+            if parameter.kind is parameter.VAR_KEYWORD:
+                arguments |= value
+            elif key in own:
+                arguments[key] = value
+            elif value is not self and not (type(value) is type(parameter.default) and value == parameter.default):
+                raise not_served(self._placement, f"{name} has {key}= on one machine alone")
+        found = method(**arguments)
+        return named(found, self) if isinstance(found, ResultTable) else by_vertex(found, self)
+
     def _require_undirected(self, what: str) -> None:
         if self.directed:
             raise ValueError(
@@ -315,6 +330,19 @@ class Algorithms:
             total += back.depends
         ranked: np.ndarray = scaled(total, starts, self, normalized=normalized)
         return ranked
+
+
+_SERVES = sorted(EVERYTHING & {"run", *vars(Algorithms)})
+PLACEMENTS[Algorithms._placement] = Placement(
+    "lies on a cluster's workers",
+    f"what runs there is {', '.join(_SERVES)}; for others load it on one machine, with hpgraph.read or hpgraph.open",
+    " ".join(_SERVES),
+    {
+        "betweenness_centrality": "by numbers of arcs", "connected_components": "weak", "run": "vertex programs",
+        **dict.fromkeys(("core_number", "triangles", "triangle_count"), "undirected graphs"),
+    },
+    ("on the workers", "on one machine"),
+)  # fmt: skip
 
 
 def _mode(direction: Any) -> str:

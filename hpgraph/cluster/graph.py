@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import uuid
 import weakref
-from collections.abc import Hashable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -25,7 +24,6 @@ from hpgraph.cluster.workers import Workers
 from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.names import Names, as_names
-from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.device import Device, normalize_device
 from hpgraph.core.devices import even_ranges
 from hpgraph.core.number import whole
@@ -61,6 +59,12 @@ class Graph(Placement, Algorithms):
 
     # Data that the client itself holds.
     device = "cpu"
+    run = runs.run
+    count_triangles = runs.count_triangles
+    # Of names as on one machine.
+    names: Any = LocalGraph.names
+    index_of: Any = LocalGraph.index_of
+    indices_of: Any = LocalGraph.indices_of
 
     def __init__(
         self, client: Client, source: Source, grid: Grid, *, arcs: np.ndarray | None, weight: np.dtype | None,
@@ -280,11 +284,6 @@ class Graph(Placement, Algorithms):
         """Type of vertex ids: int32 while they fit."""
         return np.dtype(np.int32 if self.n_vertices < 1 << 31 else np.int64)
 
-    @property
-    def names(self) -> Any:
-        """Name of each vertex, or None."""
-        return None if self._names is None else self._names.array
-
     def least_weight(self) -> float:
         """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
         return float(self._least.min()) if self.weighted else 1.0
@@ -300,29 +299,6 @@ class Graph(Placement, Algorithms):
             "grid": self.grid.table(), "directed": self.directed,
             "dtype": None if self.dtype is None else self.dtype.str, "device": self.blocks_on,
         }  # fmt: skip
-
-    def index_of(self, vertex: Hashable | id, argument: str = "vertex") -> int:
-        """The index of a vertex, as `hpgraph.Graph.index_of`."""
-        if self._names is not None and not isinstance(vertex, id):
-            return self._names.index_of(vertex)
-        return checked_index(vertex, self.n_vertices, argument)
-
-    def indices_of(self, vertices: Any, argument: str = "vertices") -> Any:
-        """The indices of many vertices, as `hpgraph.Graph.indices_of`."""
-        vertices = as_collection(vertices)
-        if self._names is None or isinstance(vertices, id):
-            return checked_indices(vertices, self.n_vertices, argument)
-        return self._names.indices_of(vertices)
-
-    def run(self, program: Any, **arguments: Any) -> Any:
-        """Run a vertex program; see `hpgraph.cluster.runs.run`."""
-        return runs.run(self, program, **arguments)
-
-    run.__doc__ = runs.run.__doc__
-
-    def count_triangles(self, **arguments: Any) -> Any:
-        """Triangles with the trace of their count; see ``hpgraph.cluster.runs.count_triangles``."""
-        return runs.count_triangles(self, **arguments)
 
     def close(self) -> None:
         """Free the blocks on the workers."""

@@ -12,14 +12,18 @@ from hpgraph.cluster.result import ClusterResult, collect
 from hpgraph.cluster.supervise import Supervisor
 from hpgraph.core.config import config
 from hpgraph.core.number import real, whole
+from hpgraph.core.placements import not_served
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
+from hpgraph.engine.edge_run import is_edge_program
 from hpgraph.engine.forms import check_order, form_of
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.lanes import are_lanes
+from hpgraph.engine.phases import Phases
 from hpgraph.engine.state import initial_state, limit_of, parameters, sources_of
 
 if TYPE_CHECKING:
     from hpgraph.cluster.graph import Graph
+    from hpgraph.engine.program import VertexProgram
 
 
 def run(
@@ -45,9 +49,10 @@ def run(
 
     ``every``: seconds between checkpoints.
     """
-    kind = program if isinstance(program, type) else type(program)
-    if not issubclass(kind, VertexProgram):
-        raise TypeError(f"on a cluster program must be a VertexProgram, not {kind.__name__}: run it on one machine")
+    if isinstance(program, Phases) or is_edge_program(program):
+        raise not_served(graph._placement, "phases and properties of edges are wanted")
+    if active is not None and are_lanes(active, graph):  # type: ignore[arg-type]
+        raise not_served(graph._placement, "active is of several starts")
     declared = declarations_of(program)
     if declared.edges == "all" and graph.directed:
         raise ValueError(
@@ -69,7 +74,7 @@ def run(
         beginnings = (None,) * len(dtypes)
     code = declared.code(dtypes)
     if code.is_shaped:
-        raise TypeError(f"{declared.name} has tuples at vertices or as messages: run it on one machine")
+        raise not_served(graph._placement, f"{declared.name} has tuples at vertices or as messages")
     if delta is not None or ceiling is not None:
         check_order(form_of(declared, code), delta, ceiling)
     details = {

@@ -14,6 +14,7 @@ import numpy as np
 from hpgraph.core.caller import warn_caller
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.core.errors import SparseIdsWarning
+from hpgraph.core.placements import not_served
 from hpgraph.core.reductions import anywhere
 from hpgraph.formats import COO, CSR, ELL, HYB, SELL, index_dtype
 from hpgraph.formats.checks import as_value_dtype
@@ -44,6 +45,8 @@ def of(
     elif hasattr(source, "tocsr") and len(getattr(source, "shape", ())) == 2:
         csr = from_sparse(source, copy=copy, duplicates=duplicates)
     else:
+        if hasattr(type(source), "_serve"):  # the graph of a layer above
+            raise not_served(source._placement)
         raise TypeError(_no_graph(source))
     return add_reverses(csr, duplicates) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
 
@@ -227,6 +230,4 @@ def _no_graph(source: Any) -> str:
         )
     elif isinstance(source, str) or hasattr(source, "__fspath__"):
         remedy = "read a file with hpgraph.read(path)"
-    elif hasattr(source, "_remedy"):  # the graph of a layer above says itself what to call
-        remedy = source._remedy
     return f"no graph can be made of {type(source).__name__}: {remedy}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.containers.graph_lookup import Edges
 from hpgraph.core.device import array_module
-from hpgraph.core.errors import StreamingError
+from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 
@@ -62,7 +62,7 @@ def row_blocks(
     """
     store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
     if store is None:
-        raise StreamingError("the arcs by target are wanted, and the graph has pages by source alone")
+        raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")
     for window in store.decoded(rows, pages):
         block = _block(window, graph.n_vertices)
         if rows is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from hpgraph.containers.page_stores import PageStores
 from hpgraph.containers.streamed_lookup import StreamedLookup
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device, array_module, normalize_device
-from hpgraph.core.errors import StreamingError
+from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.out_of_core import Store
@@ -177,10 +176,7 @@ class StreamedGraph(StreamedLookup):
     @property
     def out_csr(self) -> CSR:
         """Not to be had: see `in_memory`."""
-        raise StreamingError(
-            f"{_asked()} needs the whole topology in memory, and this graph's stays in pages: load it with "
-            "G.in_memory(), or use what streams (vertex programs and most of what is made of them: docs/streaming.md)"
-        )
+        raise not_served("in pages")
 
     in_csr = out_csr
 
@@ -335,7 +331,7 @@ class StreamedGraph(StreamedLookup):
         return self._stores.budgets | self._stores.options
 
     def __getstate__(self) -> dict[str, Any]:
-        raise StreamingError("a graph in pages is not pickled: open its file there, or use G.in_memory()")
+        raise not_served("in pages", "pickling writes all arcs")
 
     def __repr__(self) -> str:
         return f"Streamed{super().__repr__()}, {self._out.n_pages:,} pages"
@@ -343,13 +339,3 @@ class StreamedGraph(StreamedLookup):
     def _kind(self) -> list[str]:
         weights = f"{self.dtype} weights" if self.weighted else "no weights"
         return ["directed" if self.directed else "undirected", weights]
-
-
-def _asked() -> str:
-    """What the user called: the first function of this package outside it, by name."""
-    name, frame = "this", sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("hpgraph.algorithms"):
-            name = frame.f_code.co_name
-        frame = frame.f_back  # type: ignore[assignment]
-    return name

@@ -151,22 +151,41 @@ def no_attribute(kind: type, name: str) -> AttributeError:
 
 
 def naming_arguments(function: Function) -> Function:
-    """A function that names the right argument where it is given a wrong one."""
-    known = frozenset(inspect.signature(function).parameters)
+    """A function of a graph that names the right argument where it is given a wrong one.
+
+    A graph of a layer above, such as one on a cluster, runs the function itself: its ``_serve(name, bound arguments)``.
+    """
+    signature = inspect.signature(function)
+    known = frozenset(signature.parameters)
+    variadic = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    at, of = next(((at, name) for at, name in enumerate(signature.parameters) if name in ("G", "graph")), (0, ""))
 
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Any:
+        graph: Any = given[at] if at < len(given) else named.get(of)
         try:
+            if hasattr(type(graph), "_serve") and (bound := _bound(signature, given, named)) is not None:
+                return graph._serve(function.__name__, bound)
             return function(*given, **named)
         except TypeError as error:
             # An error of the call itself, raised before the function began, has no frame but this.
             began = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-            wrong = next((name for name in named if name not in known), None)
+            wrong = None if variadic else next((name for name in named if name not in known), None)
             if began or wrong is None:
                 raise
             raise TypeError(f"{function.__name__}() has no argument {wrong!r}{_meant(wrong, known)}") from None
 
     return cast(Function, call)
+
+
+def _bound(signature: inspect.Signature, given: Any, named: Any) -> inspect.BoundArguments | None:
+    """The arguments of a call with their defaults; None where the call itself is wrong, and raises the error."""
+    try:
+        bound = signature.bind(*given, **named)
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    return bound
 
 
 def _meant(name: str, known: frozenset[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module
 from hpgraph.core.each_device import on_each
-from hpgraph.core.errors import StreamingError
+from hpgraph.core.placements import not_served
 from hpgraph.engine.paged_arcs import PagedArcs
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import product_pushes
@@ -90,7 +90,7 @@ class DividedPages:
             found = self.each(lambda number: self._ranges[number].gathered(shards[number].steps))
             if found[0] is None:
                 if not can_push:
-                    raise StreamingError("this gathers along arcs, and the graph has pages by source alone")
+                    raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")
                 push = True
             else:
                 slowest = [max(sum(one.seconds for one in of) for of in way) for way in (found, *([sent] * can_push))]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.errors import StreamingError
+from hpgraph.core.placements import not_served
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.definition import LEFT
 from hpgraph.engine.direction import Direction
@@ -120,7 +120,7 @@ def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
         (sums and device == "cuda", "sums floats, which come in any order as the GPU pushes them"),
     ):
         if asked:
-            raise StreamingError(f"{code.name} {does}, and this graph's arcs stay in pages: load it with G.in_memory()")
+            raise not_served("in pages", f"{code.name} {does}")
 
 
 def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.errors import StreamingError
+from hpgraph.core.placements import not_served
 from hpgraph.engine.hub_cache import hub_cache_of
 from hpgraph.kernels.out_of_core import Traffic
 from hpgraph.kernels.runtime.direction import product_pushes
@@ -33,10 +33,11 @@ class PagedArcs:
         ways = [edges == "out"]
         if edges == "all" and graph.directed:
             if repeats or self._weighted:
-                raise StreamingError(
+                raise not_served(
+                    "in pages",
                     'edges = "all" on a directed graph in pages takes a program without weights to which it is all the '
-                    'same that a message comes twice (reduce = "any", "min" or "max"): hpgraph.convert(..., '
-                    "directed=False) writes the file that serves others, and G.in_memory() loads the graph"
+                    'same that a message comes twice (reduce = "any", "min" or "max"; hpgraph.convert(..., '
+                    "directed=False) writes the file that serves others)",
                 )
             ways = [False, True]
         self._sides = [_Side(graph, backwards, self._weighted) for backwards in ways]
@@ -66,7 +67,7 @@ class PagedArcs:
             frontier.arcs = leaving = sum(one.arcs for one in sent)
         if not all(side.has_target for side in sides):
             if sent is None:
-                raise StreamingError("this gathers along arcs, and the graph has pages by source alone")
+                raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")
             return self._chosen(True, sent)
         if sent is not None and policy.mode == "push":
             return self._chosen(True, sent)

@@ -13,6 +13,7 @@ from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.direction import Direction
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram
 
 
+@naming_arguments
 def run(
     program: VertexProgram | EdgeVertexProgram | type[VertexProgram] | type[EdgeVertexProgram] | Phases,
     graph: Any,

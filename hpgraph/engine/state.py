@@ -15,8 +15,8 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
-from hpgraph.core.errors import StreamingError
 from hpgraph.core.number import whole
+from hpgraph.core.placements import not_served
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.divided_arcs import DividedArcs
@@ -154,7 +154,7 @@ class Run:
         """What does them where arcs come in windows, for properties on any one device."""
         code = self.code
         if code.is_shaped:
-            raise StreamingError(f"{code.name} has tuples at vertices or as messages: use G.in_memory()")
+            raise not_served("in pages", f"{code.name} has tuples at vertices or as messages")
         kind = windows(device_of(*state)).WindowSupersteps
         return kind(code, state, settled, self.sources.dtype, self.everyone)
 

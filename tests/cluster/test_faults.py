@@ -142,14 +142,6 @@ def test_a_checkpoint_names_nothing_but_its_own(client, graph, tmp_path) -> None
     assert (path / "precious").exists() and (victim / "precious").exists() and found.level[7] == 0
 
 
-def test_functions_of_one_machine_name_the_methods_of_a_cluster(client, graph) -> None:
-    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
-        for function, method in ((hpg.pagerank, "pagerank"), (hpg.bfs, "bfs"), (hpg.louvain, "run")):
-            with pytest.raises(TypeError, match=rf"C\.{method}\("):
-                function(C, *[0] * (function is hpg.bfs))
-            assert hasattr(C, method)
-
-
 def test_the_dashboard_is_for_this_machine() -> None:
     import psutil
 

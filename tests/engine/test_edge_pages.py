@@ -79,7 +79,7 @@ def test_kept_pages_are_visited_while_buffers_are_made(behind, matrix, tmp_path,
 @pytest.mark.parametrize(
     ("program", "says"),
     [
-        (Ledger, "Ledger looks at edge.reverse, and this graph's arcs stay in pages: load it with G.in_memory()"),
+        (Ledger, "Ledger looks at edge.reverse, and this graph stays in pages: load it with G.in_memory()"),
         (type("Heavy", (Tired,), {"weighted": True, "edge_cond": lambda source, edge, target: edge.weight > 1}),
          "Heavy reads edge.weight (a constant EdgeProperty may stand for it)"),
         (type("Replies", (Tired,), {"reply": lambda source, edge, target: 1}), "Replies has replies"),

@@ -1,0 +1,122 @@
+"""What runs where: the functions that take a graph, for each placement of its arcs.
+
+Error messages and the tables of docs/streaming.md, docs/several-gpus.md and docs/cluster.md are made from this.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from hpgraph.core.errors import StreamingError
+
+# The public functions of a graph, by subject.
+FUNCTIONS = {
+    "searches": (
+        "bfs sssp shortest_path shortest_path_length all_pairs_shortest_path_length k_hop reach k_hop_subgraph "
+        "ego_graph landmarks distance_histogram eccentricity diameter radius center periphery"
+    ),
+    "centralities": (
+        "pagerank hits eigenvector_centrality katz_centrality degree_centrality in_degree_centrality "
+        "out_degree_centrality closeness_centrality harmonic_centrality betweenness_centrality "
+        "edge_betweenness_centrality"
+    ),
+    "structure": (
+        "connected_components condensation core_number degeneracy_ordering k_core k_shell triangle_count triangles "
+        "clustering average_clustering transitivity square_clustering k_truss truss_number biconnected_components "
+        "bridges articulation_points minimum_spanning_forest is_bipartite bipartite_sets is_dag "
+        "is_directed_acyclic_graph topological_sort dag_longest_path"
+    ),
+    "communities and labels": (
+        "louvain leiden label_propagation_communities cdlp spectral_clustering modularity partition_quality "
+        "label_propagation label_spreading heat_kernel belief_propagation"
+    ),
+    "similarity": (
+        "jaccard jaccard_coefficient cosine overlap sorensen common_neighbors adamic_adar adamic_adar_index "
+        "resource_allocation resource_allocation_index"
+    ),
+    "sets, flows and walks": (
+        "maximal_independent_set maximal_matching greedy_color maximum_flow random_walk node2vec_walk sample_neighbors"
+    ),
+    "programs": "run",
+}
+EVERYTHING = frozenset(name for names in FUNCTIONS.values() for name in names.split())
+
+
+class Placement(NamedTuple):
+    """Where a graph's arcs lie.
+
+    ``where`` continues "this graph"; ``remedy`` is what to do for functions that are not in ``serves``, a list of
+    names; ``only`` has the conditions of those that are served in part; ``heads`` are the columns of the table.
+    """
+
+    where: str
+    remedy: str
+    serves: str
+    only: dict[str, str]
+    heads: tuple[str, str]
+
+    def table(self) -> str:
+        """The functions of each subject that the placement serves, and the others, in Markdown."""
+        served = self.serves.split()
+        rows = ["|  | " + " | ".join(self.heads) + " |", "| --- | --- | --- |"]
+        for subject, names in FUNCTIONS.items():
+            sides: tuple[list[str], list[str]] = ([], [])
+            for name in names.split():
+                limit = f" ({self.only[name]})" if name in self.only else ""
+                sides[name not in served].append(f"`{name}`{limit}")
+            rows.append(f"| {subject} | {', '.join(sides[0])} | {', '.join(sides[1])} |")
+        return "\n".join(rows)
+
+
+# Those of a layer above, such as a cluster's workers, are added by it.
+PLACEMENTS = {
+    "in pages": Placement(
+        "stays in pages",
+        "load it with G.in_memory(), or use what streams (vertex programs and most of what is made of them: "
+        "docs/streaming.md)",
+        (
+            "bfs sssp all_pairs_shortest_path_length k_hop reach ego_graph landmarks distance_histogram eccentricity "
+            "diameter radius center periphery pagerank hits eigenvector_centrality katz_centrality degree_centrality "
+            "in_degree_centrality out_degree_centrality closeness_centrality harmonic_centrality "
+            "betweenness_centrality connected_components core_number k_core k_shell triangle_count label_propagation "
+            "label_spreading heat_kernel run"
+        ),
+        {
+            "betweenness_centrality": "by numbers of arcs", "connected_components": "weak",
+            "triangle_count": "undirected graphs",
+        },
+        ("streams", "takes `G.in_memory()`"),
+    ),
+    "on several devices": Placement(
+        "is divided between devices",
+        "G.whole is the graph on the first device",
+        (
+            "bfs sssp k_hop ego_graph pagerank hits eigenvector_centrality katz_centrality in_degree_centrality "
+            "out_degree_centrality connected_components core_number k_core k_shell run"
+        ),
+        {"connected_components": "weak, on GPUs", "run": 'of directed graphs not `edges = "all"`'},
+        ("from each device's arcs", "from the whole graph, put together when first asked for"),
+    ),
+}  # fmt: skip
+
+
+def not_served(placement: str, why: str | None = None, *, where: str | None = None) -> StreamingError:
+    """The error that a function, or a program, raises for a placement of the graph that does not serve it.
+
+    ``why`` (default, that the algorithm which was called needs the whole topology) and ``where`` (default, the
+    placement's own) are the parts of the sentence.
+    """
+    place = PLACEMENTS[placement]
+    why = f"{_asked()} needs the whole topology in memory" if why is None else why
+    return StreamingError(f"{why}, and this graph {place.where if where is None else where}: {place.remedy}")
+
+
+def _asked() -> str:
+    """What the user called: the outermost function or class of the algorithms, by name."""
+    name, frame = "this", sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("hpgraph.algorithms"):
+            name = frame.f_code.co_qualname.partition(".")[0]
+        frame = frame.f_back  # type: ignore[assignment]
+    return name

@@ -1,0 +1,226 @@
+"""Every public function of a graph means the same wherever the graph's arcs lie, or says that it does not run there."""
+
+from __future__ import annotations
+
+import inspect
+
+import networkx as nx
+import numpy as np
+import programs
+import pytest
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+from test_run import host
+
+import hpgraph as hpg
+from hpgraph.containers.divided_graph import divide
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
+from hpgraph.core.placements import EVERYTHING, FUNCTIONS, PLACEMENTS
+
+N = 80
+PLACES = {
+    "memory": None, "file": "in pages", "host memory": "in pages", "parts": "on several devices",
+    "parts in pages": "in pages", "cluster": "on a cluster",
+}  # fmt: skip
+
+
+def _matrices() -> dict[bool, sp.csr_array]:
+    """By directedness: whole weights, loops, vertices alone; directed with a hub, undirected in three pieces."""
+    rng = np.random.default_rng(5)
+    source, target = rng.integers(0, N - 6, 300), rng.integers(0, N, 300)
+    source[:40] = 7
+    weight = rng.integers(1, 9, 300).astype(np.float64)
+    directed = hpg.Graph.from_edges(source, target, weight, n_vertices=N, duplicates="min")
+    source, target = rng.integers(0, 30, 150), rng.integers(0, 30, 150)
+    source[100:] += 35
+    target[100:] += 35
+    undirected = hpg.Graph.from_edges(source, target, weight[:150], n_vertices=N, directed=False, duplicates="min")
+    return {
+        G.directed: sp.csr_array((G.out_csr.data, G.out_csr.indices, G.out_csr.indptr), shape=(N, N))
+        for G in (directed, undirected)
+    }
+
+
+MATRICES = _matrices()
+GRAPHS = {directed: hpg.Graph(matrix, directed=directed) for directed, matrix in MATRICES.items()}
+SEEN = {True: nx.DiGraph(MATRICES[True]), False: nx.Graph(MATRICES[False])}
+LABELS = np.where(np.arange(N) < 6, np.arange(N) % 2, -1)
+PAIRS = [(0, 1), (2, 3)]
+ARGUMENTS = {
+    "belief_propagation": (np.ones((N, 2)), np.eye(2) + 0.1), "ego_graph": (0,), "k_hop_subgraph": (0, 1), "bfs": (0,),
+    "sssp": (0,), "heat_kernel": (np.eye(N)[0],), "label_spreading": (LABELS,), "label_propagation": (LABELS,),
+    "maximum_flow": (0, 1), "modularity": (np.arange(N) % 2,), "partition_quality": (np.arange(N) % 2,),
+    "sample_neighbors": ([0], [2]), "k_hop": ([0], 2), "shortest_path": (0, 1), "shortest_path_length": (0, 1),
+    "k_truss": (2,), "k_core": (2,), "k_shell": (2,), "reach": ([0, 3],), "landmarks": (2,),
+    **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)),
+}  # fmt: skip
+OPTIONS = {
+    "pagerank": {"tol": 1e-12}, "hits": {"tol": 1e-12, "max_iteration": 1000}, "katz_centrality": {"alpha": 0.01},
+    "eigenvector_centrality": {"tol": 1e-12, "max_iteration": 5000}, "betweenness_centrality": {"sources": [0, 3, 7]},
+    **{name: {"largest_component": True} for name in ("eccentricity", "diameter", "radius", "center", "periphery")},
+}  # fmt: skip
+
+
+def _by_vertex(values: dict) -> np.ndarray:
+    return np.array([values[v] for v in range(N)])
+
+
+def _without_loops(directed: bool) -> nx.Graph:
+    graph = SEEN[directed].copy()
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+def _brandes(directed: bool) -> np.ndarray:
+    total = np.zeros(N)
+    paths = nx.algorithms.centrality.betweenness
+    for source in (0, 3, 7):
+        order, before, sigma, _ = paths._single_source_shortest_path_basic(SEEN[directed], source)
+        total += _by_vertex(paths._accumulate_basic(dict.fromkeys(range(N), 0.0), order, before, sigma, source)[0])
+    return total
+
+
+# What SciPy and NetworkX say of `MATRICES`, by directedness; other functions are compared with the graph in memory.
+REFERENCES = {
+    "bfs": lambda d: csgraph.dijkstra(MATRICES[d], unweighted=True, indices=0),
+    "sssp": lambda d: csgraph.dijkstra(MATRICES[d], indices=0),
+    "pagerank": lambda d: _by_vertex(nx.pagerank(SEEN[d], tol=1e-14, max_iter=1000, weight=None)),
+    "katz_centrality": lambda d: _by_vertex(nx.katz_centrality(SEEN[d], alpha=0.01, tol=1e-12)),
+    "hits": lambda d: _by_vertex(nx.hits(SEEN[d])[0]),
+    "degree_centrality": lambda d: _by_vertex(nx.degree_centrality(SEEN[d])),
+    "in_degree_centrality": lambda d: np.bincount(MATRICES[d].indices, minlength=N) / (N - 1),
+    "out_degree_centrality": lambda d: np.diff(MATRICES[d].indptr) / (N - 1),
+    "closeness_centrality": lambda d: _by_vertex(nx.closeness_centrality(SEEN[d])),
+    "harmonic_centrality": lambda d: _by_vertex(nx.harmonic_centrality(SEEN[d])),
+    "connected_components": lambda d: csgraph.connected_components(MATRICES[d])[1],
+    "core_number": lambda d: _by_vertex(nx.core_number(_without_loops(d))),
+    "k_core": lambda d: len(nx.k_core(_without_loops(d), 2)),
+    "k_shell": lambda d: len(nx.k_shell(_without_loops(d), 2)),
+    "triangle_count": lambda d: sum(nx.triangles(_without_loops(d).to_undirected()).values()) // 3,
+    "triangles": lambda d: _by_vertex(nx.triangles(_without_loops(d).to_undirected())),
+    "ego_graph": lambda d: len(nx.ego_graph(SEEN[d], 0)),
+    "k_hop": lambda d: len(nx.ego_graph(SEEN[d], 0, 2)),
+    "run": lambda d: csgraph.connected_components(MATRICES[d])[1],
+}
+# Sums of floats over all vertices or sources, whose order differs; all else has the same bits.
+ROUNDED = {"pagerank", "hits", "eigenvector_centrality", "harmonic_centrality", "betweenness_centrality"}
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def placed(request, tmp_path_factory):
+    """The name of a placement, and both graphs there."""
+    folder, place = tmp_path_factory.mktemp("pages"), request.param
+    if place == "cluster":
+        pytest.importorskip("distributed")
+        with hpg.cluster.local(n_workers=2, threads=1, memory_limit="2 GiB") as client:
+            kind = hpg.cluster.Graph
+            yield place, {directed: kind.from_graph(client, G, blocks=2) for directed, G in GRAPHS.items()}
+        return
+    makes = {
+        "memory": lambda G: G,
+        "file": lambda G: _opened(G, folder / f"{G.directed}.hpg"),
+        "host memory": lambda G: hpg.StreamedGraph.of(G, arcs_per_page=64),
+        "parts": lambda G: G,
+        "parts in pages": lambda G: DividedStreamedGraph.of_graph(G, ["cpu", "cpu"], arcs_per_page=64),
+    }
+    yield place, {directed: makes[place](G) for directed, G in GRAPHS.items()}
+
+
+def _opened(graph, path):
+    graph.save(path, compression="gaps")
+    return hpg.open(path)
+
+
+def _call(name, graph):
+    if name == "run":
+        return hpg.run(programs.Component, graph)
+    return getattr(hpg, name)(graph, *ARGUMENTS.get(name, ()), **OPTIONS.get(name, {}))
+
+
+def _values(found):
+    """What compares of a result: of graphs their arcs, of results their first column that is by vertex."""
+    if isinstance(found, hpg.Graph):
+        return found.out_csr.indices
+    if inspect.isgenerator(found):
+        return np.concatenate([np.asarray(rows) for _, rows in found])
+    for column in ("ahead", "level", "distance", "rank", "hubs", "centrality", "label", "score"):
+        if hasattr(found, column):
+            return host(getattr(found, column))
+    return np.asarray(found)
+
+
+def test_the_table_has_every_function() -> None:
+    of_graphs = {
+        name for name, module in hpg._MODULE_OF.items() if module.startswith("hpgraph.algorithms") and name[0].islower()
+        and "G" in inspect.signature(getattr(hpg, name)).parameters
+    }  # fmt: skip
+    assert {*of_graphs, "run"} == EVERYTHING
+    for placement in PLACEMENTS.values():
+        assert set(placement.serves.split()) <= EVERYTHING and set(placement.only) <= EVERYTHING
+
+
+@pytest.mark.parametrize("name", sorted(EVERYTHING))
+def test_the_same_everywhere(name, placed) -> None:
+    place, graphs = placed
+    placement = PLACEMENTS.get(PLACES[place])
+    serves = EVERYTHING if placement is None else placement.serves.split()
+    if place in ("memory", "parts") and name not in (REFERENCES if place == "memory" else serves):
+        pytest.skip("compared with itself" if place == "memory" else "the same as in memory")
+    for directed, graph in graphs.items():
+        if place == "parts":  # anew, so that no whole graph is left of another function
+            graph = divide(graph, ["cpu", "cpu"])
+        limit = "" if placement is None else placement.only.get(name, "")
+        if name not in serves:
+            with pytest.raises(hpg.StreamingError, match=rf"^\w+ needs the whole topology.*{placement.where}"):
+                _call(name, graph)
+            continue
+        if directed and (limit == "undirected graphs" or (place == "cluster" and name == "run")):
+            with pytest.raises(ValueError, match=r"undirected|directed=False|whole topology"):
+                _call(name, graph)
+            continue
+        found, expected = _values(_call(name, graph)), _values(_call(name, GRAPHS[directed]))
+        assert np.allclose(found, expected, rtol=1e-9, atol=1e-11, equal_nan=True) if name in ROUNDED else (
+            np.array_equal(found, expected, equal_nan=found.dtype.kind == "f")
+        )  # fmt: skip
+        if name in REFERENCES:
+            _check(name, directed, _call(name, graph))
+        if place == "parts" and not limit:
+            assert graph._layouts.get("whole") is None
+
+
+def _check(name, directed, found) -> None:
+    right = REFERENCES[name](directed)
+    if isinstance(found, hpg.Graph):
+        assert len(found) == right
+    elif name in ("connected_components", "run"):
+        assert len(np.unique(np.stack([_values(found), right]), axis=1).T) == right.max() + 1
+    elif name == "bfs":
+        assert np.array_equal(found.level, np.where(np.isinf(right), -1, right))
+    else:
+        assert np.allclose(_values(found), right, rtol=1e-6, atol=1e-8)
+
+
+def test_what_a_program_and_arguments_need(placed) -> None:
+    place, graphs = placed
+    graph = graphs[False]
+    if place == "cluster":
+        for call, says in (
+            (lambda: hpg.pagerank(graph, personalization={0: 1}), "^pagerank has personalization= on one machine"),
+            (lambda: hpg.run(programs.Component, graph, active=[[0], [1]]), "^active is of several starts"),
+            (lambda: hpg.AdjacencyOperator(graph), "^AdjacencyOperator needs the whole topology"),
+            (lambda: hpg.Graph(graph), "lies on a cluster's workers: what runs there is .*bfs.*hpgraph.open"),
+        ):
+            with pytest.raises(hpg.StreamingError, match=says):
+                call()
+        with hpg.cluster.Graph.from_graph(graph.client, hpg.Graph.from_edges([], []), blocks=2) as empty:
+            assert hpg.pagerank(empty).converged and not len(hpg.pagerank(empty).rank)
+        assert np.array_equal(hpg.pagerank(graph, damping=0.5, weight=None).rank, graph.pagerank(damping=0.5).rank)
+    elif PLACES[place] == "in pages":
+        with pytest.raises(hpg.StreamingError, match=r"^betweenness_centrality needs .* G\.in_memory\(\)"):
+            hpg.betweenness_centrality(graph, weight="weight")
+    with pytest.raises(TypeError, match=r"source=\.\.\. is needed"):
+        hpg.bfs(graph)
+    with pytest.raises(TypeError, match=r"pagerank\(\) has no argument 'alpha': did you mean damping\?"):
+        hpg.pagerank(graph, alpha=0.5)
+    with pytest.raises(TypeError, match="Component has no property or parameter 'typo'"):
+        hpg.run(programs.Component, graph, typo=1)
