@@ -37,7 +37,8 @@ def test_a_function_is_as_declared(name, device):
 @pytest.mark.parametrize("device", ["cpu", "cuda"], indirect=False)
 def test_nothing_is_offered_that_is_not_declared(device):
     module = importlib.import_module(f"hpgraph.kernels.{device}")
-    assert set(module.__all__) == set(CONTRACT)
+    modules = {name for name, value in vars(module).items() if inspect.ismodule(value)}
+    assert {name for name in vars(module) if name[0] != "_"} - modules - {"CSR"} == set(CONTRACT)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"], indirect=False)
