@@ -18,7 +18,10 @@ WITHOUT_PARAMETERS = {"in_python", "interruptible"}
 
 
 def parameters_of(function):
-    return [p.replace(annotation=p.empty) for p in inspect.signature(function).parameters.values() if p.name != "self"]
+    # What is declared without a name for callers may well have one.
+    named = {inspect.Parameter.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    found = (p for p in inspect.signature(function).parameters.values() if p.name != "self")
+    return [p.replace(annotation=p.empty, kind=named.get(p.kind, p.kind)) for p in found]
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"], indirect=False)
