@@ -59,7 +59,6 @@ CONCERNS = {
     "early_exit": ("bfs",),
     "lane_refill": ("bfs",),
     "hyb": ("bfs", "pagerank", "spmv"),
-    "row_splitting": ("pagerank", "spmv"),
     "row_stretches": ("pagerank", "spmv"),
     "column_blocks": ("pagerank", "spmv"),
     "fused_supersteps": ("pagerank",),

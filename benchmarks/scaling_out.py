@@ -139,7 +139,7 @@ def timed(call: Callable[[], Any]) -> float:
 
 def bytes_of(C: Any, work: str, trace: Any) -> dict[str, Any]:
     """Bytes sent, and what the model says of them."""
-    from hpgraph.cluster import cost
+    from . import cluster_cost as cost
 
     shape = cost.Shape(C.n_vertices, C.n_edges, C.grid.rows, C.grid.columns)
     traits = {"bfs": cost.BFS, "sssp": cost.SSSP, "pagerank": cost.PAGERANK}[work]
@@ -170,8 +170,9 @@ def table(found: dict[str, dict[str, Any]]) -> list[str]:
 
 def predictions() -> list[str]:
     """What the model says of graphs and clusters that nobody here has: a worker's memory, bytes, seconds."""
-    from hpgraph.cluster import cost
     from hpgraph.cluster.grid import shape_for
+
+    from . import cluster_cost as cost
 
     # A worker of 16 cores whose vertices lie far beyond its caches (a line of 64 bytes an arc at 100 GB/s), 25 Gbit/s;
     # messages and supersteps as they are measured on one machine.

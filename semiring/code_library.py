@@ -11,9 +11,7 @@ a function is optimized in its caller depends on what it was before; these are o
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
@@ -109,17 +107,3 @@ class _Unplaced:
 
     def set_env(self, name: str, environment: Environment) -> None:
         """Do nothing."""
-
-
-@contextlib.contextmanager
-def libraries(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
-    """Context manager: what is compiled or read back inside the block is of this kind, Numba's own functions too.
-
-    ``kind``: `InnerLibrary` for what only others call; Numba's own, inside such a block, for a kernel found on disk
-    that Python calls as well.
-    """
-    usual, codegen._library_class = codegen._library_class, kind
-    try:
-        yield
-    finally:
-        codegen._library_class = usual

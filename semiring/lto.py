@@ -6,28 +6,22 @@ compiled for the architecture asked for.
 
 from __future__ import annotations
 
-import math
 import operator
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import from_dtype, types
 from numba.cuda import compile as compile_device_function
-from numba.cuda import dispatcher as device_functions
 from numba.cuda.compiler import compile_cuda
 from numba.cuda.datamodel.models import PointerModel
 from numba.cuda.dispatcher import CUDADispatcher
 from numba.cuda.extending import lower_builtin, register_model
-from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
-from numba.cuda.np.ufunc_db import get_ufunc_info, get_ufuncs
-from numba.cuda.ufuncs import ufunc_db
 
 from hpgraph.core.errors import CompileError
+from hpgraph.core.patches import complete_numba_cuda, for_architecture
 from hpgraph.semiring.complaint import reason
 from hpgraph.semiring.snapshot import copy_function
 
@@ -49,28 +43,13 @@ def _compile(function: Function, arguments: tuple[Any, ...], result: Any, symbol
     inner = copy_function(function.python, lambda python: _DeviceFunction(python, arch))
     wrapper, parameters = _c_function(inner, arguments, result)
     try:
-        with _of_architecture(arch):
+        with for_architecture(arch):
             ltoir, _ = compile_device_function(
                 wrapper, parameters, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=arch
             )
     except Exception as error:  # NVVM, libdevice and Numba's passes each raise their own
         raise CompileError(function.name, reason(error)) from error
     return bytes(ltoir)
-
-
-_ONE_AT_A_TIME = threading.RLock()
-
-
-@contextmanager
-def _of_architecture(arch: tuple[int, int]) -> Iterator[None]:
-    """What numba-cuda has in Python, as the `view` of a number, it compiles for the GPU present: here for this one."""
-    with _ONE_AT_A_TIME:
-        usual = device_functions.get_current_device
-        device_functions.get_current_device = lambda: SimpleNamespace(compute_capability=arch)
-        try:
-            yield
-        finally:
-            device_functions.get_current_device = usual
 
 
 class _BoolPointer(types.CPointer):
@@ -96,46 +75,7 @@ def _write_bool(context: Any, builder: Any, sig: Any, args: Any) -> None:
     builder.store(context.data_model_manager[types.boolean].as_data(builder, args[2]), element)
 
 
-def _complete_ufuncs() -> None:
-    """Give numba-cuda the NumPy functions it types but has no GPU code for, np.sqrt and np.exp among them."""
-
-    def loop(function: Any) -> Any:
-        def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return get_unary_impl_for_fn_and_ty(function, sig.args[0])(context, builder, sig, args)
-
-        return lower
-
-    known = ufunc_db()
-    for name in ("sqrt", "exp", "exp2", "expm1", "log1p", "floor", "ceil", "trunc", "fabs"):
-        lower = loop(getattr(math, name))
-        known.setdefault(getattr(np, name), {"f->f": lower, "d->d": lower})
-    for ufunc in get_ufuncs():  # Numba's loops for the CPU are plain arithmetic for most
-        known.setdefault(ufunc, get_ufunc_info(ufunc))
-
-
-_complete_ufuncs()
-
-
-def _compare_as_python(extreme: Any, comparison: str) -> None:
-    """Give min and max of floats Python's meaning: the first, unless the second compares beyond it.
-
-    numba-cuda takes the hardware's instructions, which pass over a NaN; on the CPU, and in Python, one that comes first
-    stays.
-    """
-
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        first, second = (
-            context.cast(builder, value, kind, sig.return_type) for value, kind in zip(args, sig.args, strict=True)
-        )
-        return builder.select(builder.fcmp_ordered(comparison, second, first), second, first)
-
-    for first in (types.float32, types.float64):
-        for second in (types.float32, types.float64):
-            lower_builtin(extreme, first, second)(lower)
-
-
-_compare_as_python(min, "<")
-_compare_as_python(max, ">")
+complete_numba_cuda()
 
 
 class _DeviceFunction(CUDADispatcher):

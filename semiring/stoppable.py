@@ -17,7 +17,8 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
-from hpgraph.semiring.code_library import InnerLibrary, libraries
+from hpgraph.core.patches import libraries
+from hpgraph.semiring.code_library import InnerLibrary
 from hpgraph.semiring.stop import is_set
 
 # A loop of at most so many turns ends within microseconds, and does not look.

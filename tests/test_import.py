@@ -52,9 +52,8 @@ def test_every_lazy_name_is_public() -> None:
 
 
 def test_type_checkers_know_the_same_names() -> None:
-    tree = ast.parse(Path(hpgraph.__file__).read_text(encoding="utf-8"))
-    (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    tree = ast.parse(Path(hpgraph.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     known = {alias.asname: node.module for node in imports for alias in node.names}
     assert known == {**hpgraph._MODULE_OF, **dict.fromkeys(hpgraph._SUBPACKAGES, "hpgraph")}
 

@@ -17,7 +17,7 @@ import hpgraph
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {"hpgraph": "hpgraph", "formats": "hpgraph/formats", "semiring": "hpgraph/semiring"}
-SHIPPED = {".py", ".cuh", ".typed"}
+SHIPPED = {".py", ".pyi", ".cuh", ".typed"}
 # What tests read besides the packages.
 BESIDE = ("tests", "benchmarks", "docs", "notebooks", ".ci", ".github", "conda")
 FILES = (

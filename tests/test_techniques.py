@@ -11,8 +11,7 @@ import hpgraph as hpg
 from hpgraph.core.device import cuda_available, to_device
 
 PRODUCTS = (
-    "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "row_stretches",
-    "triangle_filters",
+    "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_stretches", "triangle_filters",
 )  # fmt: skip
 TRAVERSALS = (
     "adaptive_buckets", "arc_batches", "early_exit", "heavy_pieces", "host_takeover", "lane_refill", "local_block",
@@ -81,22 +80,9 @@ def test_traversals_do_not_depend_on_it(device, arcs, name, direction):
             assert (to_device(hpg.sssp(graph, 7).distance, "cpu") == distance).all()
 
 
-@pytest.mark.parametrize("device", ["cuda"], indirect=True)
-def test_long_rows_stay_whole(device, arcs):
-    from hpgraph.formats import CSR
-    from hpgraph.kernels.runtime.cuda.row_bins import bins
-
-    rows = CSR.from_scipy(arcs).to(device)
-    assert bins(rows).long_rows == 1
-    with hpg.techniques(row_splitting=False):
-        assert bins(rows).long_rows == bins(rows).pieces == 0
-        assert len(bins(rows).slots) == 4000
-    assert bins(rows).long_rows == 1
-
-
 def test_switches_nest_and_end():
     with hpg.techniques(hyb=False), hpg.techniques(column_blocks=False):
-        assert (hpg.techniques.hyb, hpg.techniques.column_blocks, hpg.techniques.row_splitting) == (False, False, True)
+        assert (hpg.techniques.hyb, hpg.techniques.column_blocks, hpg.techniques.row_stretches) == (False, False, True)
     with pytest.raises(RuntimeError), hpg.techniques(hyb=False):
         raise RuntimeError
     assert repr(hpg.techniques).count("True") == len(NAMES)

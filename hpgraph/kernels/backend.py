@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
@@ -58,54 +59,29 @@ def _kernels(device: Device) -> Backend:
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{device}"))
 
 
-# The rooms of lanes are imported when a run has lanes, not with the others: a single search pays nothing for them.
+def _room(names: str) -> Callable[[str], Any]:
+    """What loads the kernels of a room for a device when a run first needs them.
+
+    ``names``: the module for each device, below `hpgraph.kernels`.
+    """
+    return lambda device: importlib.import_module(f"hpgraph.kernels.{names.format(normalize_device(device))}")
 
 
-def joint_traversal(device: str) -> JointTraversal:
-    """The kernels that traverse in many lanes together."""
-    return cast(JointTraversal, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}"))
+# The rooms that are not imported with the others: a single search pays nothing for them.
+joint_traversal: Callable[[str], JointTraversal] = _room("lanes.{}")
+joint_relaxation: Callable[[str], JointRelaxation] = _room("lanes.{}_relax")
+joint_ranks: Callable[[str], JointRanks] = _room("lanes.{}_ranks")
+windows: Callable[[str], Windows] = _room("out_of_core.{}")
+similarity: Callable[[str], Similarity] = _room("similarity.{}")
+sampling: Callable[[str], Sampling] = _room("sampling.{}")
+layouts: Callable[[str], Layout] = _room("layout.{}")
 
 
 def lanes_together(device: str) -> LanesTogether | None:
-    """The kernels by which several devices share the searches of many lanes."""
-    if normalize_device(device) == "cpu":
-        return None
-    return cast(LanesTogether, importlib.import_module("hpgraph.kernels.lanes.cuda_together"))
-
-
-def joint_relaxation(device: str) -> JointRelaxation:
-    """The kernels that relax many lanes together."""
-    return cast(JointRelaxation, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_relax"))
-
-
-def windows(device: str) -> Windows:
-    """The kernels of products over windows, for topology that is not in memory."""
-    return cast(Windows, importlib.import_module(f"hpgraph.kernels.out_of_core.{normalize_device(device)}"))
+    """The kernels by which several devices share the searches of many lanes; the CPU has none."""
+    return None if normalize_device(device) == "cpu" else _room("lanes.cuda_together")(device)
 
 
 def divided_sweeps(device: str) -> DividedSweeps | None:
-    """What sweeps over the shards of several devices."""
-    if normalize_device(device) == "cpu":
-        return None
-    module = importlib.import_module("hpgraph.kernels.sweep.cuda_divided")
-    return cast(DividedSweeps, module.divided_sweeps)
-
-
-def joint_ranks(device: str) -> JointRanks:
-    """The kernels of one step of ranks in many lanes."""
-    return cast(JointRanks, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_ranks"))
-
-
-def similarity(device: str) -> Similarity:
-    """The kernels that compare rows."""
-    return cast(Similarity, importlib.import_module(f"hpgraph.kernels.similarity.{normalize_device(device)}"))
-
-
-def sampling(device: str) -> Sampling:
-    """The kernels that draw neighbours and walk at random."""
-    return cast(Sampling, importlib.import_module(f"hpgraph.kernels.sampling.{normalize_device(device)}"))
-
-
-def layouts(device: str) -> Layout:
-    """The kernels that lay out graphs."""
-    return cast(Layout, importlib.import_module(f"hpgraph.kernels.layout.{normalize_device(device)}"))
+    """What sweeps over the shards of several devices; the CPU has none."""
+    return None if normalize_device(device) == "cpu" else _room("sweep.cuda_divided")(device).divided_sweeps

@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
+from benchmarks import cluster_cost as cost
 from hpgraph.algorithms.distances import SingleDistances
 from hpgraph.algorithms.levels import Tree
-from hpgraph.cluster import cost
 from tests.cluster.conftest import matrix_of, on_each_device, sparse_graph
 
 

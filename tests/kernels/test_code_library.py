@@ -52,6 +52,15 @@ def test_a_part_has_no_machine_code_and_what_calls_it_does() -> None:
     assert numba.njit(lambda function, values: weighed(function, values, 2))(function, values) == 8.0
 
 
+def test_numba_itself_makes_machine_code_of_a_part() -> None:
+    """Were this to fail, Numba's own libraries would do: drop libraries of `hpgraph.core.patches`."""
+    inner = numba.njit(lambda a: a + 2)
+    outer = numba.njit(lambda a: inner(a))
+    assert outer(1) == 3
+    (kernel,), (one,) = libraries(outer), libraries(inner)
+    assert any(kernel.codegen._engine.is_symbol_defined(defined.name) for defined in one.get_defined_functions())
+
+
 def halvings(a):
     return 0 if a < 2 else 1 + halvings(a // 2)
 

@@ -16,16 +16,15 @@ def test_kernels_compile(arch):
 
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
-@pytest.mark.parametrize("split", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 31, 1024, 9000])
-def test_bins_hold_their_rows_in_order(rows, split, device):
+def test_bins_hold_their_rows_in_order(rows, device):
     import cupy
 
     rng = np.random.default_rng(rows)
     lengths = rng.choice([0, 1, 4, 5, 16, 17, 32, 33, 128, 129, 1024, 1025, 5000], rows)
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    found = row_bins.make_bins(cupy.asarray(indptr), split)
-    long = lengths > 1024 if split else np.zeros(rows, bool)
+    found = row_bins.make_bins(cupy.asarray(indptr))
+    long = lengths > 1024
     expected = [
         np.flatnonzero((lengths > low) & (lengths <= high) & ~long)
         for low, high in ((128, 1 << 40), (32, 128), (16, 32), (4, 16), (-1, 4))

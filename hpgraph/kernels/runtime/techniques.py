@@ -15,7 +15,7 @@ from types import MappingProxyType
 _NAMES = (
     "adaptive_buckets", "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit",
     "early_termination", "fused_supersteps", "group_by", "heavy_pieces", "host_takeover", "hyb", "joint_frontier",
-    "lane_refill", "local_block", "row_splitting", "row_stretches", "short_queues", "multi_gpu",
+    "lane_refill", "local_block", "row_stretches", "short_queues", "multi_gpu",
     "triangle_filters",
 )  # fmt: skip
 
@@ -65,8 +65,6 @@ class Techniques:
         warp.
     local_block : bool
         CUDA. Supersteps of few vertices and arcs are one block's alone, without a barrier of the grid.
-    row_splitting : bool
-        CUDA. Rows of more than 1,024 entries are cut in pieces that several warps take, rather than given to one.
     row_stretches : bool
         CUDA. Whole products over CSR go by stretches of equally many entries where that is predicted to pay, rather
         than by rows.

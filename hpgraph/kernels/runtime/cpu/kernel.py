@@ -22,10 +22,10 @@ from numba.core.serialize import dumps
 from numba.extending import is_jitted
 
 from hpgraph.core import cache_folder
+from hpgraph.core.patches import applies, libraries, quick_lookups
 from hpgraph.kernels.runtime.cpu import compilation
-from hpgraph.kernels.runtime.cpu.lookups import quick_lookups
 from hpgraph.kernels.runtime.cpu.passes import PartCompiler
-from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary, libraries
+from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary
 
 
 def njit(
@@ -65,9 +65,10 @@ class KernelCompiler(PartCompiler):
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile for the types that this compiler was made for."""
         codegen = self.state.targetctx.codegen()
-        self.state.library = KernelLibrary(codegen, func.__qualname__)
-        self.state.library.enable_object_caching()
-        with libraries(codegen, InnerLibrary), quick_lookups(self.state.targetctx):
+        if applies("libraries"):
+            self.state.library = KernelLibrary(codegen, func.__qualname__)
+            self.state.library.enable_object_caching()
+        with libraries(codegen, InnerLibrary), quick_lookups():
             return super().compile_extra(func)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import errors, event, types
+from numba.core import types
 from numba.core.analysis import dead_branch_prune
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
@@ -13,7 +13,7 @@ from numba.core.typed_passes import InlineOverloads, NopythonRewrites, ParforFus
 from numba.core.untyped_passes import DeadBranchPrune, InlineClosureLikes
 from numba.parfors.parfor import simplify_parfor_body_CFG
 
-from hpgraph.kernels.runtime.cpu.lookups import Options
+from hpgraph.core.patches import applies
 from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
 
 # Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
@@ -69,32 +69,14 @@ class LoopBodies(FunctionPass):  # type: ignore[misc]
 _INSTEAD = {DeadBranchPrune: PruneBranches, ParforFusionPass: LoopBodies}
 
 
-class Passes(PassManager):  # type: ignore[misc]
-    """Numba's passes one after the other, without events, timers, printing and checks of the passes themselves."""
-
-    def _runPass(self, index: int, pss: Any, internal_state: Any) -> None:
-        if event._registered["numba:run_pass"] or self._print_before or self._print_after or self._print_wrap:
-            super()._runPass(index, pss, internal_state)
-            return
-        pss.analysis = self._analysis
-        with errors.new_error_context("Pass {name}", name=pss.name()):  # type: ignore[attr-defined]
-            pss.run_initialization(internal_state)
-            pss.run_pass(internal_state)
-            pss.run_finalizer(internal_state)
-
-
 class PartCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler, for kernels and for functions that other compiled functions call."""
 
     library: type[InnerLibrary] = LinkedLibrary
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self.state.flags = Options(self.state.flags)
-
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile for the types that this compiler was made for."""
-        if self.state.library is None:
+        if self.state.library is None and applies("libraries"):
             self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
             self.state.library.enable_object_caching()
         return super().compile_extra(func)
@@ -102,7 +84,7 @@ class PartCompiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """Numba's usual passes, but for the unused ones."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes = Passes(usual.pipeline_name)
+        passes = PassManager(usual.pipeline_name)
         passes.passes = [(_INSTEAD.get(each, each), what) for each, what in usual.passes if each not in _UNUSED]
         passes.finalize()
         return [passes]

@@ -28,6 +28,7 @@ import numba
 
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError
+from hpgraph.core.patches import replace_parallel_for
 from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
 from hpgraph.kernels.runtime.cpu.machine_code import alone, run_in_parallel
 from hpgraph.semiring.stop import WHY, run
@@ -78,11 +79,7 @@ def layer() -> str:
 @functools.cache
 def _layer() -> str:
     name = layer()
-    from llvmlite import binding
-
-    # Kernels are linked after this, and find ours under the name.
-    library = binding.address_of_symbol("numba_parallel_for")
-    binding.add_symbol("numba_parallel_for", run_in_parallel(library))
+    replace_parallel_for(run_in_parallel)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
     return name

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core import cache_folder, work_clock
+from hpgraph.core import cache_folder, patches, work_clock
 from hpgraph.core.config import config
-from hpgraph.kernels.runtime.cuda.machine_code import MENDS
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
 from hpgraph.semiring.cuda import LinkedCode
@@ -121,10 +120,11 @@ def load(
 
 @functools.cache
 def _translation() -> bytes:
-    """What Python functions mean on the GPU: numba-cuda, and the module that mends it."""
+    """What Python functions mean on the GPU: numba-cuda, and the modules that complete it."""
     lto = importlib.util.find_spec("hpgraph.semiring.lto")
     assert lto is not None and lto.origin is not None
-    return importlib.metadata.version("numba-cuda").encode() + Path(lto.origin).read_bytes()
+    ours = (Path(file).read_bytes() for file in (lto.origin, patches.__file__))
+    return b"".join((importlib.metadata.version("numba-cuda").encode(), *ours))
 
 
 def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str) -> str:
@@ -136,7 +136,7 @@ def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], n
         *(name.encode() for name in names),
         arch.encode(),
         compiler_version().encode(),
-        MENDS,
+        repr(patches.PATCHES["CS2R"][:3]).encode(),
         *((_translation(),) if any(isinstance(code, LinkedCode) for code in ltoir) else ()),
     )
     digest = hashlib.sha256()

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from hpgraph.core.errors import CompileError, MissingExtraError
-from hpgraph.kernels.runtime.cuda.machine_code import mended
+from hpgraph.core.patches import mended
 from hpgraph.semiring.cuda import LinkedCode
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -64,7 +64,7 @@ def build(
             )
             compiled = linker.link("cubin")
     symbols = {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mangled.items()}
-    return mended(bytes(compiled.code), arch), symbols
+    return mended(bytes(compiled.code), arch, _maker(bool(ltoir))), symbols
 
 
 @functools.cache
@@ -116,6 +116,13 @@ def compiler_version() -> str:
         return ".".join(str(part) for part in nvrtc.getVersion())
     except (ImportError, RuntimeError):
         return "unknown"
+
+
+def _maker(linked: bool) -> tuple[int, ...]:
+    """Version of the library that makes machine code, as it says itself: nvJitLink of what is linked, NVRTC else."""
+    from cuda.bindings import nvjitlink, nvrtc
+
+    return tuple(nvjitlink.version()) if linked else tuple(nvrtc.nvrtcVersion()[1:])
 
 
 def _cuda_core() -> ModuleType:

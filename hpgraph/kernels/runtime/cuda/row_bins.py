@@ -15,14 +15,12 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.runtime.techniques import techniques
 
 # Entries of a piece of a long row, threads of a block: as in spmv.cuh.
 PIECE = 1024
 BLOCK = 256
 # The bins: how many lanes share a row, and the most entries that it may have.
 LANES = ((32, PIECE), (16, 128), (8, 32), (4, 16), (1, 4))
-_UNBOUNDED = np.iinfo(np.int64).max
 # Rows that a warp bins, as in row_bins.cuh; the bins' numbers, counted from 1, with that of long rows; and the kernels.
 BINNED = 1024
 KINDS = range(1, len(LANES) + 2)
@@ -73,7 +71,7 @@ def address(array: Any) -> int:
     return 0 if array is None else int(array.data.ptr)
 
 
-def make_bins(indptr: Any, split: bool = True) -> Bins:
+def make_bins(indptr: Any) -> Bins:
     """Bin the rows that `indptr` delimits.
 
     Waits for the device: the sizes of the bins must reach the host. Takes 4 bytes a row and 8 for every 1024 entries.
@@ -83,8 +81,7 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
     import cupy
 
     rows = len(indptr) - 1
-    longest = PIECE if split else _UNBOUNDED
-    ends = struct(longest, *(most for _, most in LANES[1:]))
+    ends = struct(*(most for _, most in LANES))
     module = load("row_bins.cuh", names=KERNELS, title="rows by their length")
     counting, listing, add_up, count_pieces, list_pieces = (module.function(name) for name in KERNELS)
     grid, block = (max(1, -(-rows // (BINNED * BLOCK // 32))),), (BLOCK,)
@@ -114,14 +111,7 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
     )
 
 
+@attached
 def bins(rows: CSR | HYB) -> Bins:
     """The bins of a matrix's rows, or of the tail of a HYB, worked out once."""
-    found, split = _found(rows), techniques.row_splitting
-    if split not in found:
-        found[split] = make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr, split)
-    return found[split]
-
-
-@attached
-def _found(rows: CSR | HYB) -> dict[bool, Bins]:
-    return {}
+    return make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr)

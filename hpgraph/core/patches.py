@@ -1,0 +1,323 @@
+"""Changes to other projects' code at run time, all of them here, each for the versions that it was written for.
+
+Whether one applies is asked of `importlib.metadata`, or of the library itself, when it is needed. Under other versions
+the project's own code runs as it is. `PATCHES` says of each what it is for, what it gains and what would make it
+superfluous upstream; tests/kernels/test_patches.py tells when a patch no longer does anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.metadata
+import math
+import re
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Patch(NamedTuple):
+    """What a patch is for: versions from ``first`` on, those from ``end`` on not, and its worth.
+
+    ``end``: None where no version is known, or likely, to do without it and it holds to what upstream documents.
+    """
+
+    distribution: str
+    first: tuple[int, ...]
+    end: tuple[int, ...] | None
+    gain: str
+    upstream: str
+
+    def is_for(self, version: tuple[int, ...]) -> bool:
+        """Whether it is for a version."""
+        return self.first <= version and (self.end is None or version < self.end)
+
+
+_NUMBA = "numba", (0, 61), (0, 69)
+_NUMBA_CUDA = "numba-cuda", (0, 30), (0, 31)
+
+PATCHES = {
+    "calls": Patch(
+        *_NUMBA,
+        "13 % of the processor time to compile the kernels of bfs, pagerank, sssp and connected_components",
+        "Numba, BaseFunction.get_call_type: tries the templates of an operator for each call anew, with and without "
+        "literals, four times of five for types that it has just found",
+    ),
+    "libraries": Patch(
+        *_NUMBA,
+        "40 % of the processor time to compile the same",
+        "Numba, JITCodeLibrary: makes machine code of each function beside its copies in all callers",
+    ),
+    "threads": Patch(
+        *_NUMBA,
+        "pool threads stop with their run, by Ctrl-C or an exception, and a forked child runs loops in one thread",
+        "Numba, numba_parallel_for: has no hook for what a pool thread does before its share of a loop",
+    ),
+    "architecture": Patch(
+        *_NUMBA_CUDA,
+        "functions that numba-cuda has in Python, as the view of a number, compile without that GPU",
+        "numba-cuda, CUDADispatcher.compile_device: compiles for the GPU present, whatever its caller is compiled for",
+    ),
+    "ufuncs": Patch(
+        *_NUMBA_CUDA,
+        "np.sqrt, np.exp and others in functions of a user, which fail to compile without",
+        "numba-cuda, ufunc_db: types NumPy functions for which it has no code",
+    ),
+    "extremes": Patch(
+        "numba-cuda", (0, 30), None,
+        "min and max of NaN as in Python and on the CPU; given by lower_builtin, which numba-cuda documents",
+        "numba-cuda, cudaimpl: lowers min and max to libdevice's, which pass over a NaN",
+    ),
+    "CS2R": Patch(
+        "NVRTC or nvJitLink", (13, 0), (13, 4),
+        "right sums: of rows of one entry a few in a hundred came out 0, other ones in each run",
+        "CUDA's compiler for sm_90: what CS2R clears may be read a cycle too early behind a predicated write",
+    ),
+}  # fmt: skip
+
+
+def applies(name: str) -> bool:
+    """Whether a patch is for the version that is installed."""
+    return PATCHES[name].is_for(_installed(PATCHES[name].distribution))
+
+
+@functools.cache
+def _installed(distribution: str) -> tuple[int, ...]:
+    try:
+        found = importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ()
+    return tuple(int(number) for number in re.findall(r"\d+", found)[:3])
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    usual = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, usual)
+
+
+# Numba: what calls mean, which it looks up again and again while it compiles.
+
+
+@contextlib.contextmanager
+def quick_lookups() -> Iterator[None]:
+    """Context manager: what calls mean to what is compiled inside the block is looked up once."""
+    if not applies("calls"):
+        yield
+        return
+    from numba.core.types import BaseFunction
+
+    with _replaced(BaseFunction, "get_call_type", found_once()):
+        yield
+
+
+_MAX_CALLS = 1 << 14
+
+
+@functools.cache
+def found_once() -> Callable[..., Any]:
+    """``BaseFunction.get_call_type``, which finds once what a call of a function of Numba's means for types."""
+    from numba.core.registry import cpu_target
+    from numba.core.targetconfig import ConfigStack
+    from numba.core.types import BaseFunction
+
+    search = BaseFunction.get_call_type
+    # Of a function and types, by identity, as each type is one object: the signature, the key of its implementation,
+    # and the objects, which must outlive their identity.
+    calls: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    # The options that some call was compiled under.
+    options: list[dict[str, Any]] = []
+
+    def options_number() -> int:
+        """Which of all options so far the function under way is compiled with."""
+        flags = ConfigStack.top_or_none()
+        values = {} if flags is None else flags._values
+        for number, known in enumerate(options):
+            if known == values:
+                return number
+        options.append(dict(values))
+        return len(options) - 1
+
+    def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or context is not cpu_target.typing_context:
+            return search(function, context, args, kws)
+        key = id(function), options_number(), *map(id, args)
+        found = calls.get(key)
+        if found is None:
+            signature = search(function, context, args, kws)
+            if len(calls) == _MAX_CALLS:
+                calls.clear()
+            found = calls[key] = signature, function.get_impl_key(signature), function, args
+        # Another call of the same function may have left another implementation here.
+        function._impl_keys[found[0].args] = found[1]
+        return found[0]
+
+    return get_call_type
+
+
+# Numba: machine code for kernels alone, threads.
+
+
+@contextlib.contextmanager
+def libraries(codegen: Any, kind: type) -> Iterator[None]:
+    """Context manager: what is compiled or read back inside the block is of this kind, Numba's own functions too.
+
+    ``kind``: a class of `hpgraph.semiring.code_library` for what only others call; Numba's own, inside such a block,
+    for a kernel found on disk that Python calls as well.
+    """
+    if not applies("libraries"):
+        yield
+        return
+    with _replaced(codegen, "_library_class", kind):
+        yield
+
+
+def replace_parallel_for(make: Callable[[int], int]) -> None:
+    """Have kernels that are linked from now on find another ``numba_parallel_for``.
+
+    ``make``: takes the address of Numba's and returns that of a function with the same parameters.
+    """
+    if applies("threads"):
+        from llvmlite import binding
+
+        name = "numba_parallel_for"
+        binding.add_symbol(name, make(binding.address_of_symbol(name)))
+
+
+# numba-cuda.
+
+_ONE_ARCHITECTURE = threading.RLock()
+
+
+@contextlib.contextmanager
+def for_architecture(arch: tuple[int, int]) -> Iterator[None]:
+    """Context manager, one thread at a time: what numba-cuda has in Python is compiled for an architecture."""
+    if not applies("architecture"):
+        yield
+        return
+    from numba.cuda import dispatcher
+
+    device = SimpleNamespace(compute_capability=arch)
+    with _ONE_ARCHITECTURE, _replaced(dispatcher, "get_current_device", lambda: device):
+        yield
+
+
+@functools.cache
+def complete_numba_cuda() -> None:
+    """Give numba-cuda the NumPy functions that it has no code for, and min and max Python's meaning."""
+    if applies("ufuncs"):
+        _complete_ufuncs()
+    if applies("extremes"):
+        _compare_as_python(min, "<")
+        _compare_as_python(max, ">")
+
+
+def _complete_ufuncs() -> None:
+    from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
+    from numba.cuda.np.ufunc_db import get_ufunc_info, get_ufuncs
+    from numba.cuda.ufuncs import ufunc_db
+
+    def loop(function: Any) -> Any:
+        def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return get_unary_impl_for_fn_and_ty(function, sig.args[0])(context, builder, sig, args)
+
+        return lower
+
+    known = ufunc_db()
+    for name in ("sqrt", "exp", "exp2", "expm1", "log1p", "floor", "ceil", "trunc", "fabs"):
+        lower = loop(getattr(math, name))
+        known.setdefault(getattr(np, name), {"f->f": lower, "d->d": lower})
+    for ufunc in get_ufuncs():  # Numba's loops for the CPU are plain arithmetic for most
+        known.setdefault(ufunc, get_ufunc_info(ufunc))
+
+
+def _compare_as_python(extreme: Any, comparison: str) -> None:
+    """The first of two floats, unless the second compares beyond it: a NaN that comes first stays."""
+    from numba import types
+    from numba.cuda.extending import lower_builtin
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        first, second = (
+            context.cast(builder, value, kind, sig.return_type) for value, kind in zip(args, sig.args, strict=True)
+        )
+        return builder.select(builder.fcmp_ordered(comparison, second, first), second, first)
+
+    for first in (types.float32, types.float64):
+        for second in (types.float32, types.float64):
+            lower_builtin(extreme, first, second)(lower)
+
+
+# CUDA's compilers: machine code for Hopper.
+
+# A register that CS2R clears can be read so many cycles later. The hardware does not wait for it by itself: each
+# instruction says how many cycles the next is held back. Where an instruction with a predicate writes the same register
+# in between, a compiler may leave only five, and the reader then finds what was there before: it depends on what other
+# warps do in those cycles.
+CYCLES = 6
+# An instruction is two words of 64 bits. The low one: twelve bits say which it is, and where its operands come from;
+# then a predicate, and bytes that name the registers it writes and reads. One more is named in the high word.
+_OPCODE, _CLEAR = 0xFFF, 0x805
+_PREDICATE, _ALWAYS = 12, 7
+_WRITTEN, _READ = 16, (24, 32)
+_HIGH_READ = 0
+# Of the high word: by how many cycles the next is held back, and a bit that goes with few of them.
+_HELD, _HELD_MAX, _SOON = 41, 15, 1 << 45
+
+
+def mended(cubin: bytes, arch: str, compiler: tuple[int, ...]) -> bytes:
+    """Machine code in which what CS2R clears, and a predicate writes, is read after `CYCLES` at the earliest.
+
+    ``compiler``: version of the library that made the machine code.
+    """
+    if arch not in ("sm_90", "sm_90a") or not PATCHES["CS2R"].is_for(compiler):
+        return cubin
+    found = bytearray(cubin)
+    for begin, end in _code(cubin):
+        words = np.frombuffer(found, np.uint64, (end - begin) // 8, begin).reshape(-1, 2)
+        hold_back(words)
+    return bytes(found)
+
+
+def hold_back(words: np.ndarray) -> None:
+    """Hold back instructions that would read a register too early, behind a predicated write.
+
+    ``words`` (uint64 array of shape (instructions, 2)): low and high words; changed in place.
+    """
+    for i in np.flatnonzero(words[:, 0] & np.uint64(_OPCODE) == _CLEAR).tolist():
+        cleared = int(words[i, 0]) >> _WRITTEN & 255
+        registers = (cleared, cleared + 1)
+        cycles, written = 0, False
+        for j in range(i, min(i + CYCLES, len(words) - 1)):
+            cycles += int(words[j, 1]) >> _HELD & _HELD_MAX
+            if cycles >= CYCLES:
+                break
+            low, high = (int(word) for word in words[j + 1])
+            read = (*(low >> place & 255 for place in _READ), high >> _HIGH_READ & 255)
+            if written and any(register in registers for register in read):
+                held = min((int(words[i, 1]) >> _HELD & _HELD_MAX) + CYCLES - cycles, _HELD_MAX)
+                kept = int(words[i, 1]) & ~(_HELD_MAX << _HELD | _SOON)
+                words[i, 1] = kept | held << _HELD
+                break
+            written |= low >> _PREDICATE & 7 != _ALWAYS and low >> _WRITTEN & 255 in registers
+
+
+def _code(cubin: bytes) -> list[tuple[int, int]]:
+    """Where the sections of machine code begin and end in an ELF file."""
+    (offset,) = struct.unpack_from("<Q", cubin, 0x28)
+    size, count, strings = struct.unpack_from("<HHH", cubin, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, offset + i * size) for i in range(count)]
+    names = headers[strings][4]
+    return [
+        (begin, begin + length)
+        for name, _, _, _, begin, length in headers
+        if cubin.startswith(b".text.", names + name)
+    ]
