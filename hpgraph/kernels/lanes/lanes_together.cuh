@@ -104,15 +104,15 @@ traverse_lanes_together(const Program program, const Program samples, const i64 
     // A test launch with one part checks whether the kernel can run.
     if (parts.count != share.parts) return;
     __shared__ BlockFlags flags;
-    MultiGpuBarrier multi_gpu_barrier(parts, launch, flags);
+    MultiGpuBarrier team_barrier(parts, launch, flags);
     GridBarrier barrier(&space.header->barrier);
-    Together<W> team{multi_gpu_barrier, share, fronts};
+    Together<W> team{team_barrier, share, fronts};
     // Clear the second frontier: bits that the last run left there would count as new.
     copy_words(nullptr, fronts.of[1][parts.me], n * W);
-    multi_gpu_barrier.meet([](Report&) {});
+    team_barrier.meet([](Report&) {});
     const Messages<Program, false> messages{program, samples, n};
     search_in_lanes<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
-    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = multi_gpu_barrier.lost;
+    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = team_barrier.lost;
 }
 
 }  // namespace hpgraph

@@ -57,7 +57,8 @@ class LaneFunctions(ProgramFunctions):
     def settle(self) -> Function:
         """``settle(state, v, at_v, message, world, step, received) -> bool``: `update` masked by `received`.
 
-        Returns whether v received without changing. Branch-free if `update` is, so that a loop over 64 consecutive vertices is vectorized.
+        Returns whether v received without changing. Branch-free if `update` is, so that a loop over 64 consecutive
+        vertices is vectorized.
         """
         old = "".join(f"old{i} = state[{i}][at_v]\n" for i in self._each)
         text, names = self._renewal([f"old{i}" for i in self._each])
