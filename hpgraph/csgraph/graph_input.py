@@ -69,6 +69,7 @@ def as_graph_input(csgraph: Any) -> GraphInput:
         as_matrix = _is_spmatrix(csgraph)
         if getattr(csgraph, "format", None) == "bsr":
             # What fills its blocks is no edge (SciPy 1.18).
+            check_places(csgraph)
             csgraph = csgraph.tocsr(copy=True)
             csgraph.eliminate_zeros()
         csr = CSR.from_scipy(csgraph, copy=False)

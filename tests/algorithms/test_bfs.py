@@ -206,7 +206,7 @@ def test_source_by_name(device):
         (-1, IndexError, r"source -1 is not in 0\.\.2"),
         (1.0, TypeError, "source must be a vertex id"),
         (True, TypeError, "source must be a vertex id"),
-        (None, TypeError, "source must be a vertex id"),
+        (None, TypeError, "source=... is needed"),
         ([0], TypeError, "source must be a vertex id"),
         ("a", ValueError, "names"),
     ],

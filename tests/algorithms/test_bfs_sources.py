@@ -125,7 +125,7 @@ def test_names_and_indices(device):
         ({"source": 0, "sources": [1]}, TypeError, "either source"),
         ({"sources": [0], "max_depth": -1}, ValueError, "max_depth"),
         ({"sources": [0, 1], "direction": "sideways"}, ValueError, "direction"),
-        ({}, TypeError, "source must be a vertex id"),
+        ({}, TypeError, "source=... is needed"),
     ],
 )
 def test_what_does_not_fit(arguments, error, says):

@@ -66,7 +66,7 @@ def test_bad_input(device):
     G = hpg.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0]).to(device)
     with pytest.raises(IndexError, match="sources"):
         hpg.sssp(G, sources=[0, 3])
-    with pytest.raises(TypeError, match="either source, one vertex, or sources"):
+    with pytest.raises(TypeError, match="either source=, one vertex, or sources=, several"):
         hpg.sssp(G)
     with pytest.raises(TypeError, match="either source"):
         hpg.sssp(G, 0, sources=[1])

@@ -158,7 +158,7 @@ def test_thin_searches_stay_on_one_device_and_say_so() -> None:
 
 
 def test_what_a_search_on_one_device_tells_of_the_next() -> None:
-    seen = multi_gpu.Supersteps(lambda: 10.0)
+    seen = multi_gpu.SuperstepHistory(lambda: 10.0)
     assert seen.arcs() == 0
     asked = []
 
@@ -201,7 +201,7 @@ def test_short_sweeps_are_not_worth_it() -> None:
 def test_what_stays_apart_need_not_travel() -> None:
     # Results of so many vertices take longer over the link than several devices save; but from one they take it, too.
     n, arcs_a_superstep = 1 << 24, 7 * 10**7
-    seen = multi_gpu.Supersteps(lambda: 1.0)
+    seen = multi_gpu.SuperstepHistory(lambda: 1.0)
     seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
     graph = SimpleNamespace(
         n_vertices=n, n_edges=8 * arcs_a_superstep, shards=[None, None], once=lambda name, build: seen

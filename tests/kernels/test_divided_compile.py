@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, message_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.structure import cuda_components, cuda_divided_components
-from hpgraph.kernels.superstep import cuda_joined
+from hpgraph.kernels.superstep import cuda as superstep
 from hpgraph.kernels.traversal import cuda as traversal
 from hpgraph.kernels.traversal import cuda_divided
 
@@ -56,7 +56,7 @@ def test_letters_lie_as_the_kernels_write_them() -> None:
 def test_messages_of_several_goes_are_joined() -> None:
     code = declarations_of(SingleDistances).code((np.dtype(np.float32),))
     program = cuda_program(code, None)
-    compiles("joined.cuh", program.prologue, program.ltoir, cuda_joined.JOIN, GENERATIONS[1])
+    compiles("joined.cuh", program.prologue, program.ltoir, superstep.JOIN_ALL, GENERATIONS[1])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles, translates
 
 import hpgraph as hpg
-from hpgraph.algorithms import bfs, distances, leaving, negative_cycle, pagerank
+from hpgraph.algorithms import bfs, distances, negative_cycle, out_strength, pagerank
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Parameter, Property, declared
 from hpgraph.kernels.relaxation import cuda as relaxation
@@ -136,7 +136,7 @@ def test_pagerank(program, dtype):
 @pytest.mark.parametrize(
     ("program", "dtypes"),
     [
-        (bfs.SmallestParent, ("int32",)), (distances.SmallestParent, ("int32", "float64")), (leaving.Leaving, ()),
+        (bfs.SmallestParent, ("int32",)), (distances.SmallestParent, ("int32", "float64")), (out_strength.Leaving, ()),
         (negative_cycle.Offer, ("float32", "float32")), (negative_cycle.Offerer, ("float64", "float64")),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ class Structure(Protocol):
     def transpose(self, csr: CSR, /) -> CSR:
         """The same matrix by columns."""
 
-    def is_symmetric(self, csr: CSR, /) -> bool:
+    def is_symmetric(self, csr: CSR) -> bool:
         """Whether a square matrix is canonical and equals its transpose, values included; NaN equals NaN."""
 
     def components(self, arcs: CSR, symmetric: bool) -> Any:
