@@ -1,11 +1,11 @@
-"""What Numba looks up again and again while it compiles, made cheap to look up: a fifth of the time to compile.
+"""Caches for Numba's repeated lookups during compilation: they save a fifth of the time to compile.
 
-It asks what has been registered since it last asked whenever it reads the fields of an array, twenty times a function.
-It keeps implementations under the options of whoever calls, which it compares as dicts made for the purpose. It tries
-one template of an operator after another, with and without literals, wherever a function adds two integers or reads an
-array: four of five times what has just been found. It lists the variables of each instruction ten times, comparing all
-that an instruction holds with five classes. It has LLVM read a module for the size of a type. And it makes two events
-of each call into LLVM, heard or not.
+Numba looks for new registrations whenever it reads the fields of an array, twenty times a function. It keys
+implementations by the options of the caller, which it compares as temporary dicts. It tries one template of an operator
+after another, with and without literals, for each addition of two integers or read of an array: four of five times with
+the result just found. It lists the variables of each instruction ten times, comparing all that an instruction holds
+with five classes. It has LLVM parse a module for the size of a type. And it makes two events of each call into LLVM,
+whether there is a listener or not.
 """
 
 from __future__ import annotations
@@ -191,9 +191,9 @@ def _list_variables(instruction: Any, held: Any) -> list[Any]:
 
 @contextlib.contextmanager
 def _without_events_of_llvm() -> Iterator[None]:
-    """LLVM's lock is taken and left without events, unless somebody listens to them.
+    """Acquire and release LLVM's lock without events, unless they have a listener.
 
-    Each dispatcher that compiles does, to time itself: nobody here asks what it measured.
+    Each dispatcher that compiles is one, to time itself: these times are not used here.
     """
     if any(type(listener) is not event.TimingListener for listener in event._registered["numba:llvm_lock"]):
         yield

@@ -1,10 +1,10 @@
-"""Machine code as the compiler leaves it, mended where it reads a register too early.
+"""Patches machine code that reads a register too early (a compiler bug).
 
-On Hopper a register that CS2R clears can be read six cycles later. The hardware does not wait for it by itself: each
-instruction says how many cycles the next is held back. Where an instruction with a predicate writes the same register
-in between, compilers of CUDA 13.0 to 13.3 may leave only five, and who reads then finds what was there before. That
-depends on what other warps do in those cycles: of sums over rows of one entry a few in a hundred came out 0, other ones
-in each run. So such a register is given its six cycles here. Where they are there already, nothing changes.
+On Hopper a register that CS2R clears can be read six cycles later. The hardware has no interlock for it: each
+instruction encodes how many cycles the next is stalled. If a predicated instruction writes the same register in
+between, compilers of CUDA 13.0 to 13.3 may leave only five, and a read then gets the old value. That depends on the
+other warps in those cycles: of sums over rows of one entry a few in a hundred were 0, different ones in each run. Here
+the stall is raised to six cycles where it is shorter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 ARCHITECTURES = ("sm_90", "sm_90a")
 CYCLES = 6
-# What is mended, as a part of the names under which machine code is kept.
+# Identifies the patch in the names under which machine code is cached.
 MENDS = b"CS2R, a predicated write, read after 6 cycles"
 # An instruction is two words of 64 bits. The low one: twelve bits say which it is, and where its operands come from;
 # then a predicate, and bytes that name the registers it writes and reads. One more is named in the high word.
@@ -39,7 +39,7 @@ def mended(cubin: bytes, arch: str) -> bytes:
 
 
 def hold_back(words: np.ndarray) -> None:
-    """Hold back who would read a register too early, behind a write that a predicate may keep from happening.
+    """Raise the stall before a read of a register that follows a CS2R and a predicated write of it.
 
     ``words`` (uint64 array of shape (instructions, 2)): low and high words; changed in place.
     """

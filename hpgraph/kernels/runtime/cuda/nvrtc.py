@@ -50,7 +50,7 @@ def translate_only(
 def build(
     source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str, checks: str
 ) -> tuple[bytes, dict[str, str]]:
-    """Machine code, and what the linker calls each kernel."""
+    """Machine code, and each kernel's symbol."""
     compiled = _translated(source, prologue, names, arch, checks, bool(ltoir))
     mangled = compiled.symbol_mapping
     if ltoir:
