@@ -181,7 +181,7 @@ def divided_sweeps(
     properties that messages depend on.
     """
     if "target" not in ignored(code):
-        return "messages depend on who gathers them"
+        return "messages depend on the vertex that gathers them"
     if len(shards) > MAX_OTHERS + 1:
         return f"there are more than {MAX_OTHERS + 1} shards"
     made = sweep_program(code, stop)

@@ -133,7 +133,7 @@ def _cuda_core() -> ModuleType:
 def _translated(source: str, prologue: str, names: Sequence[str], arch: str, checks: str, link: bool) -> Any:
     """What NVRTC makes: machine code, or LTO-IR to be linked."""
     if not names:
-        raise ValueError("names must list at least one kernel: a template nobody names leaves no machine code")
+        raise ValueError("names must list at least one kernel: a template that is not named leaves no machine code")
     texts(source, prologue)
     core = _cuda_core()
     options = core.ProgramOptions(
