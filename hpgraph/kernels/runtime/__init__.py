@@ -1,4 +1,4 @@
-"""What the kernels of all rooms share: how a vertex program becomes code, threads, compilers, launches."""
+"""Shared by all kernels: code generation for vertex programs, threads, compilers, launches."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, Protocol
 
 
 class Runtime(Protocol):
-    """What either backend offers besides kernels."""
+    """Interface of a backend besides kernels."""
 
     def interruptible(self) -> AbstractContextManager[None]:
-        """Within it, Ctrl-C ends the kernels that run."""
+        """Context manager in which Ctrl-C stops running kernels."""
 
     def in_python(self) -> AbstractContextManager[None]:
-        """Within that, it is Python's again, for what may take long and is no kernel."""
+        """Context manager inside `interruptible` in which Python handles Ctrl-C, for long work outside kernels."""
 
     def minimum_at(self, target: Any, at: Any, values: Any) -> None:
-        """``target[at] = min(target[at], values)``, where places may come several times."""
+        """``target[at] = min(target[at], values)``; indices may repeat."""
 
     def rescale(self, values: Any, factor: float, before: Any) -> float:
-        """``values *= factor``, and the sum of all |values - before|; on a GPU waits for it."""
+        """``values *= factor``; returns the sum of all |values - before|; on a GPU waits for it."""

@@ -1,4 +1,4 @@
-"""What is worked out from a container once and kept beside it for as long as it lives."""
+"""Values computed once from a container and cached for its lifetime."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
         except KeyError:
             made = make(container)
             with lock:
-                # Another thread may have been faster; all get the same one.
+                # All threads get the value that was stored first.
                 return kept.setdefault(container, made)
 
     return get

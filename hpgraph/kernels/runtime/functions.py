@@ -17,7 +17,7 @@ from hpgraph.semiring.function import Function
 def unpack(names: list[str]) -> str:
     """The left side of an assignment from a function of the program; the compiler refuses a tuple of another length.
 
-    To add the empty tuple refuses a list, whose length would be looked at only when the kernel runs.
+    Adding the empty tuple rejects a list, whose length would be checked only at run time.
     """
     return f"{names[0]} =" if len(names) == 1 else f"{', '.join(names)} = () +"
 
@@ -31,7 +31,7 @@ class ProgramFunctions:
 
     @cached_property
     def on_copies(self) -> ProgramFunctions:
-        """The same where `update` and `aggregate` are given copies of the vertex's properties."""
+        """The same, with `update` and `aggregate` over copies of the vertex's properties."""
         return type(self)(self.code, own="0")
 
     def _vertex(self, id_: str) -> str:
@@ -39,7 +39,7 @@ class ProgramFunctions:
         return self._vertex_of(id_, self._values(place))
 
     def _values(self, place: str) -> list[str]:
-        """The properties of the vertex whose values lie at a place."""
+        """The properties of the vertex at index `place`."""
         return [f"state[{i}][{place}]" for i in self._each]
 
     def _writes(self) -> str:
@@ -51,7 +51,7 @@ class ProgramFunctions:
         return "".join(f"\nnew{i} = cast{i}(new{i})" for i in self._each)
 
     def _differs(self, old: list[str]) -> str:
-        """Whether new0, new1, ... are changes. A value that turns into NaN is none: it differs from itself for ever."""
+        """Whether new0, new1, ... are changes. A NaN is not: it would count as a change each time."""
         return " | ".join(f"(new{i} != {old[i]}) & (new{i} == new{i})" for i in self._each)
 
     def _vertex_of(self, id_: str, values: list[str]) -> str:
@@ -66,7 +66,7 @@ class ProgramFunctions:
         return "World(step" + "".join(f", world[{i}]" for i in range(len(self.code.parameters))) + ")"
 
     def _now(self, function: Callable[..., Any], count: int) -> str:
-        """The world, as a further argument of a function that takes one beside so many others: out of its cells."""
+        """The world, read from its cells, as a further argument if the function takes one beside `count` others."""
         if not self.code.takes_world(function, count):
             return ""
         first = self.code.first_cell
@@ -88,7 +88,7 @@ class ProgramFunctions:
 
     @cached_property
     def offer(self) -> Function:
-        """`gather`, or the monoid's identity where `edge_cond` lets no message through."""
+        """`gather`, or the monoid's identity if `edge_cond` is false."""
         if self.code.edge_cond is None:
             return self.gather
         return self.code.wrap(
@@ -143,26 +143,26 @@ class ProgramFunctions:
     def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
         """Text that makes new0, new1, ... of a vertex's `old` properties, and `changed`; and what it refers to.
 
-        A vertex sends next where it `changed`: where a property did, unless the program says so itself.
+        A vertex is active next if it `changed`: if a property did, unless the program defines `sends`.
         """
         code = self.code
         new = [f"new{i}" for i in self._each]
         names: dict[str, Any] = {}
         if code.update is None:
-            # Of two messages "any" may be either: the new one, which is what a vertex then shows to have received.
+            # "any" may choose either of two messages: the new one, so that the vertex shows it has received.
             body = "new0 = message"
             if not code.reduce.ends_on_anything:
                 body = f"new0 = reduce(message_type({old[0]}), message)"
                 names = {"reduce": self.reduce.python, "message_type": code.message.type}
         else:
-            heard = "" if code.updates_alone else ", message" if code.pair is None else ", key, payload"
-            world = f", {self._world}" if code.takes_world(code.update, 1 + heard.count(",")) else ""
-            body = f"{unpack(new)} update({self._vertex_of('v', old)}{heard}{world})"
+            message = "" if code.updates_alone else ", message" if code.pair is None else ", key, payload"
+            world = f", {self._world}" if code.takes_world(code.update, 1 + message.count(",")) else ""
+            body = f"{unpack(new)} update({self._vertex_of('v', old)}{message}{world})"
             names = {"update": code.update}
             if code.pair is not None:
                 body = f"key, payload = unpack(message)\n{body}"
                 names["unpack"] = code.pair.unpack
-        # What is stored is what was compared: a result is first rounded to the property's type.
+        # A result is rounded to the property's type before it is compared and stored.
         casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
         rounds = self._rounds()
         if code.sends is not None:
@@ -192,7 +192,7 @@ class ProgramFunctions:
         return self.code.wrap("tally_at", parameters, f"{text}\nreturn ({numbers})", **names)
 
     def _contribution(self, now: list[str]) -> tuple[str, list[str], dict[str, Any]]:
-        """Text that works out what a vertex adds to the sums, the names it gives the parts, and what it refers to."""
+        """Text that computes a vertex's contribution to the sums, the names of its parts, and what it refers to."""
         code = self.code
         if code.aggregate is None:
             return "", [], {}
@@ -204,12 +204,12 @@ class ProgramFunctions:
 
     @property
     def replies(self) -> tuple[Function | None, Function | None]:
-        """What a vertex hears from an arc that leaves it, and from which: functions as `gather` and `edge_cond`."""
+        """Reply of an arc to its source, and whether it replies: functions as `gather` and `edge_cond`."""
         return None, None
 
     @cached_property
     def heard(self) -> Function | None:
-        """A reply as a product by rows of out-arcs takes it; None where no edge replies."""
+        """`gather` of a product by rows of out-arcs that collects replies; None if no edge replies."""
         return None
 
     @cached_property
@@ -221,5 +221,5 @@ class ProgramFunctions:
 
 @lru_cache(maxsize=256)
 def functions_of(code: ProgramCode) -> ProgramFunctions:
-    """The functions of a program; made once."""
+    """The functions of a program; cached."""
     return (code.functions_type or ProgramFunctions)(code)

@@ -1,7 +1,7 @@
-"""Switches for what makes the kernels fast, so that each technique can be left out and its worth measured.
+"""Switches for the kernels' optimizations, so that the effect of each can be measured.
 
-``hpgraph.techniques`` is the one `Techniques` object. Everything is on. Answers do not depend on
-it, except for the rounding of floating-point sums.
+``hpgraph.techniques`` is the one `Techniques` object. Everything is on by default. Results do not depend on it, except
+for the rounding of floating-point sums.
 """
 
 from __future__ import annotations
@@ -29,51 +29,51 @@ class Techniques:
     Attributes
     ----------
     adaptive_buckets : bool
-        CUDA. Buckets of a search for shortest paths widen while they repeat little work and narrow where they repeat
-        much, rather than keep the width they begin with.
+        CUDA. Buckets of a search for shortest paths widen while they repeat little work and narrow if they repeat much,
+        rather than keep their initial width.
     arc_batches : bool
-        CUDA. Each lane of a traversal's push has several arcs under way at once, rather than one.
+        CUDA. Each lane of a traversal's push has several arcs in flight, rather than one.
     captured_graph : bool
-        CUDA. Supersteps over all vertices, as of PageRank, replay a captured CUDA graph, rather than being launched.
+        CUDA. Supersteps over all vertices, as of PageRank, replay a captured CUDA graph, rather than launch kernels.
     column_blocks : bool
-        CUDA. Whole products go by blocks of columns, whose part of the vector lies in shared memory, where that is
-        predicted to pay.
+        CUDA. Whole products go by blocks of columns, whose part of the vector is in shared memory, if that is predicted
+        to be faster.
     degree_order : bool
-        CUDA. Triangles are counted along arcs to higher degree where that is predicted to pay, rather than to higher
+        CUDA. Triangles are counted along arcs to higher degree if that is predicted to be faster, rather than to higher
         ids.
     early_exit : bool
-        CUDA. A vertex that pulls in a traversal stops at the first active in-neighbour, rather than looking at all.
+        CUDA. A vertex that pulls in a traversal stops at the first active in-neighbour, rather than examine all.
     early_termination : bool
-        A vertex that pulls in a traversal of many lanes stops once every lane that still listens has heard, rather than
-        looking at all its in-neighbours.
+        A vertex that pulls in a multi-source traversal stops once it has a message from every source that has not
+        reached it, rather than examine all its in-neighbours.
     fused_supersteps : bool
         CUDA. Supersteps over all vertices update a vertex in the kernel that completes its message, rather than in one
         of its own.
     group_by : bool
-        More searches than run at once are put together by the hubs that they soon reach, rather than as they come.
+        If there are more searches than run at once, they are grouped by the hubs that they soon reach, rather than in
+        order.
     heavy_pieces : bool
-        CUDA. In a traversal, vertices of more than 256 arcs are cut into pieces that many warps share.
+        CUDA. In a traversal, vertices of more than 256 arcs are divided into pieces that many warps share.
     host_takeover : bool
-        CUDA. A search whose frontiers stay thin for thousands of supersteps goes on on the CPU, once as much time went
-        into them as moving there takes.
+        CUDA. A search whose frontiers stay thin for thousands of supersteps continues on the CPU, once these have taken
+        as much time as the transfer.
     hyb : bool
         CUDA. Pulls read HYB, rather than CSR; of a `Matrix` whose format is "auto", its first product decides.
     joint_frontier : bool
-        Lanes of a traversal share one frontier while they meet in it, rather than being searched each by itself.
+        Searches from many sources share one frontier while theirs overlap, rather than run separately.
     lane_refill : bool
-        CUDA. A lane that is done with its vertex in a traversal's pull takes the next, rather than waiting for its
-        warp.
+        CUDA. A lane that is done with its vertex in a traversal's pull takes the next, rather than wait for its warp.
     local_block : bool
-        CUDA. Supersteps of few vertices and arcs are one block's alone, without a barrier of the grid.
+        CUDA. Supersteps of few vertices and arcs run on one block, without a grid barrier.
     row_stretches : bool
-        CUDA. Whole products over CSR go by stretches of equally many entries where that is predicted to pay, rather
+        CUDA. Whole products over CSR go by ranges of equally many entries if that is predicted to be faster, rather
         than by rows.
     short_queues : bool
-        CUDA. Each vertex of a traversal's frontier has lanes of its own where there are enough, rather than arcs that
-        are dealt to lanes.
+        CUDA. Each vertex of a traversal's frontier has a group of lanes if there are enough, rather than arcs that are
+        distributed over the warp.
     multi_gpu : bool
-        CUDA. Traversals and relaxations of a graph on several GPUs run in kernels that meet without the
-        host where that is predicted to pay, rather than on the first GPU or superstep by superstep.
+        CUDA. Traversals and relaxations of a graph on several GPUs run in kernels that synchronize without the host if
+        that is predicted to be faster, rather than on the first GPU or superstep by superstep.
     triangle_filters : bool
         CUDA. Neighbours are looked up in bit filters in shared memory, rather than by binary search alone.
 
@@ -149,7 +149,7 @@ class Techniques:
 
 
 def _current(name: str) -> str:
-    """The name of a technique today, where it was renamed."""
+    """The current name of a technique that was renamed."""
     if name in _RENAMED:
         warnings.warn(f"the technique {name} is called {_RENAMED[name]} now", DeprecationWarning, stacklevel=3)
     return _RENAMED.get(name, name)

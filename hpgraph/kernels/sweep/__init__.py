@@ -1,4 +1,4 @@
-"""Sweeps: every vertex sends and is updated, product, update and sums in one pass (PageRank and its kin)."""
+"""Sweeps: supersteps over all vertices with product, update and sums in one pass (PageRank and similar programs)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Swept(NamedTuple):
-    """How a run of sweeps went.
+    """Outcome of a run of sweeps.
 
     Attributes
     ----------
     stopped : bool
         Whether the program ended, rather than reaching the limit.
     sums : float64 array
-        Those of the last superstep.
+        Sums of the last superstep.
     nanoseconds : int64 array
         Time of each superstep.
     """
@@ -32,7 +32,7 @@ class Swept(NamedTuple):
 
 
 class Sweep(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def sweeps(
         self,
@@ -43,14 +43,14 @@ class Sweep(Protocol):
         stop: Callable[..., Any] | None,
         limit: int,
     ) -> Swept | str:
-        """Run supersteps over all vertices of a program without `cond`; or say why that cannot be.
+        """Run supersteps over all vertices of a program without `cond`; or return the reason why not.
 
-        `world` has the parameters, then the sums, which are made anew; `stop` is the program's `converged`.
+        `world` has the parameters, then the sums, which are recomputed; `stop` is the program's `converged`.
         """
 
 
 class DividedSweeps(Protocol):
-    """What sweeps over several devices: `hpgraph.kernels.backend.divided_sweeps`."""
+    """Sweeps over several devices: `hpgraph.kernels.backend.divided_sweeps`."""
 
     def __call__(
         self,

@@ -3,8 +3,8 @@
 Only properties that a vertex sends are double-buffered: the last superstep's values are read while this one's are
 written. All others are read by their own vertex alone and change in place.
 
-What takes time with short rows is not memory but instructions. So messages are made for a group of rows, in which
-short rows need no branch each, and their vertices are then updated several at a time.
+Short rows are bound by instructions, not memory. So messages are computed for a group of rows, without a branch for
+each short row, and their vertices are then updated in a vectorized loop.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from hpgraph.kernels.sweep.cpu_sums import add_each
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.reads import reads
 
-# Rows whose messages are made before the first of them is updated: few enough to stay in the first-level cache.
+# Rows of a group, whose messages stay in the first-level cache.
 GROUP = 64
 
 
 class Messages(NamedTuple):
-    """How messages are made and joined."""
+    """Functions that compute and join messages."""
 
     gather: Any
     reduce: Any
@@ -52,7 +52,7 @@ class Messages(NamedTuple):
 
 
 class Updates(NamedTuple):
-    """How a vertex is updated, what that adds to sums, what of: the properties, now and following, and the world."""
+    """Functions that update a vertex and its sums, and their data: current and next properties, and the world."""
 
     renew: Any
     tally: Any
@@ -65,7 +65,7 @@ class Updates(NamedTuple):
 
 @njit(error_model="numpy", forceinline=True)
 def _update(updates, v, message, sums):
-    """Update a vertex; return the sums with what it adds."""
+    """Update a vertex; return the sums with its contribution."""
     state, world, step = updates.state, updates.world, updates.step
     before = peek_each(state, v)
     after, changed = call(updates.renew, before, v, message, world, step)
@@ -87,10 +87,10 @@ def _short_rows(width, makes, state, rows, begin, end, messages):
 
 @njit(error_model="numpy", forceinline=True, counts_references=False)
 def _group(makes, state, rows, begin, end, longest, messages):
-    """Messages of the rows begin..end, or of those before the first long one; return how many."""
+    """Messages of the rows begin..end, or of those before the first long one; return their number."""
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     most = longest_row(indptr, begin, end)
-    # Two branches for a group in place of some for each row.
+    # Two branches per group instead of some per row.
     if most <= 4 and at(indptr, end) + 4 <= indices.size:
         if most <= 2:
             _short_rows(2, makes, state, rows, begin, end, messages)
@@ -112,7 +112,7 @@ def _group(makes, state, rows, begin, end, longest, messages):
 
 @njit(error_model="numpy")
 def _rows(makes, updates, rows, begin, end, longest, sums):
-    """Rows begin..end but for the long ones; what they add is written to `sums`.
+    """Rows begin..end except the long ones; their contribution is written to `sums`.
 
     Messages of a group of rows first, then their updates: a loop without branches, which LLVM vectorizes.
     """
@@ -131,7 +131,7 @@ def _rows(makes, updates, rows, begin, end, longest, sums):
 
 @njit(error_model="numpy")
 def _tasks(makes, updates, rows, tasks, partial, counter, sums):
-    """What one thread does: take tasks, first the pieces of long rows, until none is left."""
+    """One thread: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = tasks.piece_row.size
     n_tasks = n_pieces + tasks.bounds.size - 1
     while True:
@@ -148,7 +148,7 @@ def _tasks(makes, updates, rows, tasks, partial, counter, sums):
             _rows(makes, updates, rows, tasks.bounds[b], tasks.bounds[b + 1], tasks.longest, sums[b])
 
 
-# Parameters come one by one, as Numba takes some microseconds to look at tuples; these are made where a thread begins.
+# Parameters are passed one by one, as Numba takes some microseconds to unbox tuples; each thread builds the tuples.
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
            indptr, indices, data, sums, bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
@@ -170,7 +170,7 @@ def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state
         sums[bounds.size - 1, k] = total[k]
 
 
-# The same for one thread, compiled apart: it takes a third of the time to compile, and needs no threading layer.
+# The same for one thread: it compiles in a third of the time, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sweep_alone(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world,
                  step, indptr, indices, data, sums):
@@ -189,9 +189,9 @@ def sweeps(
 ) -> Swept | str:
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
-    Sums are added up by blocks of rows, which depend on the matrix alone, and within a block by the lanes of the
-    processor's vectors: results are the same bit for bit on any number of threads. Beside the properties this takes a
-    second array for each of them that `gather` reads of its source, so for PageRank the size of one value a vertex.
+    Sums are added by blocks of rows, which depend on the matrix alone, and within a block by the elements of SIMD
+    vectors: results are the same bit for bit on any number of threads. Takes a second array for each property that
+    `gather` reads of its source: for PageRank one value a vertex.
 
     ``state``: the properties; changed in place.
     """
@@ -237,7 +237,7 @@ def sweeps(
 def _asks(stop: Callable[..., Any] | None, world: Any) -> bool:
     if stop is None:
         return False
-    # What `exec` made with names of its own has no module.
+    # A function made by `exec` may have no module.
     if (stop.__module__ or "").startswith("hpgraph."):
         return bool(stop(world))
     with in_python():
@@ -246,7 +246,7 @@ def _asks(stop: Callable[..., Any] | None, world: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def sent_properties(code: ProgramCode) -> tuple[bool, ...]:
-    """Which properties a message may be made of, as far as they are the source's."""
+    """Which properties of the source a message may depend on."""
     names: set[str] = set()
     for function in (code.gather, code.edge_cond):
         if function is not None:

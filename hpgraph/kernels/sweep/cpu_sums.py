@@ -1,4 +1,4 @@
-"""Sums of floats that LLVM may add up in any order, so that it can vectorize their loop."""
+"""Sums of floats that LLVM may reassociate, so that it can vectorize their loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hpgraph.semiring.intrinsic import intrinsic
 
 @intrinsic(lambda sums, parts: tuple(a + b for a, b in zip(sums, parts, strict=True)))
 def add_each(typingctx: Any, sums: Any, parts: Any) -> Any:
-    """A tuple of float64, to each of which one of a tuple of floats is added."""
+    """Elementwise sum of a tuple of float64 and a tuple of floats."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         added = []

@@ -1,9 +1,9 @@
 """Runs of supersteps over all vertices on the GPU, without the host between them.
 
-Three ways, by the matrix. One that is all slab takes a single cooperative kernel (sweep_slab.py). Elsewhere the
-launches of a superstep are captured in a CUDA graph that later supersteps replay: a product and then an update, or by
-blocks of columns, where the update belongs to the product's last phase. The host stays a little behind: it looks
-whether the program has converged while the next superstep is running.
+Three ways, by the matrix. One without a tail (all slab) takes a single cooperative kernel (cuda_slab.py). Otherwise the
+launches of a superstep are captured in a CUDA graph that later supersteps replay: a product and then an update, or
+blocks of columns, with the update fused into the product's last phase. The host tests for convergence while later
+supersteps are running.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from hpgraph.kernels.sweep.cuda_slab import sweep_slab
 
 # As in apply.cuh.
 SPAN, THREADS = 2048, 256
-# Supersteps launched ahead of the last one known not to have converged: enough to keep the device busy, few to waste.
+# Supersteps launched ahead of the last one known not to have converged: enough to keep the device busy, few to discard.
 LAUNCHES_AHEAD = 2
 KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
 BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])
-# The same for vertices of which other GPUs are told.
-TELLING = ("hpgraph::sweep_and_tell<Sweeping>", KERNELS[1], "hpgraph::tell_sums<Sweeping>")
-TELLING_BY_BLOCKS = ("hpgraph::sweep_blocks_and_tell<Blocked, Sweeping>", *TELLING[1:])
+# The same, which also write to the memory of other GPUs.
+TELLING = ("hpgraph::sweep_and_send<Sweeping>", KERNELS[1], "hpgraph::send_sums<Sweeping>")
+TELLING_BY_BLOCKS = ("hpgraph::sweep_blocks_and_send<Blocked, Sweeping>", *TELLING[1:])
 
 
 def sweeps(
@@ -73,7 +73,7 @@ def sweeps(
 
 
 def begin_standing(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Any:
-    """A ``struct Standing`` on the current device, and behind it the sums of the properties as they begin."""
+    """A ``struct Standing`` on the current device, with the sums of the initial properties."""
     import cupy
 
     standing = cupy.zeros(4 + code.aggregates)
@@ -83,15 +83,15 @@ def begin_standing(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, 
 
 
 def swept(end: np.ndarray, code: ProgramCode, began: int) -> Swept:
-    """How supersteps went that began at a time of the work clock, by what `begin_standing` made, on the host."""
+    """Outcome of supersteps that began at `began` on the work clock, from a host copy of the ``struct Standing``."""
     steps, stopped = (int(value) for value in end[:2].view(np.int64))
-    # Supersteps follow each other without the host: each is given an equal part of the time.
+    # The host does not see the ends of supersteps: the time is divided evenly.
     nanoseconds = np.full(steps, (work_clock.now() - began) // max(steps, 1))
     return Swept(bool(stopped), end[2 : 2 + code.aggregates], nanoseconds)
 
 
 class Following:
-    """What the host knows of supersteps that it has launched: whether they have stopped, a little behind."""
+    """Asynchronous copies of the state of launched supersteps, by which the host learns that they have stopped."""
 
     def __init__(self) -> None:
         import cupy
@@ -102,7 +102,7 @@ class Following:
         self._events = [cupy.cuda.Event(disable_timing=True) for _ in range(self._slots)]
 
     def note(self, step: int, standing: Any, stream: Any) -> None:
-        """Have the standing after a superstep come to the host, behind what a stream was given."""
+        """Copy the standing after a superstep to the host, in stream order."""
         import cupy
 
         slot = step % self._slots
@@ -112,7 +112,7 @@ class Following:
         self._events[slot].record(stream)
 
     def has_stopped(self, step: int) -> bool:
-        """Whether the program had stopped `LAUNCHES_AHEAD` supersteps before this one; waits to learn it."""
+        """Whether the program had stopped `LAUNCHES_AHEAD` supersteps before this one; waits for that superstep."""
         if step < LAUNCHES_AHEAD:
             return False
         slot = (step - LAUNCHES_AHEAD) % self._slots
@@ -126,11 +126,11 @@ class Halves(NamedTuple):
     Attributes
     ----------
     gather : callable
-        Launches what reads the properties.
+        Launches the kernels that read the properties.
     update : callable
-        Launches what writes them, and leaves rows of sums.
+        Launches the kernels that write them, and rows of sums.
     sums : float64 CuPy array
-        Those rows.
+        These rows.
     program : numpy.void
         The struct ``Sweeping``.
     module : Module
@@ -146,9 +146,9 @@ class Halves(NamedTuple):
 
 def halves(
     made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
-    telling: tuple[Any, ...] = (), coming: Coming | None = None,
+    remote: tuple[Any, ...] = (), coming: Coming | None = None,
 ) -> Halves:  # fmt: skip
-    """What launches a superstep, compiled and ready.
+    """The compiled launches of a superstep.
 
     ``state``: the properties of all vertices; changed in place.
     """
@@ -158,11 +158,11 @@ def halves(
     program, offer = made.struct(state, world), functions_of(code).offer
     product = product_of(made, rows, state)
     if product is not None:
-        return _by_blocks(made, product, state, program, standing, telling, coming)
-    names = TELLING if telling else KERNELS
+        return _by_blocks(made, product, state, program, standing, remote, coming)
+    names = TELLING if remote else KERNELS
     module = made.load("sweep.cuh", names)
     message, sums = cupy.empty(n, code.message), cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
-    arguments = program, np.int64(n), message, standing, sums, *telling
+    arguments = program, np.int64(n), message, standing, sums, *remote
 
     def gather() -> None:
         pull(rows, offer, code.reduce, state, message, ignores=ignores)
@@ -175,7 +175,7 @@ def halves(
 
 
 def product_of(made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...]) -> BlockedProduct | None:
-    """The product of supersteps that go by blocks of columns, else None."""
+    """The product by blocks of columns, if supersteps use it; else None."""
     code = made.code
     if not techniques.fused_supersteps:
         return None
@@ -185,11 +185,11 @@ def product_of(made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...]) -> B
 
 def _by_blocks(
     made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], program: Any, standing: Any,
-    telling: tuple[Any, ...], coming: Coming | None,
+    remote: tuple[Any, ...], coming: Coming | None,
 ) -> Halves:  # fmt: skip
     import cupy
 
-    names = TELLING_BY_BLOCKS if telling else BY_BLOCKS
+    names = TELLING_BY_BLOCKS if remote else BY_BLOCKS
     module = made.load("sweep_blocks.cuh", names, product.prologue, product.special.ltoir)
     blocks, shared = add_shape(product)
     sums = cupy.empty((blocks, made.code.aggregates + 2), np.float64)
@@ -200,14 +200,14 @@ def _by_blocks(
         partial[:] = [gather_partials(product, state, coming)]
 
     def update() -> None:
-        arguments = partial.pop(), layout.row, layout.groups, program, standing, sums, *telling
+        arguments = partial.pop(), layout.row, layout.groups, program, standing, sums, *remote
         kernel((blocks,), (BLOCK,), arguments, shared_mem=shared)
 
     return Halves(gather, update, sums, program, module)
 
 
 def conclude(half: Halves, rows: Any, standing: Any) -> None:
-    """Add up rows of sums, and ask the program whether that was all."""
+    """Add up the rows of sums, and evaluate `converged`."""
     arguments = half.program, rows, np.int64(len(rows)), standing
     half.module.function(KERNELS[1])((1,), (THREADS,), arguments)
 
@@ -215,7 +215,7 @@ def conclude(half: Halves, rows: Any, standing: Any) -> None:
 def _superstep(
     made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any
 ) -> Callable[[], None]:
-    """What launches one superstep."""
+    """A callable that launches one superstep."""
     half = halves(made, rows, state, world, standing)
 
     def superstep() -> None:
@@ -236,7 +236,7 @@ def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
         if step == 0 or not techniques.captured_graph:
             superstep()
         else:
-            # The graph goes on using the temporaries it was captured with, which are kept with it.
+            # The graph uses the temporaries it was captured with, which are kept with it.
             replay = _captured(superstep) if replay is None else replay
             replay[0].launch(stream)
         following.note(step, standing, stream)
@@ -245,7 +245,7 @@ def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
 
 
 def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:
-    """What `work` launches as a CUDA graph, and the temporary memory it needs for as long as it is replayed."""
+    """The launches of `work` as a CUDA graph, and the temporary memory to keep while it is replayed."""
     import cupy
 
     outer, allocate = cupy.cuda.get_current_stream(), cupy.cuda.get_allocator()
@@ -258,7 +258,7 @@ def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:
         return kept[-1]
 
     stream = cupy.cuda.Stream(non_blocking=True)
-    # To free memory may be to wait for the device, which nobody may do while launches are captured.
+    # Freeing memory may wait for the device, which is not allowed during a capture.
     with uncollected(), cupy.cuda.using_allocator(keep), stream:
         stream.begin_capture()
         try:

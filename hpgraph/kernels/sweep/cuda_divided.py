@@ -1,10 +1,10 @@
 """Runs of supersteps over all vertices on several GPUs, without the host between the supersteps.
 
-Each GPU gathers for the vertices of its own rows and updates them, and in the same pass writes what messages are made
-of into the memory of the others, so that no copy waits for the update to end. Sums of its rows go to every other GPU
-too, and on a stream beside the next superstep's gathering each adds up the same rows in the same order, and sees for
-itself whether the program has converged. Events order all this; the host stays two supersteps ahead. GPUs without
-access to each other's memory copy ranges and sums instead.
+Each GPU gathers for the vertices of its own rows and updates them, and in the same pass writes the properties that
+messages depend on into the memory of the others, so that no copy waits for the update to end. The sums of its rows are
+written to every other GPU too; on a second stream, overlapped with the next superstep's gather, each GPU adds up the
+same rows in the same order and tests for convergence. Events order all this; the host is two supersteps ahead. GPUs
+without peer access copy ranges and sums instead.
 """
 
 from __future__ import annotations
@@ -50,44 +50,44 @@ class _Gpu:
         with self.device.here:
             self.stream, self.aside = cupy.cuda.get_current_stream(), cupy.cuda.Stream(non_blocking=True)
             self.standing = cupy.zeros(2 + columns)
-            # Those of one superstep may still be read when the next one's come.
+            # A double buffer: the sums of one superstep may still be read when the next ones are written.
             self.sums = cupy.zeros((2, parts, columns))
             self.gathered, self.updated, self.summed, self.concluded = (
                 cupy.cuda.Event(disable_timing=True) for _ in range(4)
             )
 
-    def choose(self, gpus: list[_Gpu], told: tuple[int, ...], in_reach: bool) -> None:
-        """Know the others, and find out whether it brings what they have, or is told."""
+    def choose(self, gpus: list[_Gpu], sent: tuple[int, ...], in_reach: bool) -> None:
+        """Choose whether this GPU fetches the properties `sent` of the others, or they write them."""
         self.others, self.in_reach, self.coming = [gpu for gpu in gpus if gpu is not self], in_reach, None
-        # Without access to their memory it is copied from here.
-        self.copied = () if in_reach else told
+        # Without peer access they are copied by this GPU.
+        self.copied = () if in_reach else sent
         size = self.made.code.message.itemsize
         with self.device.here:
             self.stored = hyb_of(self.rows) if reads_slab(self.rows, size, size) else self.rows
             product = product_of(self.made, self.stored, self.state) if in_reach else None
-            movable = gathers_by_properties(self.made.code) and all(self.state[i].ndim == 1 for i in told)
+            movable = gathers_by_properties(self.made.code) and all(self.state[i].ndim == 1 for i in sent)
             if movable and product is not None and product.layout.order is not None:
-                self.coming = _ComingRanges(self, gpus, told, product.stages)
+                self.coming = _ComingRanges(self, gpus, sent, product.stages)
 
-    def prepare(self, world: tuple[Any, ...], told: tuple[int, ...]) -> None:
+    def prepare(self, world: tuple[Any, ...], sent: tuple[int, ...]) -> None:
         """Compile."""
         in_reach = self.in_reach
         to = [other for other in self.others if in_reach and other.coming is None]
-        nobody = [None] * (MAX_OTHERS - len(to))
-        addresses = [field for i in told for field in (*(other.state[i] for other in to), *nobody)]
+        padding = [None] * (MAX_OTHERS - len(to))
+        addresses = [field for i in sent for field in (*(other.state[i] for other in to), *padding)]
         with self.device.here:
-            telling = np.int64(self.first), struct(np.int64(len(to)), *addresses)
-            self.half = halves(self.made, self.stored, self.state, world, self.standing, telling, self.coming)
-        # Sums are told in any case.
+            remote = np.int64(self.first), struct(np.int64(len(to)), *addresses)
+            self.half = halves(self.made, self.stored, self.state, world, self.standing, remote, self.coming)
+        # Sums are written to all GPUs in any case.
         summed = [self, *(self.others if in_reach else [])]
-        nobody = [None] * (MAX_OTHERS + 1 - len(summed))
+        padding = [None] * (MAX_OTHERS + 1 - len(summed))
         self.places = [
-            struct(np.int64(len(summed)), *(gpu.sums[turn, self.number] for gpu in summed), *nobody)
+            struct(np.int64(len(summed)), *(gpu.sums[turn, self.number] for gpu in summed), *padding)
             for turn in range(2)
         ]
 
     def gather(self) -> None:
-        """Read what all have written."""
+        """Launch the gather, after all GPUs' updates."""
         with self.device.here:
             for other in self.others:
                 self.stream.wait_event(other.updated)
@@ -97,7 +97,7 @@ class _Gpu:
             self.gathered.record(self.stream)
 
     def conclude(self, step: int) -> None:
-        """Add up everyone's sums of a superstep."""
+        """Add up the sums of all GPUs of a superstep."""
         turn = step % 2
         with self.device.here, self.aside:
             for gpu in self.others:
@@ -111,7 +111,7 @@ class _Gpu:
             self.stream.wait_event(self.concluded)
 
     def update(self, step: int) -> None:
-        """Write this GPU's own, here and into the others' memory, once they have read what was there."""
+        """Launch the update, which also writes to the others' memory, after their gathers."""
         with self.device.here:
             for other in self.others:
                 self.stream.wait_event(other.gathered)
@@ -124,21 +124,21 @@ class _Gpu:
             self.summed.record(self.aside)
 
     def fetch(self, i: int, other: _Gpu, stream: Any) -> None:
-        """Copy what another has of a property of its own vertices, on a stream."""
+        """Copy another GPU's own range of a property, on a stream."""
         own = slice(other.first, other.last)
         copy_on(stream, other.state[i][own], self.state[i][own])
 
 
 class _ComingRanges:
-    """What others have of the properties that messages are made of, on its way to one GPU: a `Coming`.
+    """A `Coming`: transfers to one GPU of the others' ranges of the properties that messages depend on.
 
     ``gpus``: in the order of their ranges.
     """
 
-    def __init__(self, gpu: _Gpu, gpus: list[_Gpu], told: tuple[int, ...], stages: Stages) -> None:
+    def __init__(self, gpu: _Gpu, gpus: list[_Gpu], sent: tuple[int, ...], stages: Stages) -> None:
         import cupy
 
-        self.stages, self._gpu, self._gpus, self._told = stages, gpu, gpus, told
+        self.stages, self._gpu, self._gpus, self._sent = stages, gpu, gpus, sent
         self._link = cupy.cuda.Stream(non_blocking=True)
         self._taken, self._come = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
 
@@ -147,14 +147,14 @@ class _ComingRanges:
         import cupy
 
         own, gpus = list(self._gpu.state), self._gpus
-        for i in self._told:
+        for i in self._sent:
             own[i] = cupy.empty(len(self.stages.hot), own[i].dtype)
             take([gpu.state[i] for gpu in gpus], [gpu.last for gpu in gpus], self.stages.hot, own[i])
-        # Behind that: the copies would have the link to themselves.
+        # The copies start after that, since they would occupy the link.
         self._taken.record()
         self._link.wait_event(self._taken)
         for other in self._gpu.others:
-            for i in self._told:
+            for i in self._sent:
                 self._gpu.fetch(i, other, self._link)
         self._come.record(self._link)
         return tuple(own)
@@ -177,11 +177,11 @@ def divided_sweeps(
 
     Waits for the GPUs.
 
-    ``states``: the properties on the GPU of each shard; changed in place, each shard's own vertices alone, and of the
-    others' what messages depend on.
+    ``states``: the properties on the GPU of each shard; changed in place at its own vertices, and at the others' for
+    properties that messages depend on.
     """
     if "target" not in ignored(code):
-        return "messages depend on who gathers them"
+        return "messages depend on the vertex that gathers them"
     if len(shards) > MAX_OTHERS + 1:
         return f"there are more than {MAX_OTHERS + 1} shards"
     made = sweep_program(code, stop)
@@ -189,12 +189,12 @@ def divided_sweeps(
     gpus = [_Gpu(made, shard, states[number], number, parts) for number, shard in enumerate(shards)]
     distinct = tuple(dict.fromkeys(index for gpu in gpus for index in gpu.device.indices))
     in_reach = reach_each_other(Devices("cuda", distinct))
-    told = tuple(sorted(read_by_gather(code)))
+    sent = tuple(sorted(read_by_gather(code)))
     try:
         for gpu in gpus:
-            gpu.choose(gpus, told, in_reach)
+            gpu.choose(gpus, sent, in_reach)
         for gpu in gpus:
-            gpu.prepare(world, told)
+            gpu.prepare(world, sent)
     except CompileError:
         if made.answers_converged():
             raise
@@ -224,7 +224,7 @@ def _replay(gpus: list[_Gpu], limit: int) -> None:
     with head.device.here:
         following = Following()
     for step in range(limit):
-        # Every event is waited for by all before it is recorded again.
+        # All GPUs wait for an event before it is recorded again.
         for gpu in gpus:
             gpu.gather()
         if step:
@@ -238,7 +238,7 @@ def _replay(gpus: list[_Gpu], limit: int) -> None:
 
 
 def _conclude(gpus: list[_Gpu], step: int, following: Following) -> None:
-    """The sums of a superstep on every GPU; the first one's standing comes to the host."""
+    """Add up the sums of a superstep on every GPU, and copy the first one's standing to the host."""
     for gpu in gpus:
         gpu.conclude(step)
     head = gpus[0]

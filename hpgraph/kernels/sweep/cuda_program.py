@@ -18,7 +18,7 @@ from hpgraph.semiring.function import Function
 from hpgraph.semiring.reads import reads, unread
 from hpgraph.semiring.tracing import byte_type
 
-# Bit for bit, so that what is stored is what was computed: a zero may change its sign.
+# A bitwise comparison, so that the stored value is the computed one: a zero may change its sign.
 DIFFER = """
 template <class T> __device__ bool hpg_differ(T a, T b) {
     if constexpr (sizeof(T) == 8) return *(unsigned long long*)&a != *(unsigned long long*)&b;
@@ -29,7 +29,7 @@ template <class T> __device__ bool hpg_differ(T a, T b) {
 
 
 def ignored(code: ProgramCode) -> frozenset[str]:
-    """What a program's messages do not depend on besides the vertex that sends."""
+    """Which of the arc's weight and target a program's messages do not depend on."""
     if code.edge_cond is not None or code.gather.__code__.co_argcount != 3:
         return frozenset()
     _, weight, target = code.gather.__code__.co_varnames[:3]
@@ -37,7 +37,7 @@ def ignored(code: ProgramCode) -> frozenset[str]:
     return frozenset(role for role, name in (("weight", weight), ("target", target)) if name in left)
 
 
-# Other GPUs that one tells: those of a machine.
+# Most other GPUs that one writes to: those of a machine.
 MAX_OTHERS = 15
 
 
@@ -50,7 +50,7 @@ class SweepProgram(CUDAProgram):
 
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
-        # A vertex's properties are updated in registers: to read again what was just stored waits for the store.
+        # A vertex's properties are updated in registers: a load of a stored value would wait for the store.
         made, found = ProgramFunctions(self.code, own="0"), dict(super()._functions)
         found["hpg_advance"] = (made.update, *found["hpg_update"][1:])
         if self.code.aggregate is not None:
@@ -86,7 +86,7 @@ class SweepProgram(CUDAProgram):
         fresh = ", ".join(f"&n{i}" for i in range(len(types)))
         before = ", ".join(f"b{i}" for i in range(len(types)))
         loads = ", ".join(f"p{i}[v]" for i in range(len(types)))
-        told = sorted(read_by_gather(self.code))
+        sent = sorted(read_by_gather(self.code))
         tally = f"        hpg_tally({fresh}, {before}, v, {world}step, sums);\n" if self.code.aggregate else ""
         return "".join(
             [
@@ -111,11 +111,11 @@ class SweepProgram(CUDAProgram):
                     for i in range(len(types))
                 ),
                 "        return changed;\n    }\n",
-                "    // What messages depend on, in the memory of other GPUs.\n",
+                "    // Properties that messages depend on, in the memory of other GPUs.\n",
                 "    struct Others {\n        long long count;\n",
-                *(f"        {types[i]}* p{i}[{MAX_OTHERS}];\n" for i in told),
+                *(f"        {types[i]}* p{i}[{MAX_OTHERS}];\n" for i in sent),
                 "    };\n",
-                "    __device__ bool apply_and_tell(long long v, Message message, long long step, double* sums,\n",
+                "    __device__ bool apply_and_send(long long v, Message message, long long step, double* sums,\n",
                 "                                   const Others& others) const {\n",
                 *(
                     f"        const {name} b{i} = p{i}[v];\n        {name} n{i} = b{i};\n"
@@ -125,7 +125,7 @@ class SweepProgram(CUDAProgram):
                 tally,
                 *(f"        if (hpg_differ(n{i}, b{i})) p{i}[v] = n{i};\n" for i in range(len(types))),
                 "        for (int k = 0; k < others.count; ++k) {\n",
-                *(f"            if (hpg_differ(n{i}, b{i})) others.p{i}[k][v] = n{i};\n" for i in told),
+                *(f"            if (hpg_differ(n{i}, b{i})) others.p{i}[k][v] = n{i};\n" for i in sent),
                 "        }\n        return changed;\n    }\n",
                 "    __device__ bool apply(long long v, Message message, long long step, double* sums) const {\n",
                 "        return apply(v, vertex(v), message, step, sums, *this);\n    }\n",
@@ -153,16 +153,13 @@ class SweepProgram(CUDAProgram):
 
 @lru_cache(maxsize=256)
 def sweep_program(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepProgram:
-    """The C++ form of a program and its `converged`; made once."""
+    """The C++ form of a program and its `converged`; cached."""
     return SweepProgram(code, stop)
 
 
 @lru_cache(maxsize=256)
 def read_by_gather(code: ProgramCode) -> frozenset[int]:
-    """Properties that a program's messages may depend on, by number.
-
-    Those its `gather` reads of either end of an arc.
-    """
+    """Indices of the properties that messages may depend on: those `gather` reads of either end of an arc."""
     read = reads(code.gather)
     source, _, target = read.values() if len(read) == 3 else (None, None, None)
     if source is None or target is None or code.edge_cond is not None:
@@ -171,6 +168,6 @@ def read_by_gather(code: ProgramCode) -> frozenset[int]:
 
 
 def gathers_by_properties(code: ProgramCode) -> bool:
-    """Whether messages are made of properties alone: a vertex whose properties lie elsewhere makes the same ones."""
+    """Whether messages depend on properties alone, and not on ids: so they may be computed from a moved vertex."""
     source, _, target = reads(code.gather).values()
     return code.edge_cond is None and all(names is not None and "id" not in names for names in (source, target))

@@ -22,12 +22,11 @@ KERNEL = "hpgraph::sweep_slab<Product, Sweeping>"
 def sweep_slab(
     made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], limit: int, standing: Any
 ) -> np.ndarray | None:
-    """Run a program's supersteps, where the matrix is a HYB without a tail.
+    """Run a program's supersteps, if the matrix is a HYB without a tail.
 
     Waits for the device. Takes memory for a second copy of each property that `gather` reads.
 
-    ``state``: the properties; changed in place. Returns float64 array or None: the same at the end; None where nothing
-    was done.
+    ``state``: the properties; changed in place. Returns `standing` on the host; None if nothing was done.
     """
     import cupy
 
@@ -60,5 +59,5 @@ def sweep_slab(
 
 @lru_cache(maxsize=64)
 def _kernel(made: SweepProgram, special: Specialization, device: int) -> Kernel:
-    """The kernel of a program, found once."""
+    """The kernel of a program; cached."""
     return made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)

@@ -1,4 +1,4 @@
-// Supersteps in which every vertex sends and is updated, one after another without the host: sums, the number of the
+// Supersteps in which every vertex sends and is updated, without the host between them: sums, the number of the
 // superstep and whether to stop stay on the device.
 //
 // The host adds to the program: take(sums), which puts the last superstep's sums in its parameters, and
@@ -11,7 +11,7 @@ namespace hpgraph {
 struct Standing {
     i64 step;     // supersteps done
     i64 stopped;
-    double sums[1];  // COLUMNS of them: those of the last superstep, then who changed and who was updated
+    double sums[1];  // COLUMNS of them: those of the last superstep, then the counts of changed and updated vertices
 };
 
 // `apply(r, message, step, sums)` updates the vertex of row r.
@@ -41,17 +41,17 @@ sweep(Program program, i64 n, const typename Program::Message* message, const St
     });
 }
 
-// The vertices from `first` on, whose new values are written into the memory of other GPUs as well.
+// The vertices from `first` on, whose new values are also written into the memory of other GPUs.
 template <class Program>
 __global__ void __launch_bounds__(THREADS)
-sweep_and_tell(Program program, i64 n, const typename Program::Message* message, const Standing* standing, double* rows,
+sweep_and_send(Program program, i64 n, const typename Program::Message* message, const Standing* standing, double* rows,
                i64 first, const __grid_constant__ typename Program::Others others) {
     sweep_rows(program, n, message, standing, rows, [&](i64 r, typename Program::Message message, i64 step, double* sums) {
-        return program.apply_and_tell(first + r, message, step, sums, others);
+        return program.apply_and_send(first + r, message, step, sums, others);
     });
 }
 
-// Where a GPU's own sums are to stand: in its own memory, and in that of others.
+// Destinations of a GPU's sums: in its own memory, and in that of the others.
 struct Places {
     i64 count;
     double* at[16];
@@ -60,7 +60,7 @@ struct Places {
 // One block: adds the rows in a fixed order, and writes the sums to all places.
 template <class Program>
 __global__ void __launch_bounds__(THREADS)
-tell_sums(const double* rows, i64 count, const __grid_constant__ Places places) {
+send_sums(const double* rows, i64 count, const __grid_constant__ Places places) {
     __shared__ double total[COLUMNS<Program>];
     double mine[COLUMNS<Program>] = {};
     for (i64 r = threadIdx.x; r < count; r += THREADS)
@@ -71,7 +71,7 @@ tell_sums(const double* rows, i64 count, const __grid_constant__ Places places) 
         places.at[i / COLUMNS<Program>][i % COLUMNS<Program>] = total[i % COLUMNS<Program>];
 }
 
-// One block: adds the rows in a fixed order, and asks the program whether that was all.
+// One block: adds the rows in a fixed order, and evaluates `converged`.
 template <class Program>
 __global__ void __launch_bounds__(THREADS) conclude(Program program, const double* rows, i64 count, Standing* standing) {
     if (standing->stopped) return;

@@ -1,12 +1,12 @@
-// A superstep by blocks of columns: the second phase of column_blocks.cuh updates each vertex as soon as its message is whole,
-// so that no message travels through memory.
+// A superstep by blocks of columns: the second phase of column_blocks.cuh updates each vertex as soon as its message is
+// complete, so that messages are not stored in memory.
 #pragma once
 #include "column_blocks.cuh"
 #include "sweep.cuh"
 
 namespace hpgraph {
 
-static_assert(BLOCK == THREADS, "sums are made by whole blocks");
+static_assert(BLOCK == THREADS, "sums are computed by whole blocks");
 
 // `apply` as in sweep_rows.
 template <class P, class Program, class Apply>
@@ -40,12 +40,12 @@ sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, 
 
 template <class P, class Program>
 __global__ void __launch_bounds__(BLOCK)
-sweep_blocks_and_tell(const typename P::Message* partial, const u16* row, Groups groups, Program program,
+sweep_blocks_and_send(const typename P::Message* partial, const u16* row, Groups groups, Program program,
                       const Standing* standing, double* sums_of_blocks, i64 first,
                       const __grid_constant__ typename Program::Others others) {
     sweep_groups<P>(partial, row, groups, program, standing, sums_of_blocks,
                     [&](i64 r, typename P::Message message, i64 step, double* sums) {
-                        return program.apply_and_tell(first + r, message, step, sums, others);
+                        return program.apply_and_send(first + r, message, step, sums, others);
                     });
 }
 

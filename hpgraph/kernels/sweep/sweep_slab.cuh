@@ -1,7 +1,7 @@
-// A whole run of supersteps over a matrix that is all slab, in one cooperative launch: each vertex folds its row, is
-// updated and adds to the sums in one pass; then the blocks meet at a barrier, and each adds up the sums of all.
+// A run of supersteps over a matrix that is all slab, in one cooperative launch: each vertex folds its row, is updated
+// and adds to the sums in one pass; after a barrier, each block adds up the sums of all blocks.
 //
-// Where a superstep is short, what it costs beside its bytes is one barrier, and a message never travels through memory.
+// Beside its memory traffic a superstep costs one barrier, and messages are not stored in memory.
 // Properties that `gather` reads are double-buffered: one copy is read, one written, and they swap roles after each
 // superstep. For the others `here` and `there` have the same array.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace hpgraph {
 
-static_assert(BLOCK == THREADS, "sums are made by whole blocks");
+static_assert(BLOCK == THREADS, "sums are computed by whole blocks");
 
 template <class P>
 struct SlabBatch {
@@ -37,14 +37,14 @@ struct SlabBatch {
     }
 };
 
-// `sums` has room for two rows of COLUMNS a block: those of one superstep may still be read in the next.
+// `sums` has two rows of COLUMNS for each block, a double buffer: those of one superstep may still be read in the next.
 template <class P, class Program>
 __global__ void __launch_bounds__(BLOCK, 5)
 sweep_slab(Program here, Program there, typename P::Gather gather, typename P::Gather gather_there, Entries<P> slab,
            i64 rows, i64 width, i64 limit, Standing* standing, double* sums, unsigned* arrived) {
     __shared__ double total[COLUMNS<Program>];
     GridBarrier barrier(arrived);
-    const Sets everyone{};
+    const Sets all_vertices{};
     if (threadIdx.x < COLUMNS<Program>) total[threadIdx.x] = standing->sums[threadIdx.x];
     __syncthreads();
     const i64 stride = i64(gridDim.x) * BLOCK;
@@ -62,7 +62,7 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
         for (; v < rows; v += stride) {
             SlabBatch<P> batch = next;
             const typename Program::Vertex held = held_next;
-            // The next row's entries and properties are under way while this row gathers; after the last, its own again.
+            // Prefetch the next row's entries and properties while this row gathers; after the last, its own again.
             const i64 ahead = v + stride < rows ? v + stride : v;
             next.load(slab, rows, width, 0, ahead);
             held_next = here.vertex(ahead);
@@ -72,7 +72,7 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
 #pragma unroll
                 for (int i = 0; i < BATCH; ++i) live[i] = batch.u[i] >= 0;
                 const bool full = live[BATCH - 1];
-                fold_batch<P>(gather, batch.u, batch.w, live, v, everyone, fold);
+                fold_batch<P>(gather, batch.u, batch.w, live, v, all_vertices, fold);
                 k += BATCH;
                 if (!full || k >= width) break;
                 batch.load(slab, rows, width, k, v);

@@ -2,5 +2,5 @@
 
 from hpgraph.kernels.runtime.cpu import compilation
 
-# Before any kernel is defined: Numba asks where its cache lies when it sees one.
+# Before any kernel is defined, as Numba then determines its cache folder.
 compilation.set_up()

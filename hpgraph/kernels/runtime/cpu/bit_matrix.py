@@ -1,4 +1,4 @@
-"""A square of 64 x 64 bits as 64 words, and its transpose: from a word a vertex to a word a lane, and back."""
+"""A square of 64 x 64 bits as 64 words, and its transpose: from a word per vertex to a word per source, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marking vertices from several threads, and appending them to the next frontier's queue: what every push shares.
+"""Claims of vertices by several threads, and appending them to the next frontier's queue; used by every push.
 
 The queue is filled as in the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619): each
 worker fills a small buffer of its own and reserves room in the shared queue once per buffer, with one atomic
@@ -20,7 +20,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import TAIL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 from hpgraph.semiring.intrinsic import intrinsic
 
-# Vertices one worker gathers before it reserves room for them in the shared queue.
+# Vertices in a worker's buffer before it reserves room for them in the shared queue.
 BUFFER = 1024
 # Neighbours that are tested together.
 AT_ONCE = 8
@@ -44,9 +44,9 @@ def _all_set(words: Any, ids: Any, position: int) -> bool:
 
 @intrinsic(_all_set)
 def all_set(typingctx: Any, words: Any, ids: Any, position: Any) -> Any:
-    """Whether the bits of ``ids[position]`` and the `AT_ONCE` - 1 that follow are all set, without a branch.
+    """Whether the bits of ``ids[position]`` and the `AT_ONCE` - 1 that follow are all set; branch-free.
 
-    As instructions: of a loop, the compiler would make the same in many times the time.
+    An intrinsic: a loop gives the same code, but takes much longer to compile.
     """
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -78,7 +78,7 @@ def claim(words, v, alone):
 
 @part
 def mark(words, v):
-    """Set bit ``v`` where no other thread writes."""
+    """Set bit ``v``; not atomic."""
     words[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 

@@ -1,4 +1,4 @@
-"""Where Numba keeps what it compiles, and the one line that says that it compiles."""
+"""Numba's cache folder, and the notice of a compilation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
 from hpgraph.kernels.runtime.cpu.threads import prepare
 
-# Code that no process has asked for in so many days belongs to versions that are gone.
+# Days without use after which a folder of compiled code is removed.
 KEPT_DAYS = 30
 _BEGINNING = time.time()
 _LOG = logging.getLogger("hpgraph.compile")
@@ -34,10 +34,10 @@ _LOG = logging.getLogger("hpgraph.compile")
 def set_up() -> None:
     """Prepare Numba for the kernels of this package; to be called before any of them is defined.
 
-    The threading library is made ready, and a compilation announces itself.
+    Loads the threading library, and announces compilations.
     """
     prepare()
-    # To a program that logs everything Numba would tell of every instruction, for ten times as long as it compiles.
+    # With logging at DEBUG Numba would log every instruction, which takes ten times as long as the compilation.
     told = logging.getLogger("numba")
     if told.level == logging.NOTSET:
         told.setLevel(logging.INFO)
@@ -49,14 +49,14 @@ def set_up() -> None:
         announced = False
 
         def on_start(self, started: Any) -> None:
-            # Numba announces a compilation only after it has looked in its cache in vain.
+            # Numba starts this event only after a cache miss.
             function = getattr(started.data.get("dispatcher"), "py_func", None)
             ours = (getattr(function, "__module__", None) or "").startswith("hpgraph.kernels")
             if ours and not self.announced:
                 config.announce("kernels for the CPU")
                 self.announced = True
             self.blocks.append(contextlib.ExitStack())
-            # Compiling takes long, and is no kernel that stops.
+            # Compilation is long, and does not test for a stop.
             self.blocks[-1].enter_context(_told(function, first=len(self.blocks) == 1))
             self.blocks[-1].enter_context(in_python())
             # Numba makes so many objects that looking for cycles among them takes a tenth of the time.
@@ -107,7 +107,7 @@ def folder(module: str) -> Path:
 
 
 def remove_unused(parent: Path) -> None:
-    """Remove the folders of versions that nobody has asked for in a long time."""
+    """Remove the folders of versions that have not been used for a long time."""
     with contextlib.suppress(OSError):
         for version in parent.iterdir():
             if time.time() - version.stat().st_mtime > KEPT_DAYS * 86_400:
@@ -115,7 +115,7 @@ def remove_unused(parent: Path) -> None:
 
 
 def version_of(module: str) -> str:
-    """Fingerprint of all that decides what a module's kernels compile to, but for the processor and the types."""
+    """Fingerprint of everything that determines a module's machine code, except the processor and the types."""
     digest = hashlib.sha256(_toolchain())
     for name in import_closure(module):
         text = source(name)
@@ -125,7 +125,7 @@ def version_of(module: str) -> str:
 
 @functools.cache
 def is_as_imported(module: str) -> bool:
-    """Whether all that goes into a module's kernels is on disk as this process has it in memory.
+    """Whether all sources of a module's kernels are on disk as this process has imported them.
 
     Returns bool: false if a file has changed since the first kernels of this process were defined: its new text must
     not vouch for code compiled from the old one.
@@ -135,7 +135,7 @@ def is_as_imported(module: str) -> bool:
 
 @functools.cache
 def _toolchain() -> bytes:
-    """What compiles, and settings of Numba's that change what comes out; its own cache does not ask for these."""
+    """Versions of the compilers, and settings of Numba's that change its output but are not in its own cache key."""
     names = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "DISABLE_INTEL_SVML")
     settings = [(name, str(getattr(numba.config, name, None))) for name in names]
     return repr((sys.version, *(version(name) for name in ("numba", "llvmlite", "numpy")), settings)).encode()

@@ -18,12 +18,12 @@ from hpgraph.kernels.runtime.cpu.prefetch import copy_items
 from hpgraph.kernels.runtime.cpu.work_stealing import cpu_pause, make_way
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 
-# Glances at the task before, until the thread offers its core to others between two of them.
+# Spins on the end of the task before, until the thread yields its core between two of them.
 _PATIENCE = 2000
 
 
 def new_ends(tasks: int) -> np.ndarray:
-    """The prefix sums to be: where each task's entries begin, -1 while that is not known; the first begins at 0.
+    """The prefix sums: where each task's entries begin, -1 until known; the first begins at 0.
 
     Returns int64 array, shape (tasks + 1,).
     """

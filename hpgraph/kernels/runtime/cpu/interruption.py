@@ -2,12 +2,12 @@
 
 Python answers a signal between two of its own instructions, so not before a compiled call is over. Inside an
 `interruptible` block SIGINT goes to a handler in machine code instead, which sets the word that the kernels of the main
-thread look at (`hpgraph.semiring.stop`). They stop wherever they are, and the block raises before anybody can use what
-they left. What other threads run goes on.
+thread look at (`hpgraph.semiring.stop`). They stop at any point, and the block raises before their incomplete results
+can be used. Kernels of other threads continue.
 
-Only the main thread is interrupted, as always in Python, and only while SIGINT has Python's own handler: one that
-someone else has set, as asyncio does, may not mean to end anything, and is called after the kernel. On the GPU the host
-waits for the kernel; SIGINT is answered when it is done.
+Only the main thread is interrupted, as always in Python, and only while SIGINT has Python's own handler: another
+handler, such as asyncio's, may not raise, and is called after the kernel. On the GPU the host waits for the kernel, and
+SIGINT is handled when it is done.
 """
 
 from __future__ import annotations

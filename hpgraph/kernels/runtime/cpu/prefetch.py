@@ -1,8 +1,8 @@
 """Software prefetching, and array accesses without Numba's test for a negative index.
 
-In Numba a negative index counts from the end, so where it cannot tell the sign it tests at each access. Vertices and
-positions of arcs are never negative, which these functions tell the compiler. A vertex program's own accesses, by the
-ids it is given, lose the test too.
+In Numba a negative index counts from the end, so unless it can infer the sign it tests each access. Vertices and
+positions of arcs are never negative, which these functions declare to the compiler. A vertex program's own accesses by
+vertex id lose the test too.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def prefetch_place(
 
 @intrinsic(lambda array, position: None)
 def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
-    """Fetch the line of ``array[position]`` for reading; a place outside does no harm."""
+    """Prefetch the line of ``array[position]`` for reading; an index out of bounds is harmless."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         prefetch_place(context, builder, sig.args[0], args[0], args[1])
@@ -181,7 +181,7 @@ def copy_items(typingctx: Any, target: Any, at: Any, source: Any, begin: Any, co
 
 @intrinsic(lambda: None)
 def rolled(typingctx: Any) -> Any:
-    """Keep LLVM from unrolling the loop around: few turns gain nothing by it, and copies of the body cost time."""
+    """Keep LLVM from unrolling the enclosing loop: few iterations gain nothing, and copies of the body cost time."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         nothing = builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)

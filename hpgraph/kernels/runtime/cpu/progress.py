@@ -1,4 +1,4 @@
-"""How far a run has come: its supersteps, its active vertices, and the rows of its trace.
+"""Progress of a run: its supersteps, its active vertices, and the rows of its trace.
 
 Rows hold the processor's cycles, as Numba's compiled code has no other clock; Python converts them.
 """
@@ -22,9 +22,9 @@ LOOPS = ParallelOptions({
     "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
     "setitem": False, "stencil": False,
 })  # fmt: skip
-# The first words that a leader keeps from one call of a kernel to the next: supersteps done, active vertices.
+# The first words of the progress, which persists between calls of a kernel: supersteps done, active vertices.
 STEP, ACTIVE = range(2)
-# Supersteps that the first trace of a run has room for.
+# Rows of the first trace of a run.
 ROWS = 4096
 
 
@@ -68,7 +68,7 @@ class Clock:
 
 
 def longer(table: np.ndarray) -> np.ndarray:
-    """A table with eight times as many rows. Memory is taken when it is written to: what stays unused costs nothing."""
+    """A table with eight times as many rows. Pages are allocated when written: unused ones cost nothing."""
     found = np.empty((8 * len(table), *table.shape[1:]), table.dtype)
     found[: len(table)] = table
     return found

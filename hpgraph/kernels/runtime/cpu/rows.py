@@ -1,4 +1,4 @@
-"""A matrix in CSR as kernels take it, in one parameter, and arrays made beside its own."""
+"""A CSR matrix as one kernel parameter, and further arrays of the type of its own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numba.extending import overload
 
 
 class Rows(NamedTuple):
-    """The arrays of a CSR matrix; `one` is what an entry is where the matrix is a pattern, or nobody reads its values.
+    """The arrays of a CSR matrix; `one` is the entry of a pattern, or of a matrix whose values are not read.
 
-    Its type is that of what the entries are combined with.
+    Its type is that of the values it is combined with.
     """
 
     indptr: Any

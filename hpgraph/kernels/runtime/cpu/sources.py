@@ -1,8 +1,8 @@
-"""What a kernel's machine code is made of: its module and all that this imports, directly or not.
+"""The sources of a kernel's machine code: its module and its import closure.
 
 Code and constants of other modules are inlined into a kernel, and it can only have them by an import. So the sources
-reached by imports, those inside functions included, decide what it compiles to. They are found in the text: a module
-need not run to be read.
+reached by imports, including those inside functions, determine its machine code. They are found in the text, without
+running the modules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME = re.compile(r"\w+")
 def import_closure(module: str) -> tuple[str, ...]:
     """A module of this library and those of this library that it imports, directly or not.
 
-    Returns tuple of str: sorted. Packages count whose `__init__` runs on the way, but for the root of the library.
+    Returns tuple of str: sorted, including packages whose `__init__` is run by the imports, except the root's.
     """
     met, waiting = {module}, [module]
     while waiting:

@@ -1,4 +1,4 @@
-"""The threads under the parallel CPU kernels: which library runs them, how many, and who may call at once.
+"""The threads of the parallel CPU kernels: the threading library, their number, and concurrent calls.
 
 Numba offers three threading layers. TBB takes calls from several threads at once and survives a fork, so it goes
 first; but Numba asks the dynamic linker for ``libtbb.so.12`` and the linker does not look where pip puts it, hence
@@ -94,7 +94,7 @@ _FORK_SECONDS = 1.0
 
 
 def _before_fork() -> None:
-    """Let the kernels of other threads end, and compiling: what they hold, nobody would give back in the child."""
+    """Wait for the kernels and compilations of other threads: locks they hold would never be released in the child."""
     from numba.core.compiler_lock import global_compiler_lock
 
     me = threading.get_ident()
@@ -142,7 +142,7 @@ def _wait_for_forks(me: int) -> None:
 
 
 def rest() -> bool:
-    """To be asked between two kernels of one long run: lets a fork of another thread go ahead."""
+    """To be called between two kernels of one long run: lets a fork of another thread proceed."""
     if _forks:
         _wait_for_forks(threading.get_ident())
     return not run.memory[WHY]

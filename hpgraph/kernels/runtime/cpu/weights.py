@@ -1,7 +1,7 @@
-"""Reading the weight of an arc, where a pattern-only matrix has no array of weights: every one of them is 1.
+"""Reading the weight of an arc; a pattern has no array of weights, and every weight is 1.
 
-These are instructions, as those of `hpgraph.kernels.runtime.cpu.prefetch`: inlined as Python they would be compiled,
-and their types worked out, at each of the places where a kernel reads a weight.
+These are intrinsics, as in `hpgraph.kernels.runtime.cpu.prefetch`: Python functions would be typed and compiled at each
+place where a kernel reads a weight.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def entry(typingctx: Any, data: Any, position: Any) -> Any:
 
 @intrinsic(lambda data, position, one: one if data is None else data[position])
 def entry_or(typingctx: Any, data: Any, position: Any, one: Any) -> Any:
-    """``data[position]``, or 1 in the type of `one` where `data` is None: who is multiplied by it need not be int64."""
+    """``data[position]``, or 1 in the type of `one` if `data` is None, so that products with it keep that type."""
     kind = types.unliteral(one)
     result = kind if isinstance(data, types.NoneType) else data.dtype
     return _read(kind, result(data, types.int64, one))

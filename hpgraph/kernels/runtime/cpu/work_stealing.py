@@ -1,19 +1,18 @@
-"""Work stealing, and threads that stay together through all the supersteps of a run, inside one parallel region.
+"""Work stealing, and barriers between supersteps inside one parallel region for a whole run.
 
-Each worker has a range of the superstep's work. It takes grains off its own range by an atomic addition, and steals
+Each worker has a range of the superstep's work. It takes chunks off its own range by an atomic addition, and steals
 from the others' once its own is empty (R. Blumofe, C. Leiserson, "Scheduling multithreaded computations by work
-stealing", JACM 46(5), 1999; here nothing is added to a range, so a counter each takes the place of a deque).
+stealing", JACM 46(5), 1999; nothing is added to a range, so a counter per range replaces the deque).
 
-To enter a parallel region costs some 10 µs, to meet here a few hundred nanoseconds: a road network has thousands of
-supersteps of a few µs. One worker, the first to come, leads. It decides what a superstep does, works at it, and opens a
-gate where there is enough for several; whoever stands at the gate helps. The leader waits for helpers that are inside,
-never for one that has not come, so that a thread that the system runs elsewhere delays nobody, and a thread library
-that runs the workers one after another is right too.
+Entering a parallel region costs some 10 µs, this barrier a few hundred nanoseconds: a road network has thousands of
+supersteps of a few µs. One worker, the first to arrive, is the leader. It sets up a superstep, works on it, and opens a
+gate if there is enough work for several; workers waiting at the gate then help. The leader waits for helpers inside the
+gate only, so that a descheduled thread delays no other, and a threading library may run the workers sequentially.
 
-The gate is one word, so that entering and shutting are in one order for all: its lower half counts the helpers inside,
-its upper half goes up at each opening and shutting, odd while open; negative once the run is over.
+The gate is one word, so that entering and closing have a single order: its lower half counts the helpers inside, its
+upper half is incremented at each opening and closing, odd while open; negative once the run has ended.
 
-The board is the memory that the workers share: an int64 array, in which words that different threads write lie on
+The board is the memory that the workers share: an int64 array, in which words that different threads write are on
 different cache lines.
 """
 
@@ -38,17 +37,17 @@ LINE = 16
 LEADER, GATE, TAIL, TALLY, JOB = (LINE * line for line in range(5))
 # Where a kernel's own shared words begin, and the workers' ranges of work: one line each.
 OTHER, HEAPS = 5 * LINE, 8 * LINE
-# In the line of the leader's orders: the number of ranges, the grain (work taken at a time), whether it works alone.
+# In the line that the leader writes: the number of ranges, the chunk size, whether it works alone.
 _COUNT, _GRAIN, ALONE = range(JOB, JOB + 3)
 _TURN = 1 << 32
 _OVER = -(1 << 63)
-# Glances at the gate before the thread offers its core to others between two of them.
+# Spins on the gate before the thread yields its core between two of them.
 _PATIENCE = 2000
 
 
 @intrinsic(lambda: None)
 def cpu_pause(typingctx: Any) -> Any:
-    """Tell the processor that this thread is waiting."""
+    """The processor's spin-wait hint."""
     machine = platform.machine().lower()
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -65,7 +64,7 @@ def cpu_pause(typingctx: Any) -> Any:
 
 @intrinsic(lambda: None)
 def make_way(typingctx: Any) -> Any:
-    """Let the system run another thread on this core."""
+    """Yield the core to another thread."""
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -87,7 +86,7 @@ def _wait(glances):
 
 @part
 def leads(board):
-    """Whether the caller is the first to ask."""
+    """Whether the caller is the leader: the first to call."""
     return fetch_add(board, LEADER, 1) == 0
 
 
@@ -112,10 +111,10 @@ def _enter(board, last):
 
 @part(forceinline=True)
 def begin_together(board, leading, goes_on, turn):
-    """The beginning of a superstep, for everyone: the leader, who has set out work or not, lets the helpers in.
+    """The beginning of a superstep, called by all workers: the leader opens the gate if there is work for several.
 
-    Returns the number of the gate's opening, negative once the run is over; ``turn`` is what the last call returned, 0
-    at first.
+    Returns the number of the gate's opening, negative once the run has ended; ``turn`` is the last call's result, 0 at
+    first.
     """
     if not leading:
         return _enter(board, turn)
@@ -123,18 +122,18 @@ def begin_together(board, leading, goes_on, turn):
         atomic_or(board, GATE, _OVER)
         return -1
     if not board[ALONE]:
-        # Opens the gate: what the leader wrote before, helpers see.
+        # Open the gate (release): helpers see the leader's writes.
         fetch_add(board, GATE, _TURN)
     return turn
 
 
 @part(forceinline=True)
 def end_together(board, leading):
-    """The end of a superstep, for everyone: the leader then sees what all have written."""
+    """The end of a superstep, called by all workers: afterwards the leader sees their writes."""
     if not leading:
         fetch_add(board, GATE, -1)
     elif not board[ALONE]:
-        # Shuts the gate, and waits until all are out.
+        # Close the gate, and wait until all helpers have left.
         fetch_add(board, GATE, _TURN)
         glances = 0
         while atomic_load(board, GATE) & (_TURN - 1):
@@ -143,13 +142,13 @@ def end_together(board, leading):
 
 @part
 def is_single(board):
-    """Whether there is but one worker."""
+    """Whether there is one worker only."""
     return board.size == HEAPS + LINE
 
 
 @part
 def set_out(board, begin, end, grain, alone):
-    """Share out begin..end as one range of work for each worker, or as a single one where the leader is ``alone``.
+    """Divide begin..end into a range of work for each worker, or a single one if the leader is ``alone``.
 
     A single worker always is: its claims need no atomic operation, which costs some 6 ns even without contention.
     """
@@ -165,10 +164,10 @@ def set_out(board, begin, end, grain, alone):
 
 @part
 def take(board, heap, alone):
-    """Work stealing: the next grain of the own range, then of the others'; (0, 0) when none is left.
+    """Work stealing: the next chunk of the own range, then of the others'; (0, 0) if none is left.
 
-    Also (0, 0) once kernels are stopped. A worker keeps its range from superstep to superstep, so that what it wrote
-    the last time is still in its cache.
+    Also (0, 0) once kernels are stopped. A worker has the same range in each superstep, so that what it wrote in the
+    last one is still in its cache.
     """
     if is_stopped():
         return 0, 0
@@ -197,7 +196,7 @@ def report(board, column, amount, alone):
 
 @part
 def collect(board, column):
-    """A tally; it is zero afterwards."""
+    """Read and clear a tally."""
     amount = board[TALLY + column]
     board[TALLY + column] = 0
     return amount

@@ -1,4 +1,4 @@
-// A square of bits, a row a thread of a warp.
+// A square of 32 x 32 bits, a row per lane of a warp.
 #pragma once
 #include "warp.cuh"
 

@@ -1,11 +1,11 @@
-// A list that the threads of a block append to together.
+// Block-collective append to a list.
 #pragma once
 #include "frontier_queue.cuh"
 
 namespace hpgraph {
 
-// Append a vertex of each thread that has one, of the whole block at once: thousands of warps that end together would
-// queue at the tail's address.
+// Append the vertices of the threads with `mine`; collective over the block: thousands of warps that end at once would
+// contend for the tail.
 template <class Index>
 __device__ void append_of_block(BlockSums& sums, bool mine, Index v, Index* list, u64* tail) {
     const u32 at = place_in_block(mine, sums.wanted[1]);

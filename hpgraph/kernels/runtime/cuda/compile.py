@@ -48,8 +48,8 @@ class Kernel:
         ``arguments``: none is a null pointer; ``shared_mem``: bytes of dynamic shared memory a block has.
         """
         self._allow(shared_mem)
-        # CuPy before 14 gives a parameter no value at all where its argument is None: the kernel finds there whatever
-        # was left by others (https://github.com/cupy/cupy/issues/9046).
+        # CuPy before 14 leaves the parameter of a None argument uninitialized
+        # (https://github.com/cupy/cupy/issues/9046).
         given = tuple([_NULL if argument is None else argument for argument in arguments])
         self.raw(grid, block, given, shared_mem=shared_mem)
 
@@ -170,13 +170,13 @@ def build_cached(
     try:
         return _keep(entry, cubin, symbols), symbols
     except OSError:
-        # The disk may be full, or the file system read-only by now; this process goes on.
+        # The disk may be full or read-only; this process continues.
         return _keep(cache_folder.process_folder() / entry.name, cubin, symbols), symbols
 
 
 def _keep(entry: Path, cubin: bytes, symbols: dict[str, str]) -> Path:
     digest = hashlib.sha256(cubin).hexdigest()
-    # The machine code lies under its own hash and the entry names it: whoever writes last, both fit together.
+    # Machine code is stored under its own hash, which the entry holds: concurrent writers leave a consistent pair.
     path = entry.parent / f"{digest}.cubin"
     cache_folder.write(path, cubin)
     cache_folder.write_sealed(entry, json.dumps({"cubin": digest, "symbols": symbols}).encode())

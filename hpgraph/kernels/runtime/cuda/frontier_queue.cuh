@@ -1,8 +1,8 @@
 // The frontier as a double-buffered queue: one is read, the other filled, and they swap roles at each superstep.
 //
-// A vertex of few arcs stands in the queue itself; one of more than a piece stands there as pieces, so that a hub of
-// 200,000 neighbours is the work of hundreds of warps (Enterprise, H. Liu and H. H. Huang, SC'15, sorts vertices into
-// four classes to the same end). Each warp keeps what it finds in shared memory until it is 32 items.
+// The queue holds vertices of few arcs; one of more than PIECE arcs is divided into pieces, so that a hub of 200,000
+// neighbours is shared by hundreds of warps (Enterprise, H. Liu and H. H. Huang, SC'15, sorts vertices into four
+// classes to the same end). Each warp stages the vertices it finds in shared memory until there are 32.
 #pragma once
 #include "warp.cuh"
 
@@ -31,7 +31,7 @@ struct Arcs {
     __device__ Weight weight(i64 j) const { return data[j]; }
 };
 
-// The weight of an arc of a pattern-only matrix is 1, and takes no memory.
+// Arcs without stored weights, which are 1.
 struct Pattern {
     int unused;
 };
@@ -49,7 +49,7 @@ struct Piece {
     int number;
 };
 
-// Who is active at first; a single vertex needs no array.
+// Initially active vertices; a single one is stored inline.
 template <class Index>
 struct Sources {
     const Index* list;
@@ -58,8 +58,8 @@ struct Sources {
     __device__ Index operator[](i64 i) const { return list ? list[i] : single; }
 };
 
-// What one superstep leaves for the next: vertices reached, arcs that leave them, arcs looked at, the
-// tails of the two lists, and that of the pieces which a pull has put off.
+// Tally of a superstep: vertices reached, their out-arcs, arcs examined, the tails of the two lists, and the tail of
+// the pieces that a pull has deferred.
 struct Tally {
     u64 count, arcs, looked, light, pieces, put_off;
 };
@@ -70,14 +70,14 @@ struct Frontier {
     Piece<Index>* pieces;
 };
 
-// Double buffer: two of a kind, one read and one written, that swap roles at each superstep. The selector is computed anew
-// at every use: kernel parameters need no registers, swapped pointers would.
+// Double buffer: one is read and one written, and they swap roles at each superstep. Selected at every use, as kernel
+// parameters need no registers, and swapped pointers would.
 template <class Kind>
 __device__ const Kind& of_two(const Kind& first, const Kind& second, bool turned) {
     return turned ? second : first;
 }
 
-// Inclusive prefix sum of the lanes' amounts, by which items are dealt to lanes whoever they belong to.
+// Inclusive prefix sum of the lanes' amounts, for load balancing of items over the lanes.
 struct WarpScan {
     int through, total;  // amounts of the lanes up to this one, and of all
 
@@ -89,7 +89,7 @@ struct WarpScan {
         total = __shfl_sync(ALL, through, 31);
     }
 
-    // The lane that item t belongs to; some lane where t is past the last item. By the whole warp.
+    // The lane that item t belongs to; any lane if t is past the last item. Warp-collective.
     __device__ int owner(int t) const {
         int lane = 0;
         for (int d = 16; d; d >>= 1)
@@ -98,8 +98,8 @@ struct WarpScan {
     }
 };
 
-// Append the pieces of each lane's vertex, of the whole warp at once: one atomic for all of them. Not inlined: it is
-// rarely called, from many places.
+// Append the pieces of each lane's vertex; warp-collective, with one atomic. Not inlined: it is rarely called, from
+// many places.
 template <class Index, class Counter>
 __device__ __noinline__ void append_some_pieces(Index v, int pieces, Piece<Index>* list, Counter* tail) {
     const WarpScan scan(pieces);
@@ -121,7 +121,7 @@ __device__ void append_pieces(Index v, i64 degree, Piece<Index>* list, Counter* 
     if (__any_sync(ALL, pieces)) append_some_pieces(v, pieces, list, tail);
 }
 
-// Append a vertex of each lane that has one, of the whole warp at once.
+// Append the vertices of the lanes with `mine`; warp-collective.
 template <class Index>
 __device__ void append(bool mine, Index v, Index* list, u64* tail) {
     const u32 votes = __ballot_sync(ALL, mine);
@@ -132,7 +132,7 @@ __device__ void append(bool mine, Index v, Index* list, u64* tail) {
     if (mine) list[base + __popc(votes & lanes_below())] = v;
 }
 
-// What a warp has found, kept in shared memory until all of its lanes have one to go on with.
+// Stage of a warp in shared memory: items are passed on when all lanes have one.
 template <class Item>
 struct Stage {
     Item* slots;  // 64 of them, this warp's own
@@ -140,7 +140,7 @@ struct Stage {
 
     __device__ explicit Stage(Item* shared) : slots(shared + (threadIdx.x >> 5) * 64), filled(0) {}
 
-    // By the whole warp; take(mine, item) is called, likewise, for 32 items.
+    // Warp-collective, as is take(mine, item), which is called for 32 items.
     template <class Take>
     __device__ void add(bool mine, const Item& item, Take take) {
         const u32 votes = __ballot_sync(ALL, mine);
@@ -166,14 +166,14 @@ struct Stage {
     }
 };
 
-// What the warps of a block bring to the end of a superstep, so that the block goes to the grid's tally once.
+// Sums of a block's warps at the end of a superstep, for one update of the grid's tally.
 struct BlockSums {
     u64 of_warps[3][WARPS];  // the first three fields of a Tally
     u32 wanted[2];           // room in the queue, and in one list more
     u64 base[2];
 };
 
-// A place among what the block wants room for; by whole warps.
+// Reserve a place in the block's batch; warp-collective.
 __device__ inline u32 place_in_block(bool mine, u32& wanted) {
     const u32 votes = __ballot_sync(ALL, mine);
     u32 base = 0;
@@ -188,39 +188,39 @@ struct Collector {
     Frontier<Index> next;
     Tally* tally;
     u64 arcs;
-    u32 count;  // a thread's own, so that 32 bits do
+    u32 count;  // of this thread, so that 32 bits suffice
 
     __device__ Collector(const i64* indptr, Frontier<Index> next, Tally* tally)
         : indptr(indptr), next(next), tally(tally), arcs(0), count(0) {}
 
-    // Count a vertex of so many arcs, wherever it is kept.
+    // Count a vertex of `degree` arcs without queueing it.
     __device__ void note(i64 degree) {
         ++count;
         arcs += degree;
     }
 
-    // The same where the lane has one; its arcs, or 0.
+    // The same if `mine`; returns its arcs, or 0.
     __device__ i64 note(bool mine, i64 degree) {
         if (!mine) return 0;
         note(degree);
         return degree;
     }
 
-    // All lanes of the warp come here together; `mine` says whether this lane brings vertex v, whose degree is returned.
+    // Append vertex v if `mine`, and return its degree; warp-collective.
     __device__ i64 add(bool mine, Index v) {
         const i64 degree = noted(mine, v);
         add_row(v, degree);
         return degree;
     }
 
-    // The same for a vertex whose degree is noted already, 0 where there is none.
+    // The same for a vertex whose degree is already counted; 0 if there is none.
     __device__ void add_row(Index v, i64 degree) {
         append(degree > 0 && degree <= T::PIECE, v, next.light, &tally->light);
         append_pieces<T>(v, degree, next.pieces, &tally->pieces);
     }
 
-    // At the end of a superstep, by all threads of the block, with what the warps have left over: the queue's last
-    // vertices, those of another list, and the sums.
+    // At the end of a superstep, collective over the block: append the remaining vertices of the queue and of another
+    // list, and add the sums to the tally.
     __device__ void finish(BlockSums& sums, bool mine, Index v, bool other = false, Index w = 0,
                            Index* others = nullptr, u64* tail = nullptr) {
         finish_row(sums, v, noted(mine, v), other, w, others, tail);
@@ -235,18 +235,18 @@ struct Collector {
         if (other) others[sums.base[1] + other_at] = w;
     }
 
-    // The same where the queue takes vertices of any degree, none of which is counted.
+    // The same for vertices of any degree, which are not counted.
     __device__ void finish_list(BlockSums& sums, bool mine, Index v) {
         const u32 at = place_in_block(mine, sums.wanted[0]);
         bring<false>(sums, 0, nullptr);
         if (mine) next.light[sums.base[0] + at] = v;
     }
 
-    // The same after a pull, which leaves bits and no queue.
+    // The same after a pull, which leaves a bitmap and no queue.
     __device__ void finish_pull(BlockSums& sums, u64 looked) { bring<true>(sums, looked, nullptr); }
 
 private:
-    // All the words of the tally at once, by as many lanes: the memory takes them for one request.
+    // Update all words of the tally by one instruction, a lane each: a single memory request.
     template <bool pulled>
     __device__ void bring(BlockSums& sums, u64 looked, u64* tail) {
         constexpr int COUNT = 0, ARCS = 1, LOOKED = 2, LIGHT = 3, OTHERS = 4;

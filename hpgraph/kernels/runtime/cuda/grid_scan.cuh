@@ -1,11 +1,11 @@
-// Running totals over items that all blocks of a cooperative launch share, in the items' order.
+// Prefix sum over items by all blocks of a cooperative launch.
 #pragma once
 #include "persistent.cuh"
 #include "warp.cuh"
 
 namespace hpgraph {
 
-// The sum of what the threads of a block before this one bring, and of what all bring. `of_warps`: a sum a warp, shared.
+// Exclusive prefix sum of `mine` over the threads of a block, and its total. `of_warps`: shared, one sum per warp.
 template <int THREADS>
 __device__ __forceinline__ i64 sum_before(i64 mine, i64& all, i64* of_warps) {
     const int lane = lane_of_warp(), warp = threadIdx.x / 32;
@@ -23,9 +23,9 @@ __device__ __forceinline__ i64 sum_before(i64 mine, i64& all, i64* of_warps) {
     return before + with_mine - mine;
 }
 
-// `put(i, value(i), sum of the values before)` for every item; the sum of all comes back. Each block has a stretch of items,
-// looks at it twice, and meets the others in between: `of_blocks` has a place for each block, and the caller puts a barrier
-// between two calls.
+// Call put(i, value(i), sum of the values before) for every item; return the total. Each block reads its range of items
+// twice, with a grid barrier in between. `of_blocks` has a place for each block; the caller needs a barrier between two
+// calls.
 template <int THREADS, class Value, class Put>
 __device__ __forceinline__ i64 grid_scan(i64 many, i64* of_blocks, GridBarrier& barrier, Value value, Put put) {
     static_assert(THREADS % 32 == 0 && THREADS <= 1024, "a lane adds up the sum of each warp");

@@ -1,4 +1,4 @@
-"""Launches whose arguments lie ready in memory, so that several devices get theirs right after each other."""
+"""Launches with prepacked arguments, so that kernels on several devices start right after each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALIGNMENT = 16
 class Prepared:
     """A kernel on the current device, and the memory for its arguments, of which the last is a number.
 
-    CuPy's way of launching takes arguments apart each time, some 20 µs for those of a search; the driver's own takes 4.
+    CuPy's launch packs arguments each time, some 20 µs for those of a search; a direct driver call takes 4.
 
     ``sizes``: bytes of each argument but the number.
     """

@@ -1,15 +1,15 @@
-// Load balancing of a push: how a grid shares the arcs that leave the vertices of a queue.
+// Load balancing of a push: division of the out-arcs of a queue's vertices among the grid.
 //
-// A warp takes up to 32 vertices and deals their arcs to its lanes by a prefix sum of the degrees, whoever they belong to
-// (the scan-based gathering of D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP'12). A lane gets
-// several arcs at once: its loads depend on each other, and only independent arcs can fill the waiting time. Where there
-// are lanes enough, each vertex has lanes of its own instead.
+// A warp takes up to 32 vertices and distributes their arcs over its lanes by a prefix sum of the degrees (the
+// scan-based gathering of D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP'12). A lane gets
+// several arcs at once: the loads of one arc depend on each other, and only independent arcs hide their latency. If
+// there are enough lanes, each vertex has a group of lanes instead.
 #pragma once
 #include "frontier_queue.cuh"
 
 namespace hpgraph {
 
-// Arcs a lane has under way at once; some may be none.
+// Arcs that a lane has in flight; some may be empty.
 template <class Index, int size>
 struct Batch {
     bool live[size];
@@ -17,7 +17,7 @@ struct Batch {
     i64 arc[size];
 };
 
-// values[k], where k is not known before: registers have no index.
+// values[k] for a k not known at compile time: registers cannot be indexed.
 template <int size, class Value>
 __device__ Value pick(const Value (&values)[size], int k) {
     Value value = values[0];
@@ -27,7 +27,7 @@ __device__ Value pick(const Value (&values)[size], int k) {
     return value;
 }
 
-// Deal the arcs of the warp's 32 vertices to its lanes; see for_each_arc.
+// Distribute the arcs of the warp's 32 vertices over its lanes; see for_each_arc.
 template <int size, class Index, class Visit>
 __device__ void deal_arcs(Index u, i64 start, int degree, Visit visit) {
     const WarpScan scan(degree);
@@ -54,10 +54,9 @@ struct Row {
     int degree;
 };
 
-// Logarithm of the lanes that each of some rows has to itself: as many as there are for so few, at least 1 << least.
-// Several warps share the rows where that leaves each eight of a row's arcs: what a warp finds makes its chain of loads
-// longer, but not another's. (Not in blocks of so many threads that each has few registers: those are for supersteps of
-// millions of arcs.)
+// Logarithm of the number of lanes in the group of each row: the largest for `threads`, at least `least`. Several warps
+// share a row if that leaves each eight of its arcs: a claim lengthens the chain of loads of its own warp only. (Not in
+// blocks of many threads with few registers each: those are for supersteps of millions of arcs.)
 __device__ inline int lanes_of_a_row(u64 rows, u64 arcs, u64 threads, int least) {
     int shift = 5;
     while (shift > least && (rows << shift) > threads) --shift;
@@ -66,14 +65,14 @@ __device__ inline int lanes_of_a_row(u64 rows, u64 arcs, u64 threads, int least)
     return shift;
 }
 
-// Which of its row's lanes a thread is. Neighbouring arcs go to different warps, so that each has its part of a row's.
+// Index of a thread in its row's group. Consecutive arcs go to different warps, so that each has its part of a row.
 __device__ inline int member_of_lanes(u32 thread, int shift) {
     const int member = thread & ((1 << shift) - 1);
     return shift > 5 ? (member & 31) << (shift - 5) | member >> 5 : member;
 }
 
-// Call visit(batch) until every arc of the rows row(0), row(1), ... was in a batch; by whole warps. Every row has lanes
-// of its own, and nothing is dealt but what they leave of long ones: until the first loads nothing has to be worked out.
+// Call visit(batch) until every arc of the rows row(0), row(1), ... was in a batch; warp-collective. Every row has a
+// group of lanes, and only the rest of long rows is distributed: no scan before the first loads.
 template <int size, class Index, class RowOf, class Visit>
 __device__ void for_each_arc_of_few(u32 rows, u64 arcs, u32 thread, u32 threads, RowOf row, Visit visit) {
     const int shift = lanes_of_a_row(rows, arcs, threads, 1), group = 1 << shift, member = member_of_lanes(thread, shift);
@@ -91,13 +90,13 @@ __device__ void for_each_arc_of_few(u32 rows, u64 arcs, u32 thread, u32 threads,
     }
 }
 
-// Whether there are lanes enough for two to stand ready for each vertex of a queue.
+// Whether there are two lanes or more for each vertex of a queue.
 template <class T>
 __device__ bool is_short(const Tally& queued) {
     return T::SHORT_QUEUES && queued.pieces == 0 && queued.light * 2 <= (u64)gridDim.x * THREADS;
 }
 
-// The arcs of such a queue, as for_each_arc deals those of any.
+// for_each_arc for such a queue.
 template <class T, class Index, class Graph, class Visit>
 __device__ void for_each_arc_of_short(const Graph& graph, const Index* light, const Tally& now, Visit visit) {
     const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5);  // neighbours in the queue: other SMs
@@ -109,16 +108,16 @@ __device__ void for_each_arc_of_short(const Graph& graph, const Index* light, co
     }, visit);
 }
 
-// Call visit(batch) until every arc that leaves a vertex of the frontier was in a batch; by whole warps, lanes without
-// an arc included, so that visit may use warp-wide votes.
+// Call visit(batch) until every out-arc of the frontier was in a batch; warp-collective, including lanes without an
+// arc, so that visit may use warp votes.
 template <class T, class Index, class Graph, class Visit>
 __device__ void for_each_arc(const Graph& graph, Frontier<Index> frontier, u64 light, u64 pieces, Visit visit) {
     const u32 lane = lane_of_warp();
     const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
-    // Where most warps would have nothing to do, several share what would be one's: by parts of a row.
+    // If most warps would be idle, several share a row by parts.
     const int shift = (pieces + light) * 8 <= warps ? 3 : 0, parts = 1 << shift;
     pieces <<= shift, light <<= shift;
-    // Of 32 rows that a warp deals at a time, some are pieces and the others whole vertices.
+    // Of the 32 rows of a warp, some are pieces and the others whole vertices.
     const auto share = [&](u64 rows, u32 most) { return ((u32)min(rows, (u64)most * warps) + warps - 1) / warps; };
     const u32 heavy = share(pieces, 16), some = min(share(light, 32), 32 - heavy);
     const u64 all_heavy = (u64)warps * heavy, all_some = (u64)warps * some;
@@ -140,7 +139,7 @@ __device__ void for_each_arc(const Graph& graph, Frontier<Index> frontier, u64 l
     }
 }
 
-// Values that loads have left in registers: without this the compiler puts off each load until what comes before needs it.
+// Keep loads together: without this the compiler sinks each load to its first use.
 template <int size, class Value>
 __device__ void loaded(Value (&values)[size]) {
     static_assert(sizeof(Value) == 4, "one register each");

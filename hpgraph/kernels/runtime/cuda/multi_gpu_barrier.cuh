@@ -1,14 +1,14 @@
-// Parts of one graph on several GPUs, whose kernels run side by side and never return to the host between supersteps.
+// Parts of one graph on several GPUs, whose kernels run concurrently and synchronize without the host.
 //
-// Each part owns a range of the vertices, and their rows. What another part must know is written straight into its
-// memory (peer access): words of the frontier as bits (the compressed frontier of Enterprise, H. Liu, H. H. Huang,
-// SC'15), or remote messages, a vertex of the other part and the message for it. At a barrier all blocks of all parts have come
-// so far, and everything that was written before is seen after it. The last block of a part to arrive tells the other
-// parts so, and with it what its part has found: one store over the link instead of one from each block, and the sums that a
-// decision wants arrive with the flag.
+// Each part owns a range of the vertices, and their rows. Data for another part is written directly into its memory
+// (peer access): words of the frontier's bitmap (the compressed frontier of Enterprise, H. Liu, H. H. Huang, SC'15), or
+// remote messages, a vertex of the other part and the message for it. A barrier synchronizes all blocks of all parts,
+// and makes their earlier writes visible. The last block of a part to arrive signals the other parts, together with the
+// part's tally: one store over the link instead of one from each block, and the sums for a decision arrive with the
+// flag.
 //
-// All kernels must be resident at once. Where the host finds that one could not be launched, it sets `lost` of the others, and
-// they end. Whoever waits for LIMIT nanoseconds stops with an error instead of for ever.
+// All kernels must be resident at once. If the host finds that one could not be launched, it sets `lost` of the others,
+// and they end. A thread that waits for LIMIT nanoseconds stops with an error.
 #pragma once
 #include "one_block.cuh"
 #include "system_scope.cuh"
@@ -18,22 +18,22 @@ namespace hpgraph {
 constexpr int MAX_PARTS = 8;
 constexpr u64 LIMIT = 60000000000ull;
 
-// What a part tells another at a barrier.
+// Report of a part to another at a barrier.
 struct Report {
     u64 count, arcs, looked;    // of its tally
     u64 count_before, arcs_before;  // of that of the superstep before
-    u64 sent, remote_messages;          // remote messages to anybody, and to the reader
+    u64 sent, remote_messages;  // numbers of remote messages to all parts, and to the reader
     u64 waiting, repeated;      // of its far pile, and of its bucket
     u64 least;                  // bits of the least value in its far pile
-    u64 turn;                   // which barrier of which launch this is of; written last
+    u64 turn;                   // launch and number of the barrier; written last
 };
 
 struct Assembly {
     u32 arrived, lost;
-    u64 remote_messages[MAX_PARTS];  // tails of what is sent to each part
+    u64 remote_messages[MAX_PARTS];  // tails of the messages to each part
 };
 
-// In the memory of each part, and written by itself alone. A launch finds it zeroed.
+// In the memory of each part, and written by this part only. Zero at launch.
 struct BarrierState {
     Header header;
     Assembly assembly;
@@ -42,27 +42,26 @@ struct BarrierState {
 struct Parts {
     i64 me, count;
     i64 begins[MAX_PARTS + 1];      // of the ranges
-    BarrierState* barrier_states;               // two, used in turn by launches: each clears that of the next
-    Report* reports[MAX_PARTS];     // in each part's memory, two from each part, used in turn: never zeroed
+    BarrierState* barrier_states;   // a double buffer: each launch clears that of the next
+    Report* reports[MAX_PARTS];     // in each part's memory, a double buffer from each part: never zeroed
 
     __device__ i64 first() const { return begins[me]; }
     __device__ i64 last() const { return begins[me + 1]; }
     __device__ bool owns(i64 v) const { return v >= first() && v < last(); }
     __device__ bool owns(int part, i64 v) const { return v >= begins[part] && v < begins[part + 1]; }
-    // Words of bits of the vertices that are this part's: ranges begin at multiples of 64.
+    // Words of this part's range of a bitmap; ranges begin at multiples of 64.
     __device__ i64 first_word() const { return first() / 32; }
     __device__ i64 last_word() const { return first() < last() ? (last() + 31) / 32 : first_word(); }
 };
 
-// What the threads of a block tell each other at a barrier, in shared memory. (Not by __syncthreads_or: where its argument is
-// a constant and one thread alone wants the answer, ptxas of CUDA 13.0 puts a second reduction into that thread's branch, at
-// which it waits for the others for ever.)
+// Flags of a block at a barrier, in shared memory. (Not by __syncthreads_or: if its argument is a constant and only one
+// thread uses the result, ptxas of CUDA 13.0 puts a second reduction into that thread's branch, which deadlocks.)
 struct BlockFlags {
-    u32 lost;      // for good
-    u32 wrote[2];  // used in turn
+    u32 lost;      // sticky
+    u32 wrote[2];  // a double buffer
 };
 
-// A barrier of the part's own blocks, and one of all parts; by the number of the launch, which those of the parts count.
+// A barrier of the part's own blocks, and one of all parts, which are identified by the number of the launch.
 struct MultiGpuBarrier {
     const Parts& parts;
     BarrierState* barrier_state;
@@ -81,7 +80,7 @@ struct MultiGpuBarrier {
         __syncthreads();
     }
 
-    // By all blocks of the part.
+    // Barrier of all blocks of the part.
     __device__ void wait() {
         __syncthreads();
         target += gridDim.x;
@@ -93,10 +92,10 @@ struct MultiGpuBarrier {
         lost = flags.lost;
     }
 
-    // By all blocks of all parts; tell(report) fills in what this part has found. Joint sums are returned, zeros where a part
-    // is lost.
-    template <class Tell>
-    __device__ Report meet(Tell tell) {
+    // Barrier of all blocks of all parts; fill(report) writes this part's tally. Returns sums over the parts, zeros if
+    // a part is lost.
+    template <class Fill>
+    __device__ Report meet(Fill fill) {
         target += gridDim.x, ++turn;
         u32& block_wrote = flags.wrote[turn & 1];
         if (wrote) block_wrote = 1;
@@ -104,12 +103,12 @@ struct MultiGpuBarrier {
         __syncthreads();
         bool is_last = false;
         if (threadIdx.x == 0) {
-            // What the block wrote to other devices is there before it counts as arrived.
+            // The block's writes to other devices are complete before it counts as arrived.
             if (block_wrote) fence_of_system();
             block_wrote = 0;
             is_last = count_up(&barrier_state->assembly.arrived) + 1 == target;
         }
-        if (threadIdx.x < 32 && __any_sync(ALL, is_last)) report_to_all(tell);
+        if (threadIdx.x < 32 && __any_sync(ALL, is_last)) report_to_all(fill);
         const auto has_come = [&] { return published(&slot(parts.me, threadIdx.x)->turn) == launch + turn; };
         if ((int)threadIdx.x < parts.count && !await(has_come)) flags.lost = 1;
         __syncthreads();
@@ -117,26 +116,26 @@ struct MultiGpuBarrier {
         Report joint{};
         if (!lost) {
             for (int part = 0; part < parts.count; ++part) {
-                const Report& told = report_of(part);
-                joint.count += told.count, joint.arcs += told.arcs, joint.looked += told.looked;
-                joint.count_before += told.count_before, joint.arcs_before += told.arcs_before;
-                joint.sent += told.sent, joint.waiting += told.waiting, joint.repeated += told.repeated;
+                const Report& one = report_of(part);
+                joint.count += one.count, joint.arcs += one.arcs, joint.looked += one.looked;
+                joint.count_before += one.count_before, joint.arcs_before += one.arcs_before;
+                joint.sent += one.sent, joint.waiting += one.waiting, joint.repeated += one.repeated;
             }
         }
         return joint;
     }
 
-    // What a part has said at the last barrier.
+    // The report of a part at the last barrier.
     __device__ const Report& report_of(int part) const { return *slot(parts.me, part); }
 
 private:
     // By the first warp of the last block, a lane for each part.
-    template <class Tell>
-    __device__ void report_to_all(Tell tell) {
+    template <class Fill>
+    __device__ void report_to_all(Fill fill) {
         const int part = threadIdx.x;
         Report report{};
         if (part < parts.count) {
-            tell(report);
+            fill(report);
             report.remote_messages = barrier_state->assembly.remote_messages[part];
             for (int other = 0; other < parts.count; ++other) report.sent += barrier_state->assembly.remote_messages[other];
         }
@@ -157,7 +156,7 @@ private:
         return parts.reports[to] + (turn & 1) * MAX_PARTS + from;
     }
 
-    // Whether something comes true, or the host has said that it will not.
+    // Wait for a condition; false if the host has marked a part as lost.
     template <class Ready>
     __device__ bool await(Ready ready) const {
         if (lost) return false;
@@ -180,13 +179,13 @@ struct RemoteMessage {
     Message message;
 };
 
-// Where remote messages go, and come from; two places, as those of a superstep may still be read while the next one's are sent.
+// Buffers of remote messages; a double buffer, as those of a superstep may still be read while the next ones are sent.
 template <class Index, class Message>
 struct Post {
     RemoteMessage<Index, Message>* to[2][MAX_PARTS];    // in the memory of the part that receives
     RemoteMessage<Index, Message>* from[2][MAX_PARTS];  // in this part's
 
-    // A remote message from each lane that has one, to whoever owns the vertex; by the whole warp.
+    // Send the remote messages of the lanes with `mine` to the owners of their vertices; warp-collective.
     __device__ void send(MultiGpuBarrier& barrier, int place, bool mine, Index v, Message message) const {
         const Parts& parts = barrier.parts;
         for (int part = 0; part < parts.count; ++part) {
@@ -200,7 +199,7 @@ struct Post {
         }
     }
 
-    // read(has_one, remote message), by whole warps, until all remote messages of the last barrier are read.
+    // Call read(has_one, message) until all remote messages of the last barrier are read; warp-collective.
     template <class Read>
     __device__ void read_all(const MultiGpuBarrier& barrier, int place, Read read) const {
         const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
@@ -214,8 +213,8 @@ struct Post {
     }
 };
 
-// Words of this part's vertices, to where the other parts have the same array; by the whole part. In pairs, as a range
-// begins at a multiple of 64 vertices, or is empty.
+// Copy the words of this part's vertices to the same array of the other parts; collective over the part. In pairs, as a
+// range begins at a multiple of 64 vertices, or is empty.
 __device__ inline void share_words(MultiGpuBarrier& barrier, u32* const (&arrays)[MAX_PARTS]) {
     const Parts& parts = barrier.parts;
     barrier.wrote = true;

@@ -1,10 +1,9 @@
 """Kernels on several GPUs that synchronize without the host (multi_gpu_barrier.cuh): their launch, and their trace.
 
-All kernels of a search must be resident at once, or they would wait for each other for ever. So on every device they
-follow each other in the same order, in which one thread at a time launches them. And nothing may make the host wait for
-a device between the first launch and the last: memory is taken before, no garbage is collected then, and a kernel that
-is new on a device has run there alone before, as the driver may load its code and make room for its frames when it is
-first launched.
+All kernels of a search must be resident at once, or they would deadlock. So they are launched in the same order on
+every device, by one thread at a time. And the host must not wait for a device between the first launch and the last:
+memory is allocated before, garbage collection is off, and a kernel that is new on a device has run there alone before,
+as the driver may load its code and allocate stack memory at the first launch.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SHARED = (PARTS, STATION)
 _launching = Lock()
 # Of each device, the streams on which kernels of the last launch run, and an event behind each.
 _last: dict[int, dict[int, Any]] = {}
-# Streams by these handles are the same whoever has them: that of a handle may else be another by now.
+# These handles always denote the same streams; another handle may have been reused.
 _LASTING = (0, 1)
 
 
@@ -60,7 +59,7 @@ class Launch(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """A part with its properties, what is launched on it, and on which stream."""
+    """A part with its properties, its launch, and its stream."""
 
     part: Part
     own: tuple[Elements, ...]
@@ -70,7 +69,7 @@ class _Ready(NamedTuple):
 
 
 class Parts:
-    """The parts of a divided graph, and what runs on all of them at once.
+    """The parts of a divided graph, and launches on all of them.
 
     ``rows``: in the order of their vertices, at most `MAX_PARTS`. Several may lie on one device; others must be able
     to reach each other's memory.
@@ -115,7 +114,7 @@ class Parts:
         return len(self.all)
 
     def once(self, key: Any, build: Callable[[], Any]) -> Any:
-        """What was worked out under a key; built now if it is not there."""
+        """The cached value of a key; built if missing."""
         if key not in self._kept:
             self._kept[key] = build()
         return self._kept[key]
@@ -180,7 +179,7 @@ class Parts:
 
         with _launching:
             self._before.record(caller)
-            # Whatever allocates or copies may wait for other devices, and so for a kernel that waits for the next one.
+            # Allocations and copies may wait for other devices, and so for a kernel that waits for the next launch.
             found = [ready(head)]
             for part in others:
                 with part.here:
@@ -193,7 +192,7 @@ class Parts:
                     if not apart:
                         part.give(state, own)
                     part.done.record(part.stream)
-                    # Whatever of the part is freed on its device may be used anew, but not before that.
+                    # Memory of the part freed on its device must not be reused before that.
                     cupy.cuda.runtime.streamWaitEvent(0, part.done.ptr)
                 caller.wait_event(part.done)
             self._end.record(caller)
@@ -207,7 +206,7 @@ class Parts:
         """Launch one kernel after the other; if one fails, those before it end, and what they leave is cleared."""
         number, launched = next(self._numbers), []
         try:
-            # To free memory may be to wait for its device.
+            # Freeing memory may wait for its device.
             with uncollected():
                 for part, _, _, prepared, stream in found:
                     with part.here if part.number else nullcontext():
@@ -221,7 +220,7 @@ class Parts:
             raise
 
     def _try_alone(self, found: list[_Ready]) -> None:
-        """Run kernels that are new where they are, each as that of a part without vertices that meets nobody."""
+        """Run kernels that are new on their device once, each with one part without vertices."""
         for part, _, launch, *_ in found:
             if launch.kernel not in part.known:
                 team = PARTS(0, 1, *[0] * (MAX_PARTS + 1), part.barrier_states, *_padded([part.reports]))
@@ -248,7 +247,7 @@ class Parts:
 
 
 class DividedRecord:
-    """The trace of kernels that ran together: that of the first, as all have decided alike; fetched when called."""
+    """The trace of kernels that ran together: that of the first, as all decide the same; fetched when called."""
 
     def __init__(self, record: Record, end: Any, pieces: list[tuple[Any, ...]]) -> None:
         self._record, self._end, self.pieces = record, end, pieces
@@ -259,7 +258,7 @@ class DividedRecord:
         return self._record.counts()
 
     def supersteps(self) -> int:
-        """How many there were, listed or not; waits for the kernels."""
+        """Number of supersteps, traced or not; waits for the kernels."""
         return self.counts()[0]
 
     def __call__(self) -> np.ndarray:
@@ -268,7 +267,7 @@ class DividedRecord:
         return self._record()
 
     def wait(self) -> None:
-        """Wait for the kernels, and for what they found to be at home."""
+        """Wait for the kernels, and for the copies of their results to the first part."""
         self._end.synchronize()
 
 

@@ -50,7 +50,7 @@ def translate_only(
 def build(
     source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str, checks: str
 ) -> tuple[bytes, dict[str, str]]:
-    """Machine code, and what the linker calls each kernel."""
+    """Machine code, and each kernel's symbol."""
     compiled = _translated(source, prologue, names, arch, checks, bool(ltoir))
     mangled = compiled.symbol_mapping
     if ltoir:
@@ -140,7 +140,7 @@ def _cuda_core() -> ModuleType:
 def _translated(source: str, prologue: str, names: Sequence[str], arch: str, checks: str, link: bool) -> Any:
     """What NVRTC makes: machine code, or LTO-IR to be linked."""
     if not names:
-        raise ValueError("names must list at least one kernel: a template nobody names leaves no machine code")
+        raise ValueError("names must list at least one kernel: a template that is not named leaves no machine code")
     texts(source, prologue)
     core = _cuda_core()
     options = core.ProgramOptions(

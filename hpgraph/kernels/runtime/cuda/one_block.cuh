@@ -1,34 +1,33 @@
-// Frontiers so small that one block does whole supersteps alone, while the others wait at one barrier.
+// Supersteps of small frontiers on one block, while the other blocks wait at a barrier.
 //
-// A barrier of the grid and the chain of loads around it cost some 4 microseconds; a barrier of one block costs 40
-// nanoseconds. A road network spends thousands of supersteps on frontiers of a few hundred vertices, so its queue lives
-// in the shared memory of the first block until it outgrows it (the idea of SIMD-X's fusion, carried to a block).
+// A grid barrier and the chain of loads around it cost some 4 microseconds; a barrier of one block costs 40
+// nanoseconds. A road network has thousands of supersteps with frontiers of a few hundred vertices, so its queue is
+// kept in the shared memory of the first block until it is too large (the fusion of SIMD-X, applied to a block).
 #pragma once
 #include "load_balancing.cuh"
 
 namespace hpgraph {
 
-// Places for the vertices of a superstep; more of them go to the queue in memory.
+// Capacity of the local queue; further vertices go to the queue in global memory.
 template <class Index>
 constexpr u32 ROOM = sizeof(Index) == 4 ? 1536 : 512;
 
-// Arcs of a frontier so thin that a processor of the host is done with it before a chain of loads ends here.
+// Arcs of a thin frontier, for which the host's CPU is faster than one chain of loads here.
 constexpr u64 THIN = 64;
 
-// What a block takes on: no more vertices than there are places, none of them heavy.
+// Limits to the supersteps of one block: vertices that fit the local queue, none of them heavy.
 struct LocalLimits {
     i64 vertices, arcs;
-    i64 patience;   // thin supersteps, after which what is left is better done on the host
-    int may_leave;  // whether the host waits to take over; if not, it is told for the next time
-    i64* told;      // in the host's memory: whether a search was thin; arcs a superstep of the last one in the mean
+    i64 patience;   // thin supersteps after which the search should continue on the host
+    int may_leave;  // whether the host waits to take over; if not, only `told` is written, for the next search
+    i64* told;      // in the host's memory: whether a search was thin; mean arcs of a superstep of the last search
 
     template <class Index, class AnyTally>
     __device__ bool hold(const AnyTally& now) const {
         return (i64)now.count <= vertices && (i64)now.count <= ROOM<Index> && (i64)now.arcs <= arcs && now.pieces == 0;
     }
 
-    // Whether to leave a frontier to the host, after so many thin supersteps: a reference, so that the number is loaded
-    // only where it matters.
+    // Whether the host takes over, after `thin_ones` thin supersteps: a reference, so that it is loaded only if needed.
     template <class AnyTally>
     __device__ bool leave(const AnyTally& now, const i64& thin_ones) const {
         return may_leave && thin_ones >= patience && now.light && now.arcs <= THIN && now.pieces == 0;
@@ -40,7 +39,7 @@ struct LocalLimits {
     }
     __device__ void tell(i64 thin_ones, i64 supersteps, i64 sent) const {
         tell(thin_ones);
-        // A quotient of floats, as that of 64-bit integers is a function with a frame of its own.
+        // A float division, since a 64-bit integer division is a function call.
         if (supersteps) told[1] = (i64)__fdividef((float)sent, (float)supersteps);
     }
 };
@@ -50,20 +49,20 @@ struct LocalTally {
     u32 count, light, pieces;
 };
 
-// What the block leaves for the grid.
+// Result of the block's supersteps for the grid.
 struct LocalReturn {
     Tally tally;
-    i64 step, previous, sent;  // arcs sent along, those of `now` not counted
+    i64 step, previous, sent;  // `sent`: arcs sent, without those of `now`
     i64 thin;                  // thin supersteps so far
 };
 
-// What a launch finds zeroed.
+// Zero at launch.
 struct Header {
     unsigned barrier;
-    Tally tally[3];        // used in turn: one read, one filled, one cleared
+    Tally tally[3];        // used in rotation: one read, one filled, one cleared
     u64 far_tail[2];       // of the far pile, and of what a split keeps of it
-    u64 repeated[2];       // used in turn: arcs that vertices sent along again in a bucket
-    u64 received_tail[2];  // used in turn: of the list of who received
+    u64 repeated[2];       // a double buffer: arcs relaxed repeatedly in a bucket
+    u64 received_tail[2];  // a double buffer: tail of the list of receivers
     LocalReturn local;
 };
 
@@ -80,21 +79,21 @@ struct LocalCollector {
     const i64* indptr;
     Frontier<Index> overflow;
 
-    // All lanes of the warp come here together; `mine` says whether this lane brings vertex v, whose degree is returned.
+    // Append vertex v if `mine`, and return its degree; warp-collective.
     __device__ i64 add(bool mine, Index v) {
-        const u32 brought = __ballot_sync(ALL, mine);
-        if (!brought) return 0;
+        const u32 votes = __ballot_sync(ALL, mine);
+        if (!votes) return 0;
         const i64 degree = mine ? indptr[v + 1] - indptr[v] : 0;
         const u64 arcs = warp_sum((u64)degree);
         const u32 light = __ballot_sync(ALL, degree > 0 && degree <= T::PIECE);
         u32 base = 0;
         if (lane_of_warp() == 0) {
             base = atomicAdd(&tally->light, __popc(light));
-            atomicAdd(&tally->count, __popc(brought));
+            atomicAdd(&tally->count, __popc(votes));
             atomicAdd(&tally->arcs, arcs);
         }
         base = __shfl_sync(ALL, base, 0) + __popc(light & lanes_below());
-        // Two statements: of a pointer that is either to shared memory or to global, the compiler once lost which it was.
+        // Two statements: the compiler once lost the state space of a pointer to either shared or global memory.
         const bool mine_is_light = light >> lane_of_warp() & 1;
         if (mine_is_light && base < ROOM<Index>) slots[base] = v;
         if (mine_is_light && base >= ROOM<Index>) overflow.light[base] = v;
@@ -103,11 +102,11 @@ struct LocalCollector {
     }
 };
 
-// By the first block alone: superstep after superstep while the frontier stays small and `goes_on` agrees.
+// By the first block only: run supersteps while the frontier stays small and `goes_on` is true.
 //
-// `push(batch, found, step)` sends the messages along a batch of arcs, and brings whom it finds at once: what counts here
-// is a short chain, not full warps. `after(slots, tally, step)` is called by all threads between two
-// supersteps. What is queued in the end lies in `following`.
+// `push(batch, found, step)` sends the messages along a batch of arcs, and adds new vertices to `found` at once,
+// without staging: latency counts here, not full warps. `after(slots, tally, step)` is called by all threads between
+// two supersteps. At the end `following` holds the queue.
 template <class T, class Index, class Push, class After, class GoesOn>
 __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i64* indptr,
                           Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step, i64 thin,
@@ -122,7 +121,7 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     int level = 0;
     while (true) {
         const LocalTally here = local.tallies[level % 3];
-        // The first superstep is always taken: the grid has decided on it.
+        // The first superstep always runs: the grid has decided so.
         if (level && (here.count == 0 || !limits.hold<Index>(here) || limits.leave(here, thin) || !goes_on(here, step)))
             break;
         if (threadIdx.x == 0) local.tallies[(level + 2) % 3] = LocalTally{0, 0, 0, 0};

@@ -55,7 +55,7 @@ class Rows:
 
     @cached_property
     def no_in_arcs(self) -> Any:
-        """Which of its vertices no arc reaches, as words of bits on its GPU."""
+        """Bitmap of its vertices without in-arcs, on its GPU."""
         return empty_rows(self.in_).words
 
 
@@ -96,7 +96,7 @@ class Part:
         self.prepared: dict[Any, Prepared] = {}
         self._memory: dict[str, tuple[int, Any]] = {}
         with self.here:
-            # Reports of launches that are over are told by their number: this is cleared once.
+            # Reports of finished launches are recognized by their number: this is cleared once.
             self.reports = self.room("reports", 2 * MAX_PARTS * 8 * _REPORT_WORDS)
             self.barrier_states = self.room("barrier_states", 2 * STATION.size)
             # Where what only the first part is asked for is written, and never read.
@@ -136,7 +136,7 @@ class Part:
         self.stream.synchronize()
 
     def dismiss(self, launch: int) -> None:
-        """Tell the kernel of that launch, which runs, to end without the others."""
+        """Make the running kernel of that launch end without the others."""
         import cupy
 
         runtime, lost = cupy.cuda.runtime, np.uint32(1).reshape(1)

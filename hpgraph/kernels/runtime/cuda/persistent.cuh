@@ -1,4 +1,4 @@
-// What a kernel that stays for many supersteps has: a barrier between them, and a trace of them.
+// Persistent kernels: a grid barrier between supersteps, and a trace of them.
 #pragma once
 #include "warp.cuh"
 
@@ -6,10 +6,10 @@ namespace hpgraph {
 
 // A barrier for all blocks of a cooperative launch.
 //
-// One counter only ever grows: the k-th barrier is passed when it reaches k times the number of blocks. No block
-// resets anything, so a barrier costs one atomic addition and a spin (about 1 microsecond with one block per
-// multiprocessor of an H200). Release and acquire order every write before the barrier ahead of every read after it, and
-// drop what the first-level cache holds.
+// The counter is monotone: the k-th barrier is passed when it reaches k times the number of blocks. Nothing is reset,
+// so a barrier costs one atomic addition and a spin (about 1 microsecond with one block per multiprocessor of an H200).
+// Release and acquire order every write before the barrier ahead of every read after it, and invalidate the first-level
+// cache.
 struct GridBarrier {
     unsigned* arrived;
     unsigned target;
@@ -28,7 +28,8 @@ struct GridBarrier {
         __syncthreads();
     }
 
-    // By one block: until all others have arrived at the next barrier, and so have read what they decided by.
+    // By one block: wait until all others have arrived at the next barrier, and so have read the data of their
+    // decision.
     __device__ void await_others() const {
         if (threadIdx.x == 0) {
             const unsigned all_others = target + gridDim.x - 1;
@@ -42,8 +43,8 @@ struct GridBarrier {
 
 // One row for every superstep, written by the first thread of the grid.
 //
-// Rows hold the multiprocessor's cycles, which cost nothing to read; the clock that counts nanoseconds takes as long as
-// a small superstep, so it is read at the beginning and the end alone, and the host converts.
+// Rows hold the multiprocessor's cycles, which are cheap to read; reading the nanosecond clock takes as long as a small
+// superstep, so it is read at the beginning and the end only, and the host converts.
 struct TraceRow {
     i64 direction, active, looked, cycles;  // when it ended
 };
@@ -51,7 +52,7 @@ struct TraceRow {
 struct Outcome {
     i64 supersteps, left;  // done, and vertices left active
     i64 cycles[2], nanoseconds[2];
-    i64 passed[2];  // what a kernel has to say besides
+    i64 passed[2];  // further results of a kernel
 };
 
 struct Trace {

@@ -1,7 +1,7 @@
 """Persistent kernels, which run many supersteps in one launch: their work space, their launch, and their trace.
 
-Work runs on CuPy's current stream and takes its memory from CuPy's pool. Nothing here waits for the device unless it
-says so: a trace stays there until somebody looks at it.
+Work runs on CuPy's current stream and allocates from CuPy's pool. Nothing here waits for the device unless its
+docstring says so: a trace stays on the device until it is read.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ PIECE = 256
 # Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
 # vertices are over a quarter sooner. Relaxing millions of arcs at once takes all the loads in flight there can be.
 THREADS, THREADS_OF_MANY_ARCS = 640, 1024
-# Arcs a lane of a push has under way at once. Where supersteps are of millions of arcs, loads in flight are worth more
-# than registers.
+# Arcs that a lane of a push has in flight. For supersteps of millions of arcs, loads in flight are worth more than
+# registers.
 BATCH, BATCH_OF_MANY_ARCS = 2, 3
-# Vertices and arcs that are few enough for a block alone.
+# Limits of vertices and arcs for supersteps on one block.
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
-# Supersteps a trace has room for; later ones run but are not listed.
+# Rows of a trace; later supersteps are not recorded.
 TRACE_ROWS = 1 << 20
 # The structs that a launch passes or finds in memory; the files say what they mean.
 FRONTIER = Layout("Frontier<{Index}>", light="*", pieces="*")
@@ -97,7 +97,7 @@ def local_limits(local: bool) -> tuple[np.int64, np.int64]:
 
 
 def wave() -> int:
-    """Arcs that the grid of a persistent kernel can have under way at once, on the current device."""
+    """Arcs that the grid of a persistent kernel can have in flight, on the current device."""
     return multiprocessors() * THREADS_OF_MANY_ARCS * BATCH_OF_MANY_ARCS
 
 
@@ -142,7 +142,7 @@ class Record:
         return self._memory[: OUTCOME.size].get().view(OUTCOME.dtype)[0]
 
     def passed(self) -> tuple[int, int]:
-        """The two numbers that a kernel has to say besides; waits for it."""
+        """The kernel's two further results; waits for it."""
         first, second = self._outcome()["passed"]
         return int(first), int(second)
 
@@ -152,7 +152,7 @@ class Record:
         return int(outcome["supersteps"]), int(outcome["left"])
 
     def supersteps(self) -> int:
-        """How many there were, listed or not; waits for the kernel."""
+        """Number of supersteps, traced or not; waits for the kernel."""
         return self.counts()[0]
 
     def __call__(self) -> np.ndarray:
@@ -173,7 +173,7 @@ def arcs_struct(csr: CSR) -> np.ndarray:
 
 
 def sources_struct(sources: Any) -> np.ndarray:
-    """A single source travels with the launch; more lie in memory."""
+    """A struct ``Sources``: a single source is passed by value, more in memory."""
     single = sources[0] if isinstance(sources, np.ndarray) else sources.dtype.type(0)
     return struct(None if isinstance(sources, np.ndarray) else sources, np.int64(len(sources)), single)
 

@@ -41,7 +41,7 @@ class CUDAProgram:
         if code.names_vertices:
             self._vertex = f"p{len(self._properties)}[v]"
             self._named = (*self._properties, *(dtype for _, dtype in code.beside))
-        # What is handed nothing but the state finds the world behind the properties.
+        # Functions whose only argument is the state read the world behind the properties.
         self._state = (*self._properties, *(dtype for _, dtype in code.beside), *code.cells)
 
     def struct(
@@ -170,11 +170,11 @@ class CUDAProgram:
         """What stands before the struct, and in it, of a monoid that operators.cuh has atomics for."""
         # A bool is a byte here, of which operators.cuh would add and multiply numbers.
         operator = None if self.code.message == _BOOL else self.code.reduce.cpp
-        told = f"    static constexpr bool JOINS_BUILT_IN = {_cpp(operator is not None)};"
+        flag = f"    static constexpr bool JOINS_BUILT_IN = {_cpp(operator is not None)};"
         if operator is None:
-            return "", told
+            return "", flag
         declared = f"namespace hpgraph {{ namespace op {{ struct {operator}; }} }}\n"
-        return declared, f"{told}\n    typedef hpgraph::op::{operator} Joins;"
+        return declared, f"{flag}\n    typedef hpgraph::op::{operator} Joins;"
 
     def _turn(self) -> list[str]:
         """A method that writes the number of a superstep to where the functions read it."""
@@ -236,5 +236,5 @@ def device_functions(
 
 @lru_cache(maxsize=256)
 def cuda_program(code: ProgramCode, weight: np.dtype | None) -> CUDAProgram:
-    """The C++ form of a program; made once."""
+    """The C++ form of a program; cached."""
     return CUDAProgram(code, weight)

@@ -1,10 +1,10 @@
-// An iteration's last division by a length, and how far that is from the iteration before.
+// The normalization at the end of an iteration, and the change since the iteration before.
 #pragma once
 #include "apply.cuh"
 
 namespace hpgraph {
 
-// values *= factor; a block leaves the sum over its SPAN values of |values - before|.
+// values *= factor; a block writes the sum over its SPAN values of |values - before|.
 template <class T>
 __global__ void __launch_bounds__(THREADS) rescale(i64 n, T factor, const T* __restrict__ before, T* values, double* sums) {
     double mine[1] = {};

@@ -4,7 +4,7 @@
 
 namespace hpgraph {
 
-// The most entries that a row of each bin may have, the longest rows first; what is longer yet is the last bin.
+// Most entries of a row of each bin, the longest rows first; longer rows are the last bin.
 constexpr int BINS = 6;
 struct BinEnds {
     i64 most[BINS - 1];
@@ -20,7 +20,7 @@ __device__ inline int bin_of(i64 length, const BinEnds& ends) {
     return bin;
 }
 
-// Count the rows that each warp has in each bin, all warps of a bin side by side; or, with the running totals, list them.
+// Count the rows of each warp in each bin, in order of bins and then warps; or, from the prefix sums, list them.
 template <bool listing>
 __global__ void bin_rows(const i64* indptr, i64 rows, const BinEnds ends, i64* through, u32* slots) {
     const i64 warp = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = (i64)gridDim.x * blockDim.x / 32;
@@ -29,7 +29,7 @@ __global__ void bin_rows(const i64* indptr, i64 rows, const BinEnds ends, i64* t
         if (!listing && lane < BINS) through[lane * warps + warp] = 0;
         return;
     }
-    // A lane for each bin: its rows so far, or where the next one goes.
+    // A lane for each bin: its number of rows so far, or the place of the next one.
     i64 place = 0;
     if (listing && lane < BINS && lane * warps + warp > 0) place = through[lane * warps + warp - 1];
     for (i64 first = warp * BINNED; first < min(rows, (warp + 1) * BINNED); first += 32) {
@@ -45,7 +45,7 @@ __global__ void bin_rows(const i64* indptr, i64 rows, const BinEnds ends, i64* t
     if (!listing && lane < BINS) through[lane * warps + warp] = place;
 }
 
-// Running totals in place of numbers, by a single block.
+// In-place inclusive prefix sum, by a single block.
 __global__ void add_up(i64* numbers, i64 count) {
     constexpr int THREADS = 256;
     __shared__ i64 of_warps[THREADS / 32];
@@ -57,7 +57,7 @@ __global__ void add_up(i64* numbers, i64 count) {
     }
 }
 
-// How many pieces each long row has, from the second place on.
+// Number of pieces of each long row, from the second place on.
 __global__ void count_pieces(const i64* indptr, const u32* long_slots, i64 long_rows, i64* pieces) {
     const i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= long_rows) return;

@@ -1,4 +1,4 @@
-// Several numbers of one kind as one value, for templates that move values about without looking into them.
+// Several numbers of one type as one value, for templates that only move values.
 #pragma once
 #include "warp.cuh"
 
@@ -9,7 +9,7 @@ struct Several {
     T number[N];
 };
 
-// More special than the one for numbers in spmv.cuh, which finds it by the type of its argument.
+// Overload of spmv.cuh's for numbers, found by argument-dependent lookup.
 template <class T, int N>
 __device__ Several<T, N> shuffle_down(u32 lanes, Several<T, N> value, int distance, int width) {
     Several<T, N> moved;

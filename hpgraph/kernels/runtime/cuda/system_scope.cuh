@@ -1,10 +1,10 @@
-// Memory that several GPUs write to and read from while their kernels run: order beyond one device.
+// Memory order between GPUs that share memory while their kernels run.
 #pragma once
 #include "warp.cuh"
 
 namespace hpgraph {
 
-// What this thread has seen written, and wrote, is there for all devices before what it writes next.
+// Orders this thread's earlier reads and writes before its later writes, for all devices.
 __device__ inline void fence_of_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
 __device__ inline void publish(u64* where, u64 value) {
@@ -23,7 +23,7 @@ __device__ inline u32 look_at(const u32* where) {
     return value;
 }
 
-// One more on a counter of this device; what stood there.
+// Increment a counter of this device; returns its value before.
 __device__ inline u32 count_up(u32* where) {
     u32 before;
     asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(where) : "memory");
@@ -36,7 +36,7 @@ __device__ inline u64 nanoseconds_now() {
     return now;
 }
 
-// End the kernel with an error: the host hears of it when it next asks.
+// End the kernel with an error, which the next CUDA call on the host reports.
 __device__ inline void stop() { asm volatile("trap;"); }
 
 }  // namespace hpgraph

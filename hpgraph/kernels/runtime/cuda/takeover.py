@@ -1,12 +1,12 @@
-"""Searches whose frontier stays thin for thousands of supersteps go on on the host.
+"""Searches whose frontier stays thin for thousands of supersteps continue on the host.
 
-A superstep of a thin frontier takes the GPU a chain of dependent loads, however few arcs there are, and a processor a
-cache miss or two. Nobody knows how many such supersteps are left, so the rule is that of ski rental (A. Karlin et al.,
-"Competitive snoopy caching", 1988): stay until as much time went into thin supersteps as moving to the host would have
-taken, then move. That is never more than about twice the time of whichever was better.
+A superstep of a thin frontier costs the GPU a chain of dependent loads, however few arcs there are, and a CPU a cache
+miss or two. The number of remaining supersteps is unknown, so the rule is that of ski rental (A. Karlin et al.,
+"Competitive snoopy caching", 1988): stay until thin supersteps have taken as much time as the transfer to the host,
+then move. That takes at most about twice the time of the better choice.
 
-The host only waits for the kernel where it may have to take over: the first time a graph is searched, and from then on
-if some search was thin for so long. A graph moves once; its copy is kept as long as it lives.
+The host waits for the kernel only if it may have to take over: in the first search of a graph, and later if some search
+was thin for so long. A graph is copied once; the copy is kept as long as it lives.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ SUPERSTEP, LINK, HOST_ARC, SETTING_UP = 1.5e-6, 8e9, 5e-9, 1e-3
 ON_HOST = 2
 
 
-# What kernels tell the host lies in pages of pinned memory that are never given back: a kernel may end after the graph
-# that it searches is gone. A slot then may have a new owner, which is told of a search that was not its own; all that
-# comes of it is a choice.
+# Kernels report to the host in pages of pinned memory that are never freed: a kernel may end after its graph is
+# deleted. Then the slot may have a new owner, which gets the report of another's search; it only affects a heuristic.
 SLOTS = 256
 _pages: list[Any] = []
 _free_slots: list[np.ndarray] = []
@@ -107,7 +106,7 @@ class Continued:
         self._record, self._rows = record, rows
 
     def supersteps(self) -> int:
-        """How many there were, on both."""
+        """Number of supersteps, on both."""
         return self._record.supersteps() + len(self._rows)
 
     def __call__(self) -> np.ndarray:

@@ -1,6 +1,6 @@
-// Load balancing over entries: a CSR matrix in tiles of equally many entries, never a row to a thread, so that a row of a
-// million entries costs no more than a million rows of one. A tile finds the rows it spans by two binary searches in the
-// row pointer, and the row of each entry by a search between them (S. Baxter, Modern GPU: load-balancing search).
+// Load balancing over entries: a CSR matrix in tiles of equally many entries, so that a row of a million entries costs
+// no more than a million rows of one. A tile finds the rows it spans by two binary searches in the row pointer, and the
+// row of each entry by a search between them (S. Baxter, Modern GPU: load-balancing search).
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"

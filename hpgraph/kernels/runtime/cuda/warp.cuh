@@ -1,4 +1,4 @@
-// The names of numbers, and what the lanes of a warp do together.
+// Names of integer types, and warp-collective operations.
 #pragma once
 
 namespace hpgraph {
@@ -19,7 +19,7 @@ __device__ T warp_sum(T value) {
     return value;
 }
 
-// Counts mostly fit 27 bits, and 32 of those one instruction.
+// Counts usually fit 27 bits, so that 32 of them are summed by one instruction.
 __device__ inline u64 warp_sum(u64 value) {
 #if __CUDA_ARCH__ >= 800
     if (!__any_sync(ALL, (value >> 27) != 0)) return __reduce_add_sync(ALL, (u32)value);
