@@ -84,12 +84,12 @@ def matching(arcs: CSR, seed: int) -> Any:
     where it has none.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
-    mate, wish = np.full(n, -1, ids), np.full(n, -1, ids)
+    mate, preferred = np.full(n, -1, ids), np.full(n, -1, ids)
     free = np.arange(n, dtype=ids)
     with team():
         while len(free):
-            _wish(arcs.indptr, arcs.indices, np.uint64(seed), mate, wish, free)
-            free = free[: _match(mate, wish, free)]
+            _prefer(arcs.indptr, arcs.indices, np.uint64(seed), mate, preferred, free)
+            free = free[: _match(mate, preferred, free)]
     return mate
 
 
@@ -104,13 +104,13 @@ def mixed(x):
 
 
 @njit(cache=True, parallel=LOOPS)
-def _wish(indptr, indices, seed, mate, wish, free):
+def _prefer(indptr, indices, seed, mate, preferred, free):
     count = free.size
     for chunk in prange((count + CHUNK - 1) // CHUNK):
         for i in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(count, (chunk + 1) * CHUNK)):
             v = vertex(free, i)
             # The preferred neighbour stays the first as long as it is unmatched.
-            if wish[v] >= 0 and mate[wish[v]] < 0:
+            if preferred[v] >= 0 and mate[preferred[v]] < 0:
                 continue
             first, best = np.uint64(0), np.int64(-1)
             for at in range(peek(indptr, v), peek(indptr, v + 1)):
@@ -119,21 +119,21 @@ def _wish(indptr, indices, seed, mate, wish, free):
                     key = mixed((np.uint64(min(u, v)) << np.uint64(32) | np.uint64(max(u, v))) + seed)
                     if best < 0 or key < first:
                         first, best = key, u
-            wish[v] = best
+            preferred[v] = best
 
 
 @njit(cache=True, nogil=True)
-def _match(mate, wish, free):
+def _match(mate, preferred, free):
     """Match mutual preferences; vertices that may still be matched move to the front. Returns how many they are."""
     for i in range(free.size):
         v = free[i]
-        u = wish[v]
-        if u >= 0 and wish[u] == v:
+        u = preferred[v]
+        if u >= 0 and preferred[u] == v:
             mate[v] = u
     kept = 0
     for i in range(free.size):
         v = free[i]
-        if mate[v] < 0 and wish[v] >= 0:
+        if mate[v] < 0 and preferred[v] >= 0:
             free[kept] = v
             kept += 1
     return kept if not is_stopped() else 0

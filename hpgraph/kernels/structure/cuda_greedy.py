@@ -15,8 +15,8 @@ from hpgraph.semiring.c_types import c_type
 SOURCE = "greedy.cuh"
 THREADS = 256
 # As in the source: a block handles longer rows.
-WISH_ARCS = 4096
-_NAMES = "take_independent", "take_colors", "wish", "wish_listed", "match"
+WARP_ARCS = 4096
+_NAMES = "take_independent", "take_colors", "prefer", "prefer_listed", "match"
 
 
 def kernel_names(index: str) -> tuple[str, ...]:
@@ -60,17 +60,17 @@ def matching(arcs: CSR, seed: int) -> Any:
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
-    mate, wishes = cupy.full(n, -1, ids), cupy.full(n, -2, ids)
+    mate, preferred = cupy.full(n, -1, ids), cupy.full(n, -2, ids)
     if n == 0:
         return mate
-    listed, counts = cupy.empty(arcs.nnz // WISH_ARCS + 1, ids), cupy.empty(2, np.uint64)
+    listed, counts = cupy.empty(arcs.nnz // WARP_ARCS + 1, ids), cupy.empty(2, np.uint64)
     size, key, rows = np.int64(n), np.uint64(seed), (arcs.indptr, arcs.indices)
     tail, waiting = counts[:1], counts[1:]
     blocks = min(-(-n // (THREADS // 32)), 16 * multiprocessors())
     while True:
         counts.fill(0)
-        _launch(ids, "wish", blocks, *rows, size, key, mate, wishes, listed, tail, waiting)
-        _launch(ids, "wish_listed", 2 * multiprocessors(), *rows, key, mate, wishes, listed, tail)
+        _launch(ids, "prefer", blocks, *rows, size, key, mate, preferred, listed, tail, waiting)
+        _launch(ids, "prefer_listed", 2 * multiprocessors(), *rows, key, mate, preferred, listed, tail)
         if not int(waiting[0]):
             return mate
-        _launch(ids, "match", -(-n // THREADS), size, wishes, mate)
+        _launch(ids, "match", -(-n // THREADS), size, preferred, mate)

@@ -32,7 +32,7 @@ def kernel_names(index: str, weight: str) -> dict[str, str]:
 
 
 def text_around(ids: np.dtype) -> dict[str, Any]:
-    """What stands around the source, where `load` and a test compile it."""
+    """What follows the source, where `load` and a test compile it."""
     return {"checks": f"{TREES.of(Id=ids).checks}\n{LOOKING.of(Id=ids).checks}"}
 
 

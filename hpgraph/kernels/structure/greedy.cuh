@@ -15,7 +15,7 @@ constexpr int COLOR_WORDS = 64;
 // Loads that each lane has in flight.
 constexpr int LOADS = 4;
 // Arcs of a row that one warp processes; a block processes longer ones.
-constexpr i64 WISH_ARCS = 4096;
+constexpr i64 WARP_ARCS = 4096;
 
 // State written by other warps while this kernel runs: bypasses L1.
 template <class Id> __device__ Id settled(const Id* state, Id v) { return *(volatile const Id*)(state + v); }
@@ -127,32 +127,32 @@ template <class Id> struct First {
 // done. Rows too long for a warp are listed.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
-wish(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, u64 seed, const Id* __restrict__ mate,
-     Id* wishes, Id* listed, u64* tail, u64* waiting) {
+prefer(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, u64 seed, const Id* __restrict__ mate,
+       Id* preferred, Id* listed, u64* tail, u64* waiting) {
     const int lane = lane_of_warp();
     u64 mine = 0;
     for (i64 v = (i64)blockIdx.x * GREEDY_WARPS + threadIdx.x / 32; v < n; v += (i64)gridDim.x * GREEDY_WARPS) {
-        const Id before = wishes[v];
+        const Id before = preferred[v];
         if (before == -1 || mate[v] >= 0) continue;
         ++mine;
         // The preferred neighbour stays the first as long as it is unmatched.
         if (before >= 0 && mate[before] < 0) continue;
         const i64 begin = indptr[v], end = indptr[v + 1];
-        if (end - begin > WISH_ARCS) {
+        if (end - begin > WARP_ARCS) {
             if (lane == 0) listed[atomicAdd(tail, 1ull)] = (Id)v;
             continue;
         }
         First<Id> first;
         first.look(indices, mate, (Id)v, seed, begin + lane, end, 32);
-        if (lane == 0) wishes[v] = first.other;
+        if (lane == 0) preferred[v] = first.other;
     }
     if (lane == 0 && mine) atomicAdd(waiting, mine);
 }
 
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
-wish_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, u64 seed, const Id* __restrict__ mate,
-            Id* wishes, const Id* __restrict__ listed, const u64* tail) {
+prefer_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, u64 seed, const Id* __restrict__ mate,
+              Id* preferred, const Id* __restrict__ listed, const u64* tail) {
     __shared__ u64 keys[GREEDY_WARPS];
     __shared__ Id others[GREEDY_WARPS];
     for (u64 i = blockIdx.x; i < *tail; i += gridDim.x) {
@@ -163,7 +163,7 @@ wish_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, u64 
         __syncthreads();
         if (threadIdx.x == 0) {
             for (int w = 1; w < GREEDY_WARPS; ++w) first.take(keys[w], others[w]);
-            wishes[v] = first.other;
+            preferred[v] = first.other;
         }
         __syncthreads();
     }
@@ -171,11 +171,11 @@ wish_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, u64 
 
 // Matches mutual preferences.
 template <class Id>
-__global__ void __launch_bounds__(GREEDY_THREADS) match(i64 n, const Id* __restrict__ wishes, Id* mate) {
+__global__ void __launch_bounds__(GREEDY_THREADS) match(i64 n, const Id* __restrict__ preferred, Id* mate) {
     const i64 v = (i64)blockIdx.x * GREEDY_THREADS + threadIdx.x;
     if (v >= n || mate[v] >= 0) return;
-    const Id u = wishes[v];
-    if (u >= 0 && wishes[u] == v) mate[v] = u;
+    const Id u = preferred[v];
+    if (u >= 0 && preferred[u] == v) mate[v] = u;
 }
 
 }  // namespace hpgraph

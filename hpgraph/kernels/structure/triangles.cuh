@@ -73,11 +73,11 @@ __device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, u64* ta
 }
 
 // Look up the rows of a batch as far as they are below v, LANES lanes to a row; returns what this lane found. The first
-// loads of four rows, and then four loads along a row, are under way at once.
+// loads of four rows, and then four loads along a row, are in flight at once.
 template <class Index, bool TALLY, int LANES, bool FILTERED>
 __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, const Batch<Index>& batch, int rows, Index v,
                             const Members<Index, FILTERED>& members, u64* tally) {
-    constexpr int GROUPS = 32 / LANES, LOADS = 4;  // under way at once
+    constexpr int GROUPS = 32 / LANES, LOADS = 4;  // in flight at once
     const int lane = threadIdx.x % 32, sub = lane % LANES, group = lane / LANES;
     u32 found = 0;
     for (int first = group; first < rows; first += LOADS * GROUPS) {
