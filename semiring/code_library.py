@@ -46,7 +46,7 @@ class InnerLibrary(_Library):
 
     @property
     def codegen(self) -> Any:
-        """What Numba tells where the environment is; here the kernel does so."""
+        """Numba's codegen places the environment of each function; here the kernel does."""
         return self._codegen if self._is_recursive() else _Unplaced(self._codegen)
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -113,10 +113,10 @@ class _Unplaced:
 
 @contextlib.contextmanager
 def libraries(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
-    """Context manager: what is compiled or read back inside the block is of this kind, Numba's own functions too.
+    """Context manager: code compiled or loaded inside the block is of this kind, Numba's own functions too.
 
-    ``kind``: `InnerLibrary` for what only others call; Numba's own, inside such a block, for a kernel found on disk
-    that Python calls as well.
+    ``kind``: `InnerLibrary` for functions that only compiled code calls; Numba's own, inside such a block, for a cached
+    kernel that Python also calls.
     """
     usual, codegen._library_class = codegen._library_class, kind
     try:

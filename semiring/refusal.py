@@ -89,7 +89,7 @@ def _is_unrepeatable(module: str) -> bool:
 
 
 def _module_of(value: Any) -> str:
-    """Where a module, a function, the method of an object or an object comes from."""
+    """The module of a module, a function, a method or an object."""
     if isinstance(value, ModuleType):
         return value.__name__
     owner = getattr(value, "__self__", None)

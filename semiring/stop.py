@@ -93,7 +93,7 @@ run = Run()
 
 
 def is_set(builder: Any) -> Any:
-    """Code that tells whether the run of the thread is stopped."""
+    """Emit a check whether the run of the thread is stopped."""
     found = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     # Atomic, so that it is read anew each time.
     some = builder.load_atomic(_variable(builder, _WORD), "monotonic", 8)
@@ -106,7 +106,7 @@ def is_set(builder: Any) -> Any:
 
 
 def stop_by(builder: Any, number: int, exception: Any) -> Any:
-    """Code that stops the run of the thread by a function's exception; tells whether there is a run to stop."""
+    """Emit a stop of the thread's run by a function's exception, and a check whether there is a run to stop."""
     own = get_pointer(builder)
     stopped = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     with builder.if_then(cgutils.is_not_null(builder, own)):

@@ -60,7 +60,7 @@ def mxm(
     Returns
     -------
     Matrix, shape (m, n)
-        `out` where given. It has an entry wherever a pair of entries met, also where their sum is zero.
+        `out` where given. It has an entry wherever a pair of entries is multiplied, even if their sum is zero.
 
     Raises
     ------

@@ -35,17 +35,14 @@ ROWS = 1 << 17
 
 _BUFFER = 1 << 16
 _INT64_MAX = 2**63 - 1
-# Of a text, beside its letters.
+# Bytes a string, in addition to its characters.
 _TEXT_BYTES = 60
 
 
 def arrow_stream(
     path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
 ) -> ArcStream:
-    """The rows of a table as arcs.
-
-    ``path``: ``.parquet``, or ``.arrow`` and ``.feather``, Arrow's own files.
-    """
+    """The rows of a table in ``.parquet``, ``.arrow`` or ``.feather`` as arcs."""
     try:
         import pyarrow
     except ImportError:

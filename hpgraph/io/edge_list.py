@@ -41,7 +41,7 @@ _BLOCK = 1 << 16
 _FIELD_BYTES = 16
 _NAMED_EDGE_BYTES = 48
 NAME_BYTES = 200
-"""Bytes of a name, with the number that it goes by, beside its letters."""
+"""Bytes a name, with its number, in addition to its characters."""
 
 
 def read_edge_list(
@@ -297,7 +297,7 @@ def _reason(fields: list[str], form: LineFormat, n_vertices: int | None) -> str 
                 return unfit
         elif not is_whole(field):
             return f"vertex id {field!r} is not a whole number (names=True reads all ids as names)"
-        # 30 digits settle it, and Python refuses to convert thousands.
+        # 30 digits suffice, and Python refuses to convert thousands.
         elif (value := int(field[:30])) < 0 and not (form.own is not None and form.own.ids == "number"):
             return f"vertex id {field} is negative (names=True reads all ids as names)"
         elif value > _INT64_MAX:

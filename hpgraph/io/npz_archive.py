@@ -78,10 +78,7 @@ class Archive:
         return member
 
     def pieces(self, name: str, count: int) -> Iterator[Array]:
-        """A one-dimensional array in blocks; `member` has been read before.
-
-        Yields ``numpy.ndarray``: in the byte order of this machine.
-        """
+        """A one-dimensional array in blocks, in native byte order; `member` has been read before."""
         member = self.member(name)
         with self._zip.open(self._member_of[name]) as stream:
             stream.read(self._zip.getinfo(self._member_of[name]).file_size - member.nbytes)
@@ -94,10 +91,7 @@ class Archive:
                 yield piece.astype(member.dtype.newbyteorder("="), copy=False)
 
     def read(self, name: str) -> Array:
-        """An array; `member` has been read before.
-
-        Returns numpy.ndarray: in the byte order of this machine.
-        """
+        """An array in native byte order; `member` has been read before."""
         with self._zip.open(self._member_of[name]) as stream:
             array: Array = np.lib.format.read_array(stream, allow_pickle=False, max_header_size=_LONGEST_HEADER)
         return array.astype(array.dtype.newbyteorder("="), copy=False)

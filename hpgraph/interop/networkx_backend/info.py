@@ -66,7 +66,7 @@ FUNCTIONS: dict[str, str] = {
 # Parameters that NetworkX's own functions do not have.
 PARAMETERS: dict[str, dict[str, str]] = {
     "pagerank": {
-        "dtype : dtype, optional (default: float64)": "What ranks are while they are worked out: float32 or float64.",
+        "dtype : dtype, optional (default: float64)": "Type in which ranks are computed: float32 or float64.",
     },
 }
 

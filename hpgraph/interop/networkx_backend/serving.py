@@ -1,7 +1,7 @@
 """When a function of the backend can run, and when it pays.
 
-A function refuses beforehand, by what NetworkX shows of its arguments (`serves`); or, where only the converted graph
-tells, by raising NotImplementedError, upon which NetworkX goes on to the next backend.
+A function refuses beforehand, by what NetworkX shows of its arguments (`serves`); or, where that
+needs the converted graph, by raising NotImplementedError, and NetworkX tries the next backend.
 """
 
 from __future__ import annotations
