@@ -56,7 +56,7 @@ class Pages:
     Raises
     ------
     ValueError
-        When tables do not fit each other. What is stored in the pages is not looked at.
+        When tables are inconsistent. The content of pages is not checked.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def check_function(python: FunctionType, name: str) -> None:
 
 
 def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
-    """Refuses one function; those it may call are looked at next."""
+    """Checks one function; those it may call are checked next."""
     for text, place in _faults(function.__code__):
         raise CompileError(name, f"{text} {place}")
     for lookup in _lookups(function.__code__):

@@ -113,7 +113,7 @@ def stop_by(builder: Any, number: int, exception: Any) -> Any:
         inside = builder.load(builder.gep(own, [ir.Constant(_INTEGER, INSIDE)]))
         with builder.if_then(builder.icmp_signed("!=", inside, ir.Constant(_INTEGER, 0))):
             builder.store(ir.Constant(ir.IntType(1), 1), stopped)
-            # Of several exceptions the first is told.
+            # Of several exceptions the first is reported.
             zero, why = ir.Constant(_INTEGER, 0), ir.Constant(_INTEGER, number)
             is_first = builder.extract_value(builder.cmpxchg(own, zero, why, "seq_cst", "seq_cst"), 1)
             with builder.if_then(is_first):

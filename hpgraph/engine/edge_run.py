@@ -124,7 +124,7 @@ def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
 
 
 def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:
-    """Empty arrays in place of what lies beside the arcs, for kernels that look at vertices alone."""
+    """Empty arrays in place of those beside the arcs, for kernels over vertices only."""
     return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.choosing.beside)
 
 

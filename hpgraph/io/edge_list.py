@@ -1,7 +1,7 @@
 """Edge lists: one edge a line, two ids and perhaps a weight. Numbers go through NumPy's C parser, names a table.
 
-Both take some lines at a time, and after each look at how much memory the edges so far take. When the C parser refuses
-a line, a second pass in Python finds it and says what is wrong with it.
+Both read blocks of lines, and after each check the memory that the edges so far take. When the C parser refuses a line,
+a second pass in Python finds it and names the error.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_edge_list(
     n_vertices: int | None,
     names: bool | None,
 ) -> Arcs:
-    """A `Reader` that is told more; the parameters are those of `hpgraph.read`.
+    """A `Reader` with more parameters; the parameters are those of `hpgraph.read`.
 
     Weights are int64 where all are whole numbers, uint64 where only that holds them, else float64; where
     `hpgraph.write` wrote the file, of the type it says.

@@ -1,7 +1,7 @@
 """The arrays of an ``.npz`` archive, which says of each what it is before it is read.
 
 An archive of a few kilobytes can hold gigabytes, and pickled objects, which run code when they are loaded. Type, shape
-and size are therefore looked at first, and nothing but numbers and text is read.
+and size are therefore checked first, and only numbers and text are read.
 """
 
 from __future__ import annotations

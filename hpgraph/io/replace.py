@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from hpgraph.io.zstd import zstd_writer
 
-# Letters of a name kept in that of the temporary file, which may have 255 bytes.
+# Characters of a name kept in that of the temporary file, which may have 255 bytes.
 _KEPT_OF_NAME = 40
 
 

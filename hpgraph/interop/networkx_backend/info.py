@@ -1,4 +1,4 @@
-"""What NetworkX is told of the backend when it is imported. Nothing here may import more than Python's own modules."""
+"""Description of the backend for NetworkX, read at import: this module imports only the standard library."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
-# Functions that look at each edge once in NetworkX: on a graph that was not converted yet nothing is won.
+# Functions that visit each edge once in NetworkX: the conversion of a graph would take longer.
 ONE_PASS = frozenset({
     "connected_components", "is_connected", "is_weakly_connected", "node_connected_component",
     "number_connected_components", "number_weakly_connected_components", "weakly_connected_components",
