@@ -120,7 +120,7 @@ def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, boo
     rises = is_sorted(indptr, indices, strictly=True)
     first = last = indices
     if rises and 8 * len(indptr) < entries:
-        # The ends of the rows tell; an empty row's offsets meet entries of other rows, which tell no less.
+        # The ends of the rows suffice; offsets of empty rows address entries of other rows, which does no harm.
         first, last = indices[np.minimum(indptr[:-1], entries - 1)], indices[np.maximum(indptr[1:], 1) - 1]
     return bool(first.min() >= 0 and last.max() < columns), rises
 

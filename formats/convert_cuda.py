@@ -187,7 +187,7 @@ def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
     """
     cupy = require_cupy()
     if data is not None and data.itemsize > 8:
-        # A tile of these does not fit shared memory: their places are dealt.
+        # A tile of these does not fit shared memory: distribute their positions.
         begin, ids, places = _deal(keys, indptr, cupy.arange(len(keys), dtype=np.int32), below)
         return begin, ids, data[places]
     ids = None
@@ -218,7 +218,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     """The transpose's (indptr, indices, data), each row in the order of the given rows."""
     cupy = require_cupy()
     entries = len(indices)
-    # Keys, ids and values, once more while the next digit is dealt by.
+    # Keys, ids and values, double-buffered for the next digit.
     room = 2 * entries * (2 * indices.itemsize + (0 if data is None else data.itemsize))
     if 0 < entries <= _RADIX_ENTRIES and fits(room, "cuda"):
         return _deal(indices, indptr, data, columns)

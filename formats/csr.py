@@ -79,7 +79,7 @@ class CSR(RowOrder):
     @property
     def device(self) -> Device:
         """Where its arrays lie: "cpu" or "cuda"."""
-        # Asked in every call of every algorithm: one array tells.
+        # Read in every call of every algorithm: check one array only.
         return "cuda" if is_cuda(self.indptr) else "cpu"
 
     @property

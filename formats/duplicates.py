@@ -34,10 +34,9 @@ def merge_runs(values: np.ndarray[Any, Any], heads: np.ndarray[Any, Any], duplic
 
 
 def differ(values: Any, repeats: Any) -> bool:
-    """Whether a value differs from the one before it, of those marked in `repeats`; NaN equals NaN here.
+    """Whether a value differs from the one before it where `repeats`, of shape (m - 1,), is true; NaN equals NaN here.
 
-    ``values`` (array of shape (m,)): by place. On CUDA this waits for the stream; ``repeats`` (bool array of shape (m -
-    1,)): whether each entry but the first is at the place of the one before.
+    On CUDA this waits for the stream.
     """
     before, after = values[:-1], values[1:]
     unlike = (before != after) & repeats

@@ -11,7 +11,7 @@ from hpgraph.formats.pages import Pages
 def excerpt(pages: Pages, begin: int, end: int) -> Pages:
     """Pages `begin` to before `end`: a matrix of the same shape without the entries of the others.
 
-    Returns Pages: what is stored is shared.
+    It shares the stored bytes.
     """
     first, last = int(pages.first_arc[begin]), int(pages.first_arc[end])
     at, behind = int(pages.offset[begin]), int(pages.offset[end])

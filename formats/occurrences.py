@@ -10,8 +10,6 @@ from hpgraph.formats.storage import backend
 def occurrences(ids: Any, n: int) -> Any:
     """How often each of 0, ..., n - 1 occurs among `ids`.
 
-    ``cupy.bincount`` looks for negative numbers first, by a template that NVRTC takes 4 s to compile.
-
-    Returns int64 array of shape (n,): on the device of `ids`.
+    ``cupy.bincount`` checks for negative numbers first, by a template that NVRTC takes 4 s to compile.
     """
     return backend("convert", ids).occurrences(ids, n)

@@ -56,7 +56,7 @@ class Pages:
     Raises
     ------
     ValueError
-        When tables do not fit each other. What is stored in the pages is not looked at.
+        When tables are inconsistent. The content of pages is not checked.
 
     Examples
     --------
@@ -343,20 +343,15 @@ def _rows_of(indptr: Array, first_arc: Array) -> tuple[Array, Array]:
 
 
 def crc32(array: Array) -> int:
-    """CRC-32 of an array's bytes, that of zlib, gzip and PNG.
-
-    ``array``: contiguous.
-    """
+    """CRC-32 of a contiguous array's bytes, that of zlib, gzip and PNG."""
     return zlib.crc32(array.view(np.uint8).data)
 
 
 def cut_points(indptr: Array, arcs_per_page: int) -> Array:
     """Where to cut rows into pages: `Pages.first_arc`.
 
-    A page ends where a row does, unless that would leave an eighth of it empty: such a row is long, and goes on in the
-    next page. So all pages but the last hold equally many entries to within an eighth, whatever the degrees.
-
-    ``indptr`` (array of int64, shape (rows + 1,)). Returns array of int64, shape (pages + 1,).
+    A page ends at the end of a row, unless that would leave an eighth of it empty: a row that long continues on the
+    next page. So all pages but the last hold equally many entries to within an eighth, for any degrees.
     """
     if arcs_per_page < 1:
         raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")

@@ -24,7 +24,7 @@ def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int
     ids = as_ids(indices, "indices", columns, "column", check=not serves)
     offsets = as_offsets(indptr, "indptr", rows, len(ids))
     values = as_values(data, "data", ids.shape)
-    # One pass over the columns tells both; which of them is wrong is looked for only when one is.
+    # One pass over the columns checks both; the position of an error is searched for only if there is one.
     inside, canonical = backend("convert", offsets, ids, values).inspect_rows(offsets, ids, columns)
     if not inside:
         as_ids(ids, "indices", columns, "column")

@@ -47,7 +47,7 @@ template <class T> constexpr bool has_word_atomics = sizeof(T) >= 4 && !is_float
 template <class Op, class T>
 __device__ bool combine_plus(T* where, T value) {
     if constexpr (is_float<T>) {
-        // Rounding makes the sum depend on the order of the threads: for callers who can bear that.
+        // Rounding makes the sum depend on the order of the threads: for callers that accept it.
         atomicAdd(where, value);
         return value != T(0);
     } else if constexpr (has_word_atomics<T>) {

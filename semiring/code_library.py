@@ -44,7 +44,7 @@ class InnerLibrary(_Library):
 
     @property
     def codegen(self) -> Any:
-        """What Numba tells where the environment is; here the kernel does so."""
+        """Numba's codegen places the environment of each function; here the kernel does."""
         return self._codegen if self._is_recursive() else _Unplaced(self._codegen)
 
     def get_pointer_to_function(self, name: str) -> int:

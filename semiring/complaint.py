@@ -37,10 +37,7 @@ _TOKEN = re.compile(r"Literal\[(\w+)\]\([^()]*\)")
 
 
 def at_line(code: CodeType, line: int | None) -> str:
-    """A place in the words that Numba has for it.
-
-    ``line``: none is the first.
-    """
+    """A source location in Numba's format; `line` None is the function's first."""
     return f'(File "{code.co_filename}", line {code.co_firstlineno if line is None else line})'
 
 

@@ -86,12 +86,12 @@ def at_a_glance(python: Any) -> tuple[Any, ...] | None:
 
 @lru_cache(maxsize=1)
 def _toolchain() -> tuple[str, ...]:
-    # Bytecode means what this Python says it means, and machine code is what this Numba makes of it.
+    # Bytecode depends on the version of Python, machine code on that of Numba.
     return (version("hpgraph"), version("numba"), version("numpy"), sys.version)
 
 
 class _Walk:
-    """One traversal: feeds the hash and remembers what it has met, since functions may refer to each other."""
+    """One traversal: feeds the hash and remembers visited values, since functions may refer to each other."""
 
     def __init__(self, checks_bounds: bool = True) -> None:
         self.checks_bounds = checks_bounds
@@ -129,7 +129,7 @@ class _Walk:
                 self.add("builtin" if hasattr(builtins, name) else "missing", name)
 
     def is_met(self, value: Any) -> bool:
-        """Whether it was met before; if so, the hash is told where."""
+        """Whether a value was visited before; if so, the hash takes its number."""
         if id(value) in self.met:
             self.add("met", str(self.met[id(value)]))
             return True

@@ -1,8 +1,8 @@
 """Whether what a function returns rises with one attribute of its first parameter, seen in Numba's form of it.
 
 An abstract interpretation (P. Cousot, R. Cousot, POPL'77) over four kinds of values: those that do not depend on the
-attribute, the attribute itself, those that never fall when it rises, and anything else. Where it cannot tell, a
-function counts as one that may fall.
+attribute, the attribute itself, those that never fall when it rises, and anything else. A function that it cannot
+prove monotone counts as one that may fall.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _Interpretation:
         return returned
 
     def _of(self, variable: ir.Var) -> Course:
-        # Before anything is known of it, nothing speaks against it.
+        # Optimistic start of the fixed-point iteration.
         return self._courses.get(variable.name, Course.CONSTANT)
 
     def _join(self, variables: Iterable[ir.Var]) -> Course:

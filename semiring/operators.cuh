@@ -11,11 +11,11 @@
 namespace hpgraph {
 namespace op {
 
-// A monoid with none of the hardware's atomics and no terminal; those that have some say so.
+// A monoid without hardware atomics and terminal; others override these.
 template <class Op>
 struct Combines {
     template <class T> __device__ static bool atomic_combine(T* where, T value) { return combine_by_cas<Op>(where, value); }
-    // The same for who has read the aligned word around it.
+    // The same for a caller that has read the aligned word around it.
     template <class T> __device__ static bool atomic_combine_seen(T* where, T value, Wide<T>) {
         return Op::atomic_combine(where, value);
     }

@@ -1,10 +1,10 @@
 """Unary and binary operators: one Python function each, with the types it works on and the type it gives.
 
-Types follow NumPy: two operands meet in ``numpy.result_type``, and the result is computed, and wraps around, in that
-type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times: and), and
-minus, which NumPy refuses, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give floats: float64
-from integers, as NumPy's division does. Complex numbers take part in what needs no order: an operator that compares or
-rounds refuses them.
+Types follow NumPy: two operands are converted to ``numpy.result_type``, and the result is computed, and wraps around,
+in that type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times:
+and), and minus, which NumPy refuses, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give
+floats: float64 from integers, as NumPy's division does. Complex numbers take part in what needs no order: an operator
+that compares or rounds refuses them.
 
 A user's function is given its operands as they are, and gives what Numba infers that it returns: whole numbers halved
 are float64, a comparison is bool. Numba computes integers in 64 bits, and with a constant written in Python every
@@ -83,7 +83,7 @@ class Op:
         return self._returned[operands]
 
     def _computing_dtype(self, dtype: np.dtype) -> np.dtype:
-        """The dtype to compute in where the operands have met in `dtype`."""
+        """The dtype to compute in, for operands of the common `dtype`."""
         if dtype.kind == "c" and self.instead is not None:
             raise TypeError(f"{self.name} is not defined on complex numbers ({dtype}): {self.instead}")
         if self.result == "truth":
@@ -177,11 +177,11 @@ class BinaryOp(Op):
     python : function
         ``f(a, b)``.
     result : str
-        Type of the result: "returned", what the function returns; "same", that in which the operands meet; "number",
+        Type of the result: "returned", what the function returns; "same", the common type of the operands; "number",
         the same but int8 for bool; "bool", a comparison; "truth", bool computed from bool; "bits", the same as the
         operands, integers and bool only; "float"; "first" or "second", the type of that operand; "index", int64.
     specialize : function, optional
-        From the dtype in which the operands meet to the function to use there instead, or None.
+        From the common dtype of the operands to the function to use instead, or None.
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
     instead : str, optional

@@ -15,10 +15,9 @@ _BY_NAME = {"locals", "vars", "eval", "exec"}
 
 @lru_cache(maxsize=512)
 def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
-    """Attributes that a function reads of each parameter.
+    """Attributes that a function reads of each parameter; an empty set if it is never read.
 
-    Returns mapping: for each parameter its attributes: none, where it is never read, and None for the whole, where the
-    function does anything else with it (it hands it on, captures it, assigns it).
+    None means all of them: the function uses the parameter otherwise (passes it on, captures it, assigns it).
     """
     code = function.__code__
     parameters = code.co_varnames[: code.co_argcount]

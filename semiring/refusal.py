@@ -58,7 +58,7 @@ def check_function(python: FunctionType, name: str) -> None:
 
 
 def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
-    """Refuses one function; those it may call are looked at next."""
+    """Checks one function; those it may call are checked next."""
     for text, place in _faults(function.__code__):
         raise CompileError(name, f"{text} {place}")
     for lookup in _lookups(function.__code__):
@@ -89,7 +89,7 @@ def _is_unrepeatable(module: str) -> bool:
 
 
 def _module_of(value: Any) -> str:
-    """Where a module, a function, the method of an object or an object comes from."""
+    """The module of a module, a function, a method or an object."""
     if isinstance(value, ModuleType):
         return value.__name__
     owner = getattr(value, "__self__", None)

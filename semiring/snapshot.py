@@ -1,9 +1,9 @@
-"""A function with its own copy of everything it refers to, and whether the originals are still as they were.
+"""Copies of functions with everything they refer to, and checks whether the originals have changed.
 
 Compiled code holds the values its function referred to when it was compiled. So a function is copied together with
 them, transitively, before anything is compiled: globals, what its closure holds, defaults, other functions, attributes
 of modules, arrays. The copy never changes. A `Snapshot` remembers where each value came from, so that one flat loop
-tells whether a copy made now would be the same.
+checks whether a copy made now would be the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Snapshot:
     """Where the values of copied functions came from."""
 
     def __init__(self) -> None:
-        # Whether something was met that cannot be read, and so may have changed at any time.
+        # Whether a value cannot be read, and so may have changed at any time.
         self.unreadable = False
         self._items: list[tuple[Any, Any, Any]] = []
         self._attributes: list[tuple[Any, str, Any]] = []
@@ -90,9 +90,8 @@ def copy_function(
 ) -> Any:
     """A function over its own copy of everything it refers to.
 
-    ``convert``: applied to the copy and, within it, to every plain function it refers to, by ``module.function`` as
-    well. Recursion, also of several functions among each other, is kept. Returns object: what `convert` makes of the
-    copy; without it a function.
+    ``convert``: applied to the copy and to every plain function it refers to, also by ``module.function``; its result
+    is returned. Recursion and mutual recursion are preserved.
     """
     return copy_functions((function,), convert, snapshot)[0]
 
@@ -166,7 +165,7 @@ class Ufunc:
 
 
 class _Copier:
-    """One traversal; remembers what it has met, since functions may refer to each other."""
+    """One traversal; remembers visited values, since functions may refer to each other."""
 
     def __init__(self, convert: Callable[[FunctionType], Any] | None, snapshot: Snapshot) -> None:
         self.convert = convert

@@ -93,7 +93,7 @@ run = Run()
 
 
 def is_set(builder: Any) -> Any:
-    """Code that tells whether the run of the thread is stopped."""
+    """Emit a check whether the run of the thread is stopped."""
     found = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     # Atomic, so that it is read anew each time.
     some = builder.load_atomic(_variable(builder, _WORD), "monotonic", 8)
@@ -106,14 +106,14 @@ def is_set(builder: Any) -> Any:
 
 
 def stop_by(builder: Any, number: int, exception: Any) -> Any:
-    """Code that stops the run of the thread by a function's exception; tells whether there is a run to stop."""
+    """Emit a stop of the thread's run by a function's exception, and a check whether there is a run to stop."""
     own = get_pointer(builder)
     stopped = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     with builder.if_then(cgutils.is_not_null(builder, own)):
         inside = builder.load(builder.gep(own, [ir.Constant(_INTEGER, INSIDE)]))
         with builder.if_then(builder.icmp_signed("!=", inside, ir.Constant(_INTEGER, 0))):
             builder.store(ir.Constant(ir.IntType(1), 1), stopped)
-            # Of several exceptions the first is told.
+            # Of several exceptions the first is reported.
             zero, why = ir.Constant(_INTEGER, 0), ir.Constant(_INTEGER, number)
             is_first = builder.extract_value(builder.cmpxchg(own, zero, why, "seq_cst", "seq_cst"), 1)
             with builder.if_then(is_first):

@@ -26,7 +26,7 @@ _LONG = 4096
 
 
 class _LookingLower(Lower):
-    """Code generation that has loops look at the word before their next turn.
+    """Code generation that makes loops check the word before each iteration.
 
     A ``for`` loop that holds no other loop only looks where it is over a range of more than `_LONG` numbers: LLVM makes
     two loops of it then, and the one without a look is as fast as ever.

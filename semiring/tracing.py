@@ -1,8 +1,8 @@
-"""Python functions as C++ text, written down while they run on symbols: what needs neither Numba nor a linker.
+"""Python functions as C++ text by symbolic execution, which needs neither Numba nor a linker.
 
-A function that computes and decides, but has no loop, is run once for each way through it; both sides of a decision
-are worked out and one is chosen. Values have the types that Numba gives them, so that the answers are those of the
-CPU. Whatever else a function does is refused, and left to Numba: see `hpgraph.semiring.cuda.device_function`.
+A function without loops is run once for each path through it; both sides of a branch are computed and one is
+selected. Values have the types that Numba infers, so that results are those of the CPU. Everything else is refused,
+and left to Numba: see `hpgraph.semiring.cuda.device_function`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hpgraph.semiring.c_types import c_literal, c_type
 from hpgraph.semiring.references import global_names
 from hpgraph.semiring.snapshot import copy_function
 
-# Ways through one function; values worked out in all, and calls.
+# Maximum paths through one function; maximum values and calls over all of them.
 MAX_WAYS, MAX_VALUES = 16, 256
 # Other built-in functions ask what Python makes of a value, which here is a symbol.
 _BUILTIN = {"abs", "bool", "float", "int", "max", "min"}

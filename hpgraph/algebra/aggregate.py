@@ -115,23 +115,17 @@ AGGREGATORS: dict[str, Callable[[CSR], Vector]] = {
     "first": _first,
     "last": _last,
 }
-# What they are of nothing; the others are the identities of their monoids.
+# Undefined without entries; the others give the identities of their monoids.
 _NEEDS_ENTRIES = ("argmin", "argmax", "first", "last")
 
 
 def aggregate(rows: CSR, name: str) -> Vector:
-    """An aggregator of each row.
-
-    ``rows``: rows sorted. Returns Vector, of length rows: rows without entries are absent.
-    """
+    """An aggregator of each row of a matrix with sorted rows; empty rows are absent."""
     return AGGREGATORS[name](rows)
 
 
 def aggregate_all(rows: CSR, name: str) -> Any:
-    """An aggregator of all entries of a matrix.
-
-    ``rows``: rows sorted.
-    """
+    """An aggregator of all entries of a matrix with sorted rows."""
     if rows.nnz == 0 and name in _NEEDS_ENTRIES:
         raise ValueError(f"{name} of nothing: there is no entry to choose")
     whole = one_row(rows)

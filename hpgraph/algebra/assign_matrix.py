@@ -1,7 +1,7 @@
 """Parts of a matrix overwritten: C⟨M⟩(I, J) accum= A (GrB_assign), C(I, J)⟨M⟩ accum= A (GxB_subassign), A[...] = x.
 
-All of them come down to one step: the region of rows I and columns J is replaced by another matrix's entries. What
-an accumulator or a mask makes of a region is worked out first, on the region taken out of the matrix.
+All of them reduce to one step: replace the region of rows I and columns J by another matrix's entries. Accumulator and
+mask are applied first, to the region extracted from the matrix.
 """
 
 from __future__ import annotations
@@ -147,10 +147,7 @@ def _broadcast(x: Any, A: MatrixStorage, shape: tuple[int, int], where: Selectio
 
 
 def refuse_complex(x: Any, dtype: np.dtype[Any], what: str) -> None:
-    """NumPy's assignment casts, but what is complex has no place among real numbers.
-
-    ``x``: what is to be written; ``dtype``: of what is written to.
-    """
+    """Refuse to write a complex `x` to a real `dtype`, although NumPy's assignment casts."""
     is_complex = getattr(x, "dtype", np.dtype(bool)).kind == "c" or isinstance(x, complex)
     if is_complex and dtype.kind != "c":
         raise TypeError(f"complex values cannot be written to a {what} of {dtype}: give .real")

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 def assign_entries(
     w: Vector, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool, *, within: bool = False
 ) -> Vector:
-    """`hpgraph.assign` to a vector, which is that to a matrix of one row, or `hpgraph.subassign`.
-
-    ``w``: what is written to; ``u``: what is written.
-    """
+    """`hpgraph.assign`, or `hpgraph.subassign`, of `u` to a vector `w`, as to a matrix of one row."""
     row = MatrixStorage._of(as_row(w))
     if isinstance(indices, int | np.integer):
         indices = [indices]
@@ -45,11 +42,7 @@ def assign_entries(
 
 
 def set_entries(v: Any, axis: Axis, x: Any) -> None:
-    """``v[...] = x``, once the key is read.
-
-    ``v``: what is written to: arrays in place, as NumPy does; ``x``: what is written, in the type of the vector. Where
-    a Vector is absent, this one is then.
-    """
+    """``v[...] = x`` on a parsed key: in place, in the type of `v`; absent entries of a Vector `x` become absent."""
     if v.format == "list":
         row = MatrixStorage._of(as_row(v))
         set_selected(row, parse((0, index_of(axis)), row.shape, row.device), x)

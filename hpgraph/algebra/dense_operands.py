@@ -29,10 +29,7 @@ def as_operand(x: Any, name: str, device: str) -> Any:
 
 
 def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
-    """The entries that a mask allows.
-
-    Returns Bitmask or None: none for None, which allows everything.
-    """
+    """A mask as a Bitmask of the allowed entries; None for None, which allows everything."""
     if mask is None:
         return None
     if isinstance(mask, Bitmask):

@@ -50,10 +50,7 @@ def _by_row(rows: CSR, name: str, *, width: int, explicit: bool, skip_nan: bool)
 
 
 def extreme_by_row(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Vector:
-    """The smallest or largest entry of each row.
-
-    ``skip_nan``: whether NaN takes no part.
-    """
+    """The smallest or largest entry of each row; with `skip_nan`, ignoring NaN."""
     values = _by_row(rows, name, width=rows.shape[1], explicit=explicit, skip_nan=skip_nan)
     return make_vector(values, values != 0)
 
@@ -76,7 +73,7 @@ def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:
 def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
     """The column of each row's smallest or largest entry, the first of equals, or the first NaN.
 
-    Returns int64 array, shape (rows,): 0 where only stored entries count and there are none.
+    int64; 0 where only stored entries count and there are none.
     """
     xp = array_module(rows.device)
     degrees = rows.degrees

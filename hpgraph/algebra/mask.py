@@ -16,11 +16,7 @@ from hpgraph.semiring.entry import entry_function
 
 
 def as_matrix_mask(mask: Any, shape: tuple[int, int], device: str, name: str = "mask") -> CSR | None:
-    """The places that a mask allows.
-
-    ``shape``: shape it must have, that of the result. Returns CSR or None: a pattern, rows sorted; None for None, which
-    allows everything.
-    """
+    """A mask of the result's `shape` as a pattern with sorted rows; None for None, which allows everything."""
     if mask is None:
         return None
     csr = _csr_of(mask, name)
@@ -56,10 +52,7 @@ def without_zeros(csr: CSR) -> CSR:
 
 
 def restrict(csr: CSR, mask: CSR | None, complement: bool = False) -> CSR:
-    """The entries of a matrix that a mask allows.
-
-    ``csr``: rows sorted.
-    """
+    """The entries of a matrix with sorted rows that a mask allows."""
     if mask is None:
         return csr
     keep = entry_function(get_binary("first"), value_dtype(csr.dtype), bool)

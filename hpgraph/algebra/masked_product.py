@@ -67,7 +67,7 @@ def multiply_masked(
     if product.fits(held):
         product.pull(held, op, None)
     else:
-        # An array has all entries: a product replaces it even where nothing met, but nothing joins it there.
+        # An array has all entries: a product overwrites all of them, but accumulates only where it has an entry.
         result, received = product.compute(with_received=op is not None)
         write_allowed(vector_of_values(result, received), vector_of_values(held), allowed, op)
     if replace and allowed is not None:
@@ -92,7 +92,7 @@ class _Product:
         return out.dtype == self.dtype and out.flags.c_contiguous and not xp.may_share_memory(out, self.values)
 
     def compute(self, *, with_received: bool) -> tuple[Any, Bitmask | None]:
-        """The product in an array of its own, identities where nothing met; and where something did, if asked for."""
+        """The product in a new array, identities where it has no entry; and, on request, its structure."""
         rows, device = self.A.shape[0], self.A.device
         xp = array_module(device)
         senders = self._senders()
@@ -127,7 +127,7 @@ class _Product:
         )
 
     def _senders(self) -> tuple[CSR, Any] | None:
-        """The matrix by columns and the columns that take part, where these are few and columns are at hand."""
+        """The matrix by columns and the columns to push, if these are few and the transpose exists."""
         columns = None if self.active is None else self.A.columns_if_built
         if columns is None or self.active is None:
             return None

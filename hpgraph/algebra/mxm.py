@@ -60,7 +60,7 @@ def mxm(
     Returns
     -------
     Matrix, shape (m, n)
-        `out` where given. It has an entry wherever a pair of entries met, also where their sum is zero.
+        `out` where given. It has an entry wherever a pair of entries is multiplied, even if their sum is zero.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def mxm(
     Without a mask, or with one that is complemented, rows are computed after F. G. Gustavson, "Two fast algorithms for
     sparse matrices", ACM TOMS 4(3), 1978; their entries are counted first where memory may not hold as many as there
     could be (on CUDA always). At the places of a mask either the dot product of each place is computed, from the rows
-    of A and of the transpose of B, or Gustavson's rows, restricted to the mask: whichever looks at fewer entries. Sums
+    of A and of the transpose of B, or Gustavson's rows, restricted to the mask: the one that reads fewer entries. Sums
     are made in the order of the inner index, so results repeat bit for bit. The matrix's transpose is kept once it was
     needed.
 

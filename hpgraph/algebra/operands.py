@@ -1,4 +1,4 @@
-"""What the operations of the algebra take: matrices and vectors on one device, numbers in the types they meet in."""
+"""Operands of the algebra: matrices and vectors on one device, numbers in the common type."""
 
 from __future__ import annotations
 

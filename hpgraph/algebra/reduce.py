@@ -31,7 +31,7 @@ def reduce(
         A sparse array of SciPy or CuPy serves as well. Absent entries take no part.
     op : Monoid or str, default "plus"
         A monoid, or an aggregator: "sum", "prod", "min", "max", "any", "all", "count", "mean", "std", "argmin",
-        "argmax", "first", "last". "any" and "all" ask which entries are not zero; the monoid that takes whichever
+        "argmax", "first", "last". "any" and "all" test entries for nonzero; the monoid that takes an arbitrary
         value is ``get_monoid("any")``. "std" is that of the population.
     axis : {None, 0, 1, -1, -2}, optional
         None combines everything, 1 the entries of each row, 0 those of each column, as in SciPy. A vector has none.

@@ -20,10 +20,7 @@ COPIED_ROWS = 64
 
 
 def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
-    """The matrix with the region of rows i and columns j made another matrix's entries.
-
-    ``source``: of the region's shape.
-    """
+    """The matrix with the region of rows i and columns j replaced by the entries of `source`, of its shape."""
     rows, columns = csr.shape
     if is_whole(i, rows) and is_whole(j, columns):
         return source if csr.data is None and source.data is None else source.astype(dtype)
@@ -33,7 +30,7 @@ def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> C
 
 
 def _spliced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
-    """The same where few rows change: these are worked out by themselves, and what lies between them is copied."""
+    """The same where few rows change: these are computed alone, and the rows between them are copied."""
     xp = array_module(csr.device)
     rows = ids_of(i, csr.shape[0], csr.device)
     changed = xp.unique(rows)
@@ -64,10 +61,7 @@ def _outside(csr: CSR, i: Axis, j: Axis) -> CSR:
 
 
 def within(csr: CSR, i: Axis, j: Axis) -> Any:
-    """Whether each entry lies in rows i and columns j.
-
-    Returns array of bool, shape (nnz,).
-    """
+    """Mask of the entries in rows i and columns j."""
     xp = array_module(csr.device)
     in_row, in_column = xp.zeros(csr.shape[0], dtype=bool), xp.zeros(csr.shape[1], dtype=bool)
     in_row[index_of(i)] = True
@@ -76,10 +70,7 @@ def within(csr: CSR, i: Axis, j: Axis) -> Any:
 
 
 def part(csr: CSR, kept: Any) -> CSR:
-    """The entries for which a flag is set.
-
-    ``kept`` (array of bool, shape (nnz,)).
-    """
+    """The entries where `kept`, of shape (nnz,), is true."""
     if bool(kept.all()):
         return csr
     xp = array_module(csr.device)
@@ -111,11 +102,7 @@ def _spread(source: CSR, i: Axis, j: Axis, shape: tuple[int, int]) -> CSR:
 
 
 def last_of_each(axis: Any) -> Any:
-    """Whether each index is the last of its kind.
-
-    ``axis`` (integer array, shape (m,)). Returns array of bool, shape (m,), or None: none where no index is there
-    twice.
-    """
+    """Mask of the last occurrence of each index; None if all are distinct."""
     xp = array_module(axis)
     reverse = axis[::-1]
     unique, first = xp.unique(reverse, return_index=True)

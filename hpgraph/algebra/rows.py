@@ -28,10 +28,7 @@ def _of_entries(monoid: Monoid) -> Semiring:
 
 
 def fold(rows: CSR, monoid: Monoid, dtype: Any = None) -> Any:
-    """Each row's entries as one value.
-
-    Returns array, shape (rows,): rows without entries hold the identity.
-    """
+    """Each row reduced by a monoid; empty rows hold the identity."""
     semiring = _of_entries(monoid)
     kind = value_dtype(rows.dtype)
     gather, reduce, found = plan(semiring, rows.dtype, kind, dtype)
@@ -39,20 +36,14 @@ def fold(rows: CSR, monoid: Monoid, dtype: Any = None) -> Any:
 
 
 def fold_made(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) -> Any:
-    """`fold` of what a function makes of each entry.
-
-    Returns array, shape (rows,).
-    """
+    """`fold` of a function of each entry."""
     result = array_module(rows.device).empty(rows.shape[0], dtype)
     kernels(rows.device).pull(rows, gather, monoid, (state,), result)
     return result
 
 
 def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
-    """`fold`, rows without entries being absent.
-
-    Returns Vector, of length rows.
-    """
+    """`fold` as a Vector, in which empty rows are absent."""
     return vector_of_values(fold(rows, monoid, dtype), occupied(rows))
 
 

@@ -28,7 +28,7 @@ class Selection:
     rows, columns : int, range or integer array
         Of the two axes.
     pointwise : bool
-        Whether two arrays, then of the same shape, name places one by one; otherwise all rows meet all columns.
+        Whether two arrays, then of the same shape, select entries one by one; otherwise all rows by all columns.
     shape : tuple of int
         Shape of what is selected, as NumPy has it, with the axes that None adds.
     """
@@ -68,10 +68,9 @@ def is_whole(axis: Axis, length: int) -> bool:
 
 
 def as_axis(index: Any, length: int, axis: str, device: str) -> Axis:
-    """One axis's part of an index.
+    """An index along one axis; None selects all of it.
 
-    ``index``: none is all of the axis. Negative indices count from the end; an array of bool must be as long as the
-    axis.
+    Negative indices count from the end; an array of bool must be as long as the axis.
     """
     if index is None:
         return range(length)
@@ -237,5 +236,5 @@ def _checked(ids: Any, length: int, axis: str) -> Any:
 
 
 def _is_outer(rows: Any, columns: Any) -> bool:
-    """Whether two arrays, a column and a row, meet in all pairs."""
+    """Whether two arrays, a column and a row, are an outer index."""
     return rows.ndim == 2 and rows.shape[1] == 1 and (columns.ndim == 1 or columns.shape[0] == 1)

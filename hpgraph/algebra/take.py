@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
-    """Some rows and some columns.
-
-    Returns CSR: canonical, of shape (rows selected, columns selected).
-    """
+    """Submatrix of some rows and columns, canonical."""
     n_rows, n_columns = csr.shape
     device = csr.device
     backend = kernels(device)
@@ -65,10 +62,7 @@ def select(A: Any, where: Selection) -> Any:
 
 
 def vector_of(csr: CSR) -> Vector:
-    """A matrix of one row or one column, as a vector.
-
-    ``csr``: canonical, of shape (1, n) or (n, 1).
-    """
+    """A canonical matrix of one row or one column as a vector."""
     size = csr.shape[1] if csr.shape[0] == 1 else csr.shape[0]
     indices = csr.indices if csr.shape[0] == 1 else csr.expand_rows()
     xp = array_module(csr.device)

@@ -73,11 +73,7 @@ def vector_from_tuples(kind: Any, indices: Any, values: Any, size: int, *, dup_o
 
 
 def fold_runs(values: Any, heads: Any, op: Monoid | BinaryOp) -> Any:
-    """One value for each run of values, the runs starting at `heads`.
-
-    ``values`` (array, shape (m,)): runs one after the other; ``heads`` (integer array, shape (k,)): where each starts,
-    ascending from 0. Returns array, shape (k,).
-    """
+    """Each contiguous run of values reduced to one; runs start at `heads`, ascending from 0."""
     entries, runs = len(values), len(heads)
     xp = array_module(values)
     if runs == entries:

@@ -31,11 +31,7 @@ def write(
     *,
     masked: bool = False,
 ) -> Any:
-    """Write a result where it belongs.
-
-    ``result``: what was computed, rows sorted; ``mask``: the places that may be written
-    (`hpgraph.algebra.mask.as_matrix_mask`); all by default.
-    """
+    """Write a result with sorted rows to `out`, with mask (of `as_matrix_mask`) and accumulator."""
     check_write(result.shape, value_dtype(result.dtype), result.device, out, mask, complement, accum)
     if out is None:
         return matrix_of_csr(result if masked else restrict(result, mask, complement))

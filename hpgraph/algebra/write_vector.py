@@ -26,10 +26,9 @@ def write_vector(
     accum: BinaryOp | str | None = None,
     replace: bool = False,
 ) -> Vector:
-    """Write a vector where it belongs.
+    """Write a vector to `out` with mask and accumulator, as for `Matrix.mxv`.
 
-    ``out``: written in place; it keeps its type. None makes a new vector; ``mask``: the entries that may be written, as
-    for `Matrix.mxv`.
+    ``out`` is written in place and keeps its type; None makes a new vector.
     """
     allowed = check_write_vector(result.size, result.dtype, result.device, out, mask, complement, accum)
     if out is None:
@@ -40,10 +39,7 @@ def write_vector(
 def write_allowed(
     result: VectorStorage, out: Any, allowed: Bitmask | None, accum: BinaryOp | None, replace: bool = False
 ) -> Any:
-    """`write_vector` after its checks.
-
-    ``allowed``: the entries that may be written; None for all.
-    """
+    """`write_vector` after its checks; `allowed`: the entries that may be written, None for all."""
     backend, held, types = kernels(out.device), out.present, (out.dtype, result.dtype, out.dtype)
     given = result.structure if allowed is None else result.structure & allowed
     first, second = (entry_function(get_binary(op), *types) for op in ("first", "second"))
@@ -62,10 +58,10 @@ def write_allowed(
 def structure_after(
     held: Bitmask | None, given: Bitmask, allowed: Bitmask | None, joined: bool, replace: bool
 ) -> Bitmask | None:
-    """Which entries a vector has after a write.
+    """The structure of a vector after a write; None means all entries.
 
-    ``held``: those it had; None for all; ``allowed``: those the mask allows; None for all; ``joined``: whether there is
-    an accumulator, so that none is lost where the result has none. Returns Bitmask or None: none for all.
+    ``held``: its structure before; ``given``: that of the result; ``allowed``: the mask; ``joined``: whether there is
+    an accumulator, which keeps entries that the result lacks.
     """
     if joined:
         after = None if held is None else held | given
@@ -87,9 +83,9 @@ def check_write_vector(
     complement: bool = False,
     accum: BinaryOp | str | None = None,
 ) -> Bitmask | None:
-    """What `write_vector` would refuse, said before the result is computed.
+    """The checks of `write_vector`, before the result is computed.
 
-    Returns Bitmask or None: the entries that may be written; None for all.
+    Returns the entries that may be written; None for all.
     """
     allowed = as_mask(mask, "mask", size, device)
     if complement:

@@ -36,8 +36,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.betweenness import LANES, Sums
 
-# Bytes a vertex and source of searches by weights that go together: distances, as they come and side by side, and what
-# counts paths on the GPU.
+# Bytes a vertex and source of a group of weighted searches: distances, in two layouts, and path counts on the GPU.
 _WEIGHTED_BYTES = 48
 
 

@@ -130,8 +130,8 @@ def bfs(
         Whether to return parents too. From one source they cost nothing; from several, writing them takes longer than
         the search.
     deterministic : bool
-        Whether the parent is the one with the smallest id, the same in every run. Otherwise it is whichever
-        came first. Levels are always the same.
+        Whether the parent is the one with the smallest id, the same in every run. Otherwise it is the
+        source of the first message. Levels are always the same.
     max_depth : int, optional
         Levels beyond it are not searched.
     apart : bool, default False

@@ -164,7 +164,7 @@ def transitivity(G: Graph | Any) -> float:
 
 
 def _neighbours(graph: Graph) -> Any:
-    """How many neighbours each vertex has, whichever way they are joined, itself not among them."""
+    """Number of distinct neighbours of each vertex in either direction, without itself."""
     return graph.undirected.out_csr.without_diagonal().degrees
 
 

@@ -84,7 +84,7 @@ def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gra
     k : int, optional
         How many; by default the largest number for which there is a core.
     core_number : integer array of shape (n,), optional
-        What `core_number` gave for this graph, so that it need not be worked out again.
+        Result of `core_number` for this graph, to avoid its recomputation.
 
     Returns
     -------

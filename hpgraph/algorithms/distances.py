@@ -100,7 +100,7 @@ class WeightFacts:
 
 @attached
 def weight_facts(arcs: CSR) -> WeightFacts:
-    """Facts about the weights of a graph's arcs, worked out once; waits for the GPU."""
+    """Facts about the weights of a graph's arcs, computed once; waits for the GPU."""
     if arcs.data is None or arcs.nnz == 0:
         return WeightFacts(1.0, 1.0, False, float(arcs.nnz))
     with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
@@ -117,7 +117,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
 
 
 def facts_of(graph: Graph) -> WeightFacts:
-    """Facts about the weights of a graph, in memory, in shards or in pages; worked out once."""
+    """Facts about the weights of a graph, in memory, in shards or in pages; computed once."""
     if isinstance(graph, StreamedGraph):
         facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_pages(graph))
         return facts

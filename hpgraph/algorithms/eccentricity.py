@@ -45,7 +45,7 @@ def eccentricity(
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere.
     largest_component : bool
-        Whether to look at the largest (strongly) connected component alone, rather than to refuse a graph that is not
+        Whether to use only the largest (strongly) connected component, instead of refusing a graph that is not
         connected.
     seed : int or numpy.random.Generator, optional
         Of the draw.
@@ -54,7 +54,7 @@ def eccentricity(
     -------
     int32 array (float64 for weights) of shape (n,), or (k,) where `sources` is given
         On the graph's device. By vertex; else in the order of `sources`, and those that were drawn in ascending order.
-        -1 (NaN for weights) for vertices outside the component that is looked at.
+        -1 (NaN for weights) for vertices outside the component.
 
     Raises
     ------

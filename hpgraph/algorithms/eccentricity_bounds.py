@@ -35,7 +35,7 @@ _FEW, _TELLING, _PATIENCE = 8, 8, 2
 # Searches of a batch without distances: a share of the open vertices, so that later batches know of earlier ones. Where
 # what spreads closes fewer vertices than this for each of them, it is left out, and batches are larger.
 _BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH, _WORTH, _LAST_BATCHES = 32, 128, 2048, 0.25, 4
-# Distances looked at in one go: so few that a processor's cache holds them; on a GPU so many that it has work.
+# Distances per block: few enough for a processor's cache; on a GPU enough to occupy it.
 _CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 

@@ -1,4 +1,4 @@
-"""Vectors that change least along the edges of a graph: what spectral layouts and clusterings look at."""
+"""Eigenvectors of the smallest eigenvalues of a graph's Laplacian, for spectral layouts and clusterings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.formats import CSR
 from hpgraph.semiring.counter_random import uniform
 
-# Below so many vertices all eigenvectors are worked out. On the CPU that takes 0.7 ms for 100 vertices, 2 to 4 for 200,
+# Below so many vertices all eigenvectors are computed. On the CPU that takes 0.7 ms for 100 vertices, 2 to 4 for 200,
 # 10 to 15 for 400, where Lanczos's method takes 1 to 4, 1 to 9 and 1 to 24: most for paths, least where all are near.
 _DENSE = {"cpu": 200, "cuda": 500}
 # Of the eigenvalues: more digits than layouts and k-means need.

@@ -1,12 +1,11 @@
-"""Maximum flow by push-relabel, as an edge-vertex program in lockstep.
+"""Maximum flow by synchronous push-relabel with global relabelling, as an edge-vertex program.
 
-A. V. Goldberg, R. E. Tarjan, "A new approach to the maximum-flow problem", J. ACM 35(4), 1988. Every vertex with an
-excess looks for its lowest neighbour across an arc with room, lifts itself above it, and pushes along that one arc (B.
-Hong, Z. He, "An asynchronous multithreaded algorithm for the maximum network flow problem with nonblocking global
-relabeling heuristic", TPDS 22(6), 2011; here all vertices look at once, and then all push at once, so that answers
-repeat). Heights are made exact again by a search from the sink as often as pushing has cost what a search costs (B. V.
-Cherkassky, A. V. Goldberg, "On implementing the push-relabel method for the maximum flow problem", Algorithmica 19,
-1997).
+A. V. Goldberg, R. E. Tarjan, "A new approach to the maximum-flow problem", J. ACM 35(4), 1988. Every active vertex
+finds its lowest residual neighbour, lifts itself above it, and pushes along that one arc (B. Hong, Z. He, "An
+asynchronous multithreaded algorithm for the maximum network flow problem with nonblocking global relabeling heuristic",
+TPDS 22(6), 2011; here all vertices read in one superstep and push in the next, so results are reproducible). Global
+relabelling, a search from the sink, runs each time that pushes have cost as much as such a search (B. V. Cherkassky, A.
+V. Goldberg, "On implementing the push-relabel method for the maximum flow problem", Algorithmica 19, 1997).
 """
 
 from __future__ import annotations

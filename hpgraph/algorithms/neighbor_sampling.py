@@ -133,7 +133,7 @@ def sample_neighbors(
     Notes
     -----
     What is drawn for a vertex follows from `seed`, the vertex and the hop. By weight, running sums of the weights are
-    worked out once and kept with the graph, 8 bytes an arc; their last bits may differ on the GPU.
+    computed once and cached with the graph, 8 bytes an arc; their last bits may differ on the GPU.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """PageRank from many personalizations at once: power iteration in lanes, as a product with a dense matrix.
 
-Ranks of a vertex lie side by side, so that an arc is read once for all lanes. Each lane stops by itself, and those that
-are left close up.
+Ranks of a vertex are contiguous, so an arc is read once for all lanes. Each lane stops by itself; the remaining lanes
+are compacted.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class _Group:
         return shares
 
     def _close_up(self, stay: np.ndarray, ranks: Ranks, dangling: np.ndarray) -> np.ndarray:
-        """Put the columns of lanes that go on side by side; their dangling ranks."""
+        """Compact the columns of the remaining lanes; returns their dangling ranks."""
         xp, held = array_module(ranks.shares), self._step.lanes_held(len(stay))
 
         def closed(columns: Any) -> Any:

@@ -20,7 +20,7 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
     """Distances of pairs by searches, which need not look beyond upper bounds.
 
     A search in lanes answers for all pairs of its start; one from both ends for a single pair, after a small part of
-    the graph. What takes less time is told from what some of each took.
+    the graph. The faster one is chosen from timings of a few of each.
 
     ``source, target`` (integer arrays of shape (m,)): indices, on the graph's device; ``upper`` (float64 array of shape
     (m,)): no distance is larger; inf where nothing is known. Returns float64 array of shape (m,): inf where there is no

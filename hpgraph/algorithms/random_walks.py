@@ -55,7 +55,7 @@ def random_walk(
 
     Notes
     -----
-    By weight, running sums of the weights are worked out once and kept with the graph, 8 bytes an arc. They are added
+    By weight, running sums of the weights are computed once and cached with the graph, 8 bytes an arc. They are added
     in another order on the GPU, so that a draw may differ there whose number falls on a border, by the last bits.
 
     Examples

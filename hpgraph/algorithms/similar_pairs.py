@@ -106,7 +106,7 @@ def _apart(arcs: CSR) -> list[CSR]:
 
 
 def neighbours_apart(arcs: CSR) -> CSR:
-    """The arcs without loops, worked out once."""
+    """The arcs without loops, computed once."""
     found = _apart(arcs)
     return found[0] if found else arcs
 

@@ -1,4 +1,4 @@
-"""The commands that look at a graph, search it and rank its vertices."""
+"""The commands that describe a graph, search it and rank its vertices."""
 
 from __future__ import annotations
 

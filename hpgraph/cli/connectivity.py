@@ -1,4 +1,4 @@
-"""The commands that say what hangs together, what falls apart, and what comes before what."""
+"""The commands for components, cuts, and topological order."""
 
 from __future__ import annotations
 

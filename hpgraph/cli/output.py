@@ -92,7 +92,7 @@ def print_top(graph: Graph, values: Any, top: int, title: str, form: str) -> Non
 
 @contextlib.contextmanager
 def any_letter() -> Iterator[None]:
-    """Context manager: letters that the encoding of standard output lacks are printed as Python writes them."""
+    """Context manager: characters outside the encoding of standard output are printed escaped, as by `ascii`."""
     stream = sys.stdout
     if not isinstance(stream, io.TextIOWrapper):
         yield

@@ -1,4 +1,4 @@
-"""Cyclic partition: vertices by falling degree, round-robin, so that parts have equal numbers and equal hubs."""
+"""Cyclic partition: vertices by falling degree, round-robin, so that parts have as many vertices and similar hubs."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ class DividedGraph(Graph):
 
     @property
     def undirected(self) -> Self:
-        """The graph in which each arc goes both ways, divided likewise; itself if undirected."""
+        """The graph with each arc in both directions, divided in the same way; itself if undirected."""
         if not self.directed:
             return self
         scatter = self.order is not None

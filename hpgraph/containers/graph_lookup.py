@@ -225,7 +225,7 @@ class GraphLookup(GraphStorage):
         return isinstance(vertex, str | bytes | np.generic) or not hasattr(vertex, "__iter__")
 
     def table(self, **columns: Any) -> VertexTable:
-        """Values of vertices side by side, with their names.
+        """Values of vertices as columns of a table, with their names.
 
         Parameters
         ----------

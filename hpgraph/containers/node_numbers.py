@@ -16,7 +16,7 @@ Indices = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 Rule = Callable[[Iterator[Any], int], Indices]
 # Neighbours that are numbered together: some arrays of so many lie in a core's cache.
 _BLOCK = 1 << 14
-# Rows of which two neighbours are looked at, and the share of them above which a rule is taken for one.
+# Rows of which two neighbours are sampled, and the share of matches above which a rule is used.
 _ASKED = 1 << 10
 _MAX = 0.9
 # Slots of a hash table for each value in it, at the least: of four bytes, where a dict has some 100.
@@ -90,7 +90,7 @@ def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
 
 
 def _by_hash(nodes: list[Any]) -> Rule | None:
-    """By their hashes, without a look at the nodes that they are equal to; None where two nodes have the same hash."""
+    """By their hashes, without comparing nodes; None if two nodes have the same hash."""
     known = np.fromiter(map(hash, nodes), np.int64, len(nodes))
     ascending = np.sort(known)
     if (ascending[1:] == ascending[:-1]).any():

@@ -155,7 +155,7 @@ class VectorStorage:
 
     @property
     def _any_values(self) -> Any:
-        """An array of values, whichever is there."""
+        """The array of values, of the list or the bitmap."""
         held = self._list
         return self._held[0] if held is None else held[1]
 

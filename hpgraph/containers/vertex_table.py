@@ -1,4 +1,4 @@
-"""Arrays with a value for each vertex, side by side in a table."""
+"""A table with a column for each array of vertex values."""
 
 from __future__ import annotations
 

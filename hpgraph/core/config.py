@@ -330,7 +330,7 @@ class Config:
     def announce(self, what: str) -> None:
         """Say on standard error, once per process, that slow one-time work begins; silent unless `verbose`.
 
-        Each time the logger ``hpgraph`` is told too, at the level INFO.
+        Each time the logger ``hpgraph`` also receives a message at level INFO.
 
         Parameters
         ----------

@@ -161,16 +161,13 @@ def free_memory(device: str) -> int:
 
 
 def check_memory(nbytes: int, what: str, device: str) -> None:
-    """Refuse work whose memory will not suffice, before it allocates.
-
-    ``nbytes``: bytes the work takes at its peak.
-    """
+    """Raise, before anything is allocated, if a peak of `nbytes` does not fit the free memory."""
     if not fits(nbytes, device):
         raise DeviceMemoryError(what, int(nbytes), free_memory(device), normalize_device(device))
 
 
 def fits(nbytes: int, device: str) -> bool:
-    """Whether so much memory is free."""
+    """Whether `nbytes` of memory are free."""
     if nbytes < _LITTLE:
         return True
     if device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes():
@@ -180,10 +177,9 @@ def fits(nbytes: int, device: str) -> bool:
 
 
 def lanes_within(most: int, nbytes: Callable[[int], int], device: str, beside: int = 0) -> int:
-    """How many searches may run at once: those whose work space stays within ``config.memory_share``.
+    """Number of searches, at most `most`, such that their work space fits ``config.memory_share``.
 
-    ``nbytes``: bytes that so many take; ``beside``: bytes of results, which are no part of the work space, and not
-    allocated yet.
+    ``nbytes``: bytes of a number of searches; ``beside``: bytes of results, not allocated yet, beside the work space.
     """
     if nbytes(most) + beside < _LITTLE:
         return most

@@ -17,10 +17,7 @@ _MAX_GPUS = 16
 
 
 def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]:
-    """What work gives for each of several devices, done at the same time.
-
-    Returns list: in the order of the devices. Whatever is on a GPU has been waited for.
-    """
+    """Results of `work` on several devices in parallel, in their order; waits for the GPUs."""
 
     def there(number: int) -> Any:
         with devices[number].here:

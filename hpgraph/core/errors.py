@@ -27,7 +27,7 @@ class MissingExtraError(ImportError, HpgraphError):
     package : str
         The distribution or module that is missing.
     extra : str
-        The extra of hpgraph that brings it.
+        The extra of hpgraph that installs it.
     purpose : str, optional
         What needed it.
 
@@ -53,18 +53,18 @@ class DeviceError(RuntimeError, HpgraphError):
 
 
 class DeviceMemoryError(MemoryError, HpgraphError):
-    """An allocation would not fit; said before anything was allocated.
+    """An allocation would not fit; raised before anything is allocated.
 
     Parameters
     ----------
     what : str
-        What was to be built.
+        The object to allocate.
     needed, free : int
-        Bytes it takes, and bytes there are.
+        Bytes needed, and bytes free.
     device : {"cpu", "cuda"}
-        Where.
+        The device.
     allowed : str, optional
-        What there is of the free bytes: the end of the message.
+        The end of the message, about the free bytes.
 
     Examples
     --------

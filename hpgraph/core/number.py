@@ -10,10 +10,7 @@ import numpy as np
 
 
 def real(value: Any, name: str, what: str = "a number") -> float:
-    """A real number, as Python's float.
-
-    Returns float: perhaps infinite or NaN: to refuse these is the caller's.
-    """
+    """A real number as Python's float, possibly infinite or NaN."""
     if type(value) is float:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

@@ -1,9 +1,9 @@
-"""Whole arrays reduced to one number, on CUDA by what CuPy brings compiled.
+"""Reductions of arrays to a number, on CUDA by kernels that CuPy ships compiled.
 
 CuPy hands ``any``, ``all``, ``count_nonzero``, ``mean`` and sums into a wider type to CUB's templates, which NVRTC
 compiles anew for each: 1.5 to 3 s twice over, on an H200's host. Without CUB its kernel for a single number is one
 block, which reads 27 GB/s. Sums and maxima in the type of an array need neither: their kernels are in CuPy's libraries.
-So what is reduced here is brought to such a type first, a stretch of it at a time.
+So arrays are converted to such a type first, in blocks.
 """
 
 from __future__ import annotations
@@ -31,10 +31,7 @@ def count(mask: Any) -> int:
 
 
 def total(array: Any, dtype: Any) -> Any:
-    """The sum of all elements, in a type that may be wider than theirs; waits for the GPU.
-
-    ``array`` (array, shape (n,)).
-    """
+    """The sum of all elements, in a type that may be wider than theirs; waits for the GPU."""
     wide = np.dtype(dtype)
     if not is_cuda(array):
         return array.sum(dtype=wide)

@@ -1,4 +1,4 @@
-"""A clock that stands still while machine code is made: a trace tells what supersteps take, not what compiling does."""
+"""A clock that excludes compilation: a trace records the time of supersteps, not of compilers."""
 
 from __future__ import annotations
 

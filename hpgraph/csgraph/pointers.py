@@ -6,10 +6,9 @@ from typing import Any
 
 
 def roots(above: Any) -> Any:
-    """The root of every vertex's tree, by doubling the pointers: some log n rounds, each waits for the stream.
+    """The root of every vertex's tree by pointer doubling: some log n rounds, each of which waits for the stream.
 
-    ``above`` (integer array, shape (n,)): the vertex above each; a root is above itself. Returns integer array, shape
-    (n,).
+    ``above``: the parent of each vertex; a root is its own.
     """
     while True:
         farther = above[above]

@@ -13,7 +13,7 @@ from hpgraph.kernels.backend import kernels
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
-    """Vertices in the order in which a breadth-first search meets them, neighbours in the order of their rows.
+    """Vertices in breadth-first order, neighbours in the order of their rows.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # An arc is one int64 key, source * n + target, while it is sorted.
 _MAX_SCALE = 31
-# Arcs that are looked at, and worked out, at a time: bounds what a hundred million arcs need besides the result.
+# Arcs a block: bounds the memory that a hundred million arcs need besides the result.
 _CHUNK = 1 << 24
 
 

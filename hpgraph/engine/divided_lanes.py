@@ -100,7 +100,7 @@ def shared_by_rows(
 def lanes_on_devices(
     graph: DividedGraph, starts: Starts, name: str, shares: Callable[[], Parts] | None, go: Callable[..., LanesResult]
 ) -> LanesResult:
-    """Run lanes on all devices at once, or on the first one, whichever was faster when they were tried."""
+    """Run lanes on all devices or on the first one, as was faster in a trial."""
     # So many lanes, or nearly.
     ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of lanes of {name}", Ways)
     way = ways.choose()

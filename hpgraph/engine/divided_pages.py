@@ -78,7 +78,7 @@ class DividedPages:
     def direction(
         self, frontiers: list[Frontier], policy: Direction, may_push: bool, shards: list[Any]
     ) -> tuple[bool, int]:
-        """Whether all push, and how many arcs are looked at; see `PagedArcs.direction`."""
+        """Whether all push, and how many arcs are visited; see `PagedArcs.direction`."""
         sent: list[Any] = [None] * len(shards)
         if may_push and policy.mode != "pull":
             sent = self.each(lambda number: self._ranges[number].sent(frontiers[number]))

@@ -34,7 +34,7 @@ class EdgeDeclarations(Declarations):
     edge_properties : dict
         The `EdgeProperty` declarations by name.
     reads_weight, reads_reverse : bool
-        Whether a function may look at an edge's weight, or at its reverse.
+        Whether a function may read an edge's weight, or its reverse.
     """
 
     def __init__(self, program: type[Definition]) -> None:

@@ -88,9 +88,9 @@ def run_edges(
             )
             this.beginnings = (None,) * len(this.beginnings)
         outcome = go_along(this, graph)
-    left, nobody = outcome.active, array_module(graph.device).empty(0, sources.dtype)
+    left, none_active = outcome.active, array_module(graph.device).empty(0, sources.dtype)
     trace = Trace(outcome.rows, outcome.form, arcs.table() if isinstance(arcs, NumberedPages) else None)
-    return RunResult({**state, **edges}, trace, lambda: nobody if left is None else left, world)
+    return RunResult({**state, **edges}, trace, lambda: none_active if left is None else left, world)
 
 
 def edge_code(
@@ -124,7 +124,7 @@ def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
 
 
 def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:
-    """Empty arrays in place of what lies beside the arcs, for kernels that look at vertices alone."""
+    """Empty arrays in place of those beside the arcs, for kernels over vertices only."""
     return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.choosing.beside)
 
 

@@ -59,7 +59,7 @@ def groups(order: np.ndarray, lanes: int, what: str) -> Iterator[np.ndarray]:
 
 
 def order_of(sources: Any, out: CSR, lanes: int) -> np.ndarray:
-    """An order in which sources that share most come side by side."""
+    """An order in which sources that share the most arcs are adjacent."""
     k = len(sources)
     if k <= lanes or not techniques.group_by or out.nnz == 0:
         return np.arange(k)
@@ -75,7 +75,7 @@ def order_of(sources: Any, out: CSR, lanes: int) -> np.ndarray:
         chosen = candidates[place < np.repeat(counts // lanes * lanes, counts)]
         order.append(chosen)
         waiting[chosen] = False
-    # Hubs that fill no group: still side by side. The rest at random.
+    # Hubs that fill no group are still adjacent. The rest at random.
     some = np.flatnonzero(waiting & (hub >= 0))
     rest = np.random.default_rng(_SEED).permutation(np.flatnonzero(waiting & (hub < 0)))
     return np.concatenate([*order, some[np.argsort(hub[some], kind="stable")], rest])

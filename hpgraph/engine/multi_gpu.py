@@ -75,7 +75,7 @@ def _reads_too_much(code: ProgramCode, from_source: bool) -> str | None:
 
 
 def apart(graph: DividedGraph) -> str | None:
-    """Why kernels cannot run side by side on a graph's devices, if so."""
+    """Why kernels cannot run concurrently on a graph's devices; None if they can."""
     if graph.device != "cuda":
         return "the arcs come in several parts"
     why: str | None = graph.once("apart", lambda: _apart(graph))
@@ -100,7 +100,7 @@ def _indices(shards: tuple[Shard, ...]) -> list[int]:
 
 
 def parts_of(arcs: DividedArcs) -> Parts:
-    """The shards as kernels that run side by side take them; made once a graph, for each side that may send."""
+    """The shards as concurrent kernels take them; made once a graph, for each side that may send."""
     parts = _parts(arcs.graph, arcs.side, arcs.leaving, arcs.gathering)
     supersteps_of(arcs).parts = parts
     return parts

@@ -65,7 +65,7 @@ class NumberedPages(PagedArcs):
     def direction(
         self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowWorkSpace
     ) -> tuple[bool, int]:
-        """Every superstep pushes; and how many arcs it looks at."""
+        """Always a push; and how many arcs it visits."""
         (side,) = self._sides
         wanted = side.sender.survey(None if frontier.everyone else frontier, spread=True)
         frontier.arcs = wanted.arcs

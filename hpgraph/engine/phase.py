@@ -211,11 +211,11 @@ def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any
     return edges
 
 
-def _check_types(who: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]) -> None:
+def _check_types(program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]) -> None:
     for name, prop in properties.items():
         if name in there and prop.dtype is not None and np.dtype(prop.dtype) != there[name].dtype:
             raise TypeError(
-                f"{who}.{name} is {np.dtype(prop.dtype)}, but {owner[name]}.{name} is {there[name].dtype}: "
+                f"{program}.{name} is {np.dtype(prop.dtype)}, but {owner[name]}.{name} is {there[name].dtype}: "
                 "phases share properties by name, so give both one type, or one of them another name"
             )
 

@@ -199,7 +199,7 @@ def _go_round(
     made = phases_of(phases.phases, graph, initial, phases.until is not None or limit < ENDLESS)
     first = made[0]
     shared, backend, ids = first.shared, kernels(graph.device), graph.id_dtype
-    nobody = array_module(graph.device).empty(0, ids)
+    none_active = array_module(graph.device).empty(0, ids)
     traces: list[tuple[str, Trace]] = []
     with backend.interruptible():
         with naming_what_does_not_compile(first.code, lambda: first.arcs.sending.dtype):
@@ -218,13 +218,13 @@ def _go_round(
                     sources = left
                     if not phase.begins_left and (i or done > 1):
                         sources = phase.beginning(backend)
-                    left = nobody
+                    left = none_active
                     if not len(sources):
                         continue
                     began = True
                     keeps = made[(i + 1) % len(made)].begins_left
                     trace, left = phase.run(backend, sources, policy, keeps)
-                    left = nobody if left is None else left.astype(nobody.dtype, copy=False)
+                    left = none_active if left is None else left.astype(none_active.dtype, copy=False)
                     traces.append((phase.code.name, trace))
             if not began or (phases.until is not None and _stops(backend, phases.until, shared.world)):
                 break

@@ -141,7 +141,7 @@ class SeveralDevices:
         return self.frontiers[0].size
 
     def send(self, may_push: bool, step: int) -> tuple[bool, int]:
-        """Messages along the arcs of the frontier: whether they were pushed, and how many arcs were looked at."""
+        """Send along the arcs of the frontier; returns whether by push, and how many arcs were visited."""
         run = self.run
         arcs: Any = run.arcs
         push, looked = arcs.direction(self.frontiers, run.policy, may_push, self.shards)

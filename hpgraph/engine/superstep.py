@@ -49,7 +49,7 @@ class OneDevice:
         return self.frontier.size
 
     def send(self, may_push: bool, step: int) -> tuple[bool, int]:
-        """Messages along the arcs of the frontier: whether they were pushed, and how many arcs were looked at."""
+        """Send along the arcs of the frontier; returns whether by push, and how many arcs were visited."""
         run, steps, frontier = self.run, self.steps, self.frontier
         if run.code.cells:
             steps.turn(tuple(run.world.values()), step)

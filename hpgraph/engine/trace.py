@@ -17,7 +17,7 @@ _TRAFFIC = ("pages", "bytes predicted", "bytes moved", "µs predicted")
 
 
 class Trace:
-    """Direction, active vertices, arcs looked at and time of every superstep.
+    """Direction, active vertices, arcs visited and time of every superstep.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Trace:
 
     @property
     def edges(self) -> np.ndarray:
-        """Arcs looked at in each superstep."""
+        """Arcs visited in each superstep."""
         return self.rows[:, 2]
 
     @property

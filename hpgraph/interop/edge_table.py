@@ -102,10 +102,7 @@ def is_rows(data: Any) -> bool:
 
 
 def edges_of_rows(rows: Any, names: bool | None = None, indices: bool = False) -> dict[str, Any]:
-    """What `Graph.from_edges` is to be given for edges one by one.
-
-    ``rows`` (list of tuples of two ends and perhaps a weight, or array of shape (m, 2) or (m, 3)).
-    """
+    """Arguments of `Graph.from_edges` for a list of edge tuples, or an array of shape (m, 2) or (m, 3)."""
     if not isinstance(rows, list):
         columns: Sequence[Any] = [rows[:, place] for place in range(rows.shape[1])]
         if len(columns) == 3 and rows.dtype.kind == "f":

@@ -111,7 +111,7 @@ def _sparse(source: Any, target: Any) -> bool:
 
 
 def _by_arrow(source: Any, target: Any) -> tuple[Any, Any, Any]:
-    """A hash table for each column, side by side; what comes in both is found among the distinct values alone."""
+    """A hash table for each column, concurrently; common values are found among the distinct ones only."""
     with ThreadPoolExecutor(min(config.threads, 2)) as pool:
         ends = list(pool.map(_encoded, (source, target)))
     (first, known), (second, others) = ends

@@ -48,9 +48,9 @@ class ArcSorter:
     Attributes
     ----------
     count : int
-        Arcs that were added.
+        Number of arcs added.
     unlike : bool
-        Whether arcs with the same ends had unlike weights, as far as they were brought together.
+        Whether arcs with the same ends had different weights, as far as they were merged.
     """
 
     def __init__(self, folder: Path, nbytes: int, duplicates: Duplicates | None) -> None:

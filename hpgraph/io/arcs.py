@@ -55,10 +55,7 @@ class Arcs:
 
     @each_warning_once()
     def graph(self, weight: Array | None, directed: bool, duplicates: Duplicates | None = None) -> Graph:
-        """The graph of these arcs.
-
-        ``weight``: weights in place of these.
-        """
+        """The graph of these arcs, with other weights."""
         from hpgraph.containers.graph import Graph
 
         graph = Graph.from_edges(

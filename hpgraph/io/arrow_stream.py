@@ -35,17 +35,14 @@ ROWS = 1 << 17
 
 _BUFFER = 1 << 16
 _INT64_MAX = 2**63 - 1
-# Of a text, beside its letters.
+# Bytes a string, in addition to its characters.
 _TEXT_BYTES = 60
 
 
 def arrow_stream(
     path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
 ) -> ArcStream:
-    """The rows of a table as arcs.
-
-    ``path``: ``.parquet``, or ``.arrow`` and ``.feather``, Arrow's own files.
-    """
+    """The rows of a table in ``.parquet``, ``.arrow`` or ``.feather`` as arcs."""
     try:
         import pyarrow
     except ImportError:
@@ -103,7 +100,7 @@ def _is_text(kind: Any) -> bool:
 
 
 class _Table:
-    """A file of pyarrow's, whichever of the two it is.
+    """A Parquet or Arrow file, opened by pyarrow.
 
     It is read, not mapped: a page of a mapped file that is cut short ends the process.
     """
@@ -218,7 +215,7 @@ def _ids(path: Path, column: Any, name: str) -> Array:
 def _numbered(
     path: Path, columns: list[Any], number_of: dict[str, int], letters: int, budget: Budget
 ) -> tuple[list[Array], int]:
-    """The numbers of names, in the order in which they come, row by row; and the letters of all names so far."""
+    """The numbers of names, in the order in which they come, row by row; and the total length of all names so far."""
     import pyarrow
 
     coded = [c if pyarrow.types.is_dictionary(c.type) else c.dictionary_encode() for c in columns]

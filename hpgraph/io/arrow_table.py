@@ -25,7 +25,7 @@ _ARC_BYTES = 48
 def read_arrow(
     path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
 ) -> Arcs:
-    """A `Reader` that is told more; the parameters are those of `hpgraph.read`. It needs pyarrow."""
+    """A `Reader` with more parameters; the parameters are those of `hpgraph.read`. It needs pyarrow."""
     rows = arrow_stream(path, progress, budget, n_vertices=n_vertices, names=names)
     blocks, count = [], 0
     for block in rows.blocks():

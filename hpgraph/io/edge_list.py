@@ -1,7 +1,7 @@
 """Edge lists: one edge a line, two ids and perhaps a weight. Numbers go through NumPy's C parser, names a table.
 
-Both take some lines at a time, and after each look at how much memory the edges so far take. When the C parser refuses
-a line, a second pass in Python finds it and says what is wrong with it.
+Both read blocks of lines, and after each check the memory that the edges so far take. When the C parser refuses a line,
+a second pass in Python finds it and names the error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BLOCK = 1 << 16
 _FIELD_BYTES = 16
 _NAMED_EDGE_BYTES = 48
 NAME_BYTES = 200
-"""Bytes of a name, with the number that it goes by, beside its letters."""
+"""Bytes a name, with its number, in addition to its characters."""
 
 
 def read_edge_list(
@@ -54,7 +54,7 @@ def read_edge_list(
     n_vertices: int | None,
     names: bool | None,
 ) -> Arcs:
-    """A `Reader` that is told more; the parameters are those of `hpgraph.read`.
+    """A `Reader` with more parameters; the parameters are those of `hpgraph.read`.
 
     Weights are int64 where all are whole numbers, uint64 where only that holds them, else float64; where
     `hpgraph.write` wrote the file, of the type it says.
@@ -297,7 +297,7 @@ def _reason(fields: list[str], form: LineFormat, n_vertices: int | None) -> str 
                 return unfit
         elif not is_whole(field):
             return f"vertex id {field!r} is not a whole number (names=True reads all ids as names)"
-        # 30 digits settle it, and Python refuses to convert thousands.
+        # 30 digits suffice, and Python refuses to convert thousands.
         elif (value := int(field[:30])) < 0 and not (form.own is not None and form.own.ids == "number"):
             return f"vertex id {field} is negative (names=True reads all ids as names)"
         elif value > _INT64_MAX:

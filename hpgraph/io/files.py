@@ -190,7 +190,7 @@ def _more(
     kind: str, place: Path, comments: str | Sequence[str] | None, delimiter: str | None, n_vertices: int | None,
     names: bool | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """What a reader is told besides, checked: that of edge lists all, that of tables what vertices are."""
+    """Further arguments of a reader, checked: all for edge lists, those about vertices for tables."""
     if kind == "edge list":
         marks = _marks(comments)
         mark = _delimiter(delimiter, marks)

@@ -1,7 +1,7 @@
 """Serialized graphs of the GAP Benchmark Suite: ``.sg`` without weights, ``.wsg`` with weights of 32 bits.
 
 A byte that says whether the graph is directed, the numbers of arcs and of vertices in 64 bits, then offsets of rows in
-64 bits and neighbours in 32; of directed graphs the same of arcs turned round. A neighbour in ``.wsg`` is a pair of
+64 bits and neighbours in 32; of directed graphs the same of the reversed arcs. A neighbour in ``.wsg`` is a pair of
 target and weight. Bytes come in the order of the machine.
 """
 

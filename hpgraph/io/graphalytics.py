@@ -30,7 +30,7 @@ _BLOCK = 1 << 16
 
 
 def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """A `Reader`: the arcs of ``NAME.e`` between the vertices of ``NAME.v``, whichever of the two is named.
+    """A `Reader`: the arcs of ``NAME.e`` between the vertices of ``NAME.v``, from the path of either.
 
     Both must be there. They are directed, unless ``NAME.properties`` says otherwise. Vertices are named by their ids,
     unless these are their indices.

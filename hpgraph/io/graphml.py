@@ -49,7 +49,7 @@ def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
 
 
 class _Elements:
-    """The elements of a file as expat meets them, and what they have said so far."""
+    """Handler of expat's events: collects the elements of a file."""
 
     def __init__(self, path: Path, budget: Budget) -> None:
         self._path, self._budget = path, budget

@@ -104,7 +104,7 @@ class Header:
 
 
 def read_header(path: Path, content: bytes, file_bytes: int) -> Header:
-    """The header of a file, checked: what it says can be relied on as far as the file's own length goes.
+    """The header of a file, checked against the length of the file.
 
     ``content``: the first `ALIGNMENT` bytes of the file, or all if it has fewer.
     """

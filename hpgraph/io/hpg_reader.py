@@ -103,10 +103,7 @@ class GraphFile:
         return "names.text" in self.header.sections or "names.values" in self.header.sections
 
     def names(self) -> Array:
-        """The names of vertices.
-
-        Returns array of shape (n,).
-        """
+        """The names of the vertices."""
         n, sections = self.header.n_vertices, self.header.sections
         try:
             if "names.text" in sections:
@@ -128,7 +125,7 @@ class GraphFile:
 
 
 _BYTE = np.dtype(np.uint8)
-# Of a name, beside its letters, while names become an array.
+# Bytes a name, in addition to its characters, during the conversion to an array.
 _NAME_BYTES = 100
 
 

@@ -126,10 +126,7 @@ class PageWriter:
 
 
 def check_compression(compression: Any, n_vertices: int | None = None) -> str:
-    """How to store ids: as asked, or as is best for so many vertices.
-
-    ``n_vertices``: gaps are those of ids that take 32 bits.
-    """
+    """Encoding of the ids: `compression`, by default gaps if ids fit 32 bits."""
     wide = n_vertices is not None and n_vertices >= 2**31
     if compression is None:
         return "none" if wide else "gaps"
@@ -141,10 +138,7 @@ def check_compression(compression: Any, n_vertices: int | None = None) -> str:
 
 
 def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_per_page: int = ARCS_PER_PAGE) -> None:
-    """Write a graph as an ``.hpg`` file.
-
-    ``compression``: how ids are stored: as gaps between them by default, if they fit 32 bits.
-    """
+    """Write a graph as an ``.hpg`` file."""
     encoding = check_compression(compression, graph.n_vertices)
     header = Header(graph.n_vertices, graph.n_edges, graph.directed, graph.dtype, encoding)
     with replacing(path) as file:

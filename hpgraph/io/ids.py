@@ -18,9 +18,6 @@ def is_sparse(source: Array, target: Array, largest: int) -> bool:
 
 
 def in_order(source: Array, target: Array) -> tuple[Array, Array, Array]:
-    """Ids by their places among all that occur.
-
-    Returns ``ids`` (array): ascending.
-    """
+    """Source and target as positions in the ascending array of all ids, and that array."""
     ids, place = np.unique(np.concatenate((source, target)), return_inverse=True)
     return place[: len(source)], place[len(source) :], ids

@@ -16,7 +16,7 @@ from hpgraph.io.arcs import Array
 from hpgraph.io.own_comment import OwnComment
 from hpgraph.io.stream import open_text, shortened
 
-# Data lines looked at: enough to tell whole weights from fractions, most of the time.
+# Data lines read: mostly enough to distinguish integer weights from floats.
 _SAMPLE = 64
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
@@ -107,9 +107,9 @@ def split_fields(line: str, delimiter: str | None) -> list[str]:
 def find_line_format(
     path: Path, comments: tuple[str, ...], delimiter: str | None, names: bool | None
 ) -> LineFormat | None:
-    """Look at the first lines of an edge list.
+    """The format of an edge list, from its first lines.
 
-    Returns LineFormat or None: none where no line holds data and no comment of ours says how many vertices there are.
+    None if no line holds data and no comment of the library gives the number of vertices.
     """
     with open_text(path) as text:
         first = text.readline()
@@ -185,10 +185,7 @@ def _find_delimiter(line: str, path: Path) -> str | None:
 
 
 def titled_columns(titles: Iterable[str]) -> tuple[int, int, int | None] | None:
-    """The columns of source, target and weight by their titles.
-
-    Returns (int, int, int or None) or None: none where source or target is not among them.
-    """
+    """The columns of source, target and weight by their titles; None without source or target."""
     plain = [title.lower().replace("_", "").replace(" ", "") for title in titles]
     source, target, weight = (
         next((at for at, title in enumerate(plain) if title in known), None)

@@ -138,7 +138,7 @@ def _write(graph: Graph, target: BinaryIO) -> None:
         field, values = "real", weight
     symmetry = "general" if arcs.directed else "symmetric"
     if arcs.source.size == 0:
-        # Without an entry SciPy cannot tell a pattern from values.
+        # Without entries SciPy cannot distinguish a pattern from values.
         size = f"{arcs.n_vertices} {arcs.n_vertices} 0"
         target.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{size}\n".encode())
         return

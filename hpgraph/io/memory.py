@@ -34,10 +34,7 @@ class Budget:
 
     @classmethod
     def of(cls, memory: int | str | None, name: str = "memory", least: int = 1) -> Budget:
-        """What a caller says, or three quarters of what is free.
-
-        ``memory``: bytes, or an amount with a unit: ``"4GiB"``, ``"500 MB"``.
-        """
+        """`memory` in bytes or with a unit, as ``"4GiB"``; by default three quarters of the free memory."""
         if memory is None:
             return cls(free_memory("cpu") * 3 // 4)
         if isinstance(memory, str):
@@ -57,18 +54,14 @@ class Budget:
         return cls(nbytes)
 
     def check(self, nbytes: int, what: str) -> None:
-        """Refuse what does not fit.
-
-        ``nbytes``: bytes it takes at its peak.
-        """
+        """Raise if a peak of `nbytes` does not fit."""
         if nbytes > self.nbytes:
             raise DeviceMemoryError(what, nbytes, self.nbytes, "cpu", allowed="may be taken (memory=... allows more)")
 
     def so_far(self, nbytes: int, path: Path) -> int:
-        """Refuse a file of which too much was read, whatever it says of its size.
+        """Raise if the part of a file read so far, with a peak of `nbytes`, does not fit.
 
-        ``nbytes``: bytes that what was read takes, and will take at the peak. Returns int: at how many bytes to ask
-        again.
+        Returns the number of bytes at which to check again.
         """
         self.check(nbytes, f"what was read of {path}, and more is to come,")
         return nbytes + min(_STEP, self.nbytes // 8)

@@ -1,7 +1,7 @@
 """The arrays of an ``.npz`` archive, which says of each what it is before it is read.
 
 An archive of a few kilobytes can hold gigabytes, and pickled objects, which run code when they are loaded. Type, shape
-and size are therefore looked at first, and nothing but numbers and text is read.
+and size are therefore checked first, and only numbers and text are read.
 """
 
 from __future__ import annotations
@@ -78,10 +78,7 @@ class Archive:
         return member
 
     def pieces(self, name: str, count: int) -> Iterator[Array]:
-        """A one-dimensional array in blocks; `member` has been read before.
-
-        Yields ``numpy.ndarray``: in the byte order of this machine.
-        """
+        """A one-dimensional array in blocks, in native byte order; `member` has been read before."""
         member = self.member(name)
         with self._zip.open(self._member_of[name]) as stream:
             stream.read(self._zip.getinfo(self._member_of[name]).file_size - member.nbytes)
@@ -94,10 +91,7 @@ class Archive:
                 yield piece.astype(member.dtype.newbyteorder("="), copy=False)
 
     def read(self, name: str) -> Array:
-        """An array; `member` has been read before.
-
-        Returns numpy.ndarray: in the byte order of this machine.
-        """
+        """An array in native byte order; `member` has been read before."""
         with self._zip.open(self._member_of[name]) as stream:
             array: Array = np.lib.format.read_array(stream, allow_pickle=False, max_header_size=_LONGEST_HEADER)
         return array.astype(array.dtype.newbyteorder("="), copy=False)

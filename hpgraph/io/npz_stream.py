@@ -51,10 +51,7 @@ class NpzEntries:
 
     @classmethod
     def of(cls, path: Path, progress: bool | None, budget: Budget) -> NpzEntries | None:
-        """Look into an archive.
-
-        Returns NpzEntries or None: none for blocks, diagonals, and both places in one array, which are read whole.
-        """
+        """The entries of an archive; None for BSR, DIA, and COO with one array of both ids, which are read whole."""
         with open_bytes(path) as content, _in_our_words(path):
             archive = Archive(path, content)
             inside = inspect_npz(path, archive)

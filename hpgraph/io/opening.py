@@ -62,8 +62,8 @@ def open(
     Raises
     ------
     FileFormatError
-        Where the file is foreign, damaged or cut short. What is wrong in a page is met when the page is read, as a
-        `DamagedPageError` that names it.
+        If the file has another format, is damaged or truncated. Damage in a page is found when the page is read, and
+        raises a `DamagedPageError` that names it.
     BudgetError
         When the memory does not suffice; with what would.
     ValueError, TypeError

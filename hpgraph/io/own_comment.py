@@ -1,6 +1,6 @@
 """The comment that edge lists by `hpgraph.write` begin with: what their lines cannot say.
 
-``# hpgraph: 3 vertices, 2 edges, directed by name, int64 weights``. It tells a file that was cut short, vertices
+``# hpgraph: 3 vertices, 2 edges, directed by name, int64 weights``. It identifies truncated files, vertices
 without an edge, and names that look like titles or numbers. To other readers it is a comment.
 """
 
@@ -59,8 +59,5 @@ class OwnComment:
         return f"# hpgraph: {self.n_vertices} vertices, {self.n_lines} edges, {directed}{by}{weights}"
 
     def has_titles(self, delimiter: str | None, fields: list[str]) -> bool:
-        """Whether a first line below the comment is that of the titles, rather than an edge between such names.
-
-        ``delimiter``: what separates its fields; None is a blank.
-        """
+        """Whether a first line below the comment is that of the titles, rather than an edge between such names."""
         return delimiter == "," and fields in (list(TITLES[:2]), list(TITLES))

@@ -19,16 +19,16 @@ from typing import IO, Any, BinaryIO, cast
 
 from hpgraph.io.zstd import zstd_writer
 
-# Letters of a name kept in that of the temporary file, which may have 255 bytes.
+# Characters of a name kept in that of the temporary file, which may have 255 bytes.
 _KEPT_OF_NAME = 40
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write in, which takes the place of another when the block ends and never when it fails.
+    """A file to write, which atomically replaces another if the block succeeds.
 
-    ``path``: the place. Of a link, where it leads to; what is no plain file, a pipe say, is written to directly. The
-    new file has the permissions of the former one, and is compressed where its name ends in ``.gz`` or ``.zst``.
+    A link is resolved; what is no regular file, such as a pipe, is written to directly. The new file has the
+    permissions of the former one, and is compressed if its name ends in ``.gz`` or ``.zst``.
     """
     check_writable(path)
     place = Path(os.path.realpath(path))

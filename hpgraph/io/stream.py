@@ -34,7 +34,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class _CountedFile(io.RawIOBase):
-    """A file opened for reading that moves a progress bar, once reading has gone on for `PATIENCE` seconds."""
+    """A file opened for reading that updates a progress bar, shown after `PATIENCE` seconds."""
 
     def __init__(self, path: Path, show: bool) -> None:
         self._file = path.open("rb", buffering=0)
@@ -84,10 +84,7 @@ class _CountedFile(io.RawIOBase):
 
 
 class LineBound:
-    """Watches the pieces of a text file go by for a line longer than `LONGEST_LINE`.
-
-    ``taken``: bytes that have gone by already, whole lines.
-    """
+    """Refuses lines longer than `LONGEST_LINE` in the blocks of a text file, from byte `taken` on."""
 
     def __init__(self, path: Path, ends: tuple[bytes, ...] = (b"\n", b"\r"), taken: int = 0) -> None:
         self._path = path

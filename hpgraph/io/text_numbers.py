@@ -52,10 +52,7 @@ def _table(lines: Sequence[str], dtype: Any) -> Array | None:
 def edge_columns(
     path: Path, lines: Sequence[str], numbers: Sequence[int], columns: int
 ) -> tuple[Array, Array, Array | None]:
-    """Lines of two ids each and, where there are three columns, a weight.
-
-    Returns ``weight`` (array or None): int64; float64 where one is no whole number of 64 bits.
-    """
+    """Source, target and, of three columns, weight, from lines; weights are float64 if one is no int64."""
     if columns == 2:
         source, target = columns_of(path, lines, numbers, "i8,i8")
         return source, target, None

@@ -1,4 +1,4 @@
-"""Layouts that do not look at edges, and how layouts are brought to size."""
+"""Layouts that ignore edges, and scaling of layouts."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from hpgraph.layout.geometry import checked, rescaled
 def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: Any = None, dim: int = 2) -> Any:
     """Places of vertices by eigenvectors of the Laplacian, as NetworkX's ``spectral_layout``.
 
-    Below 200 vertices, 500 on the GPU, all eigenvectors are worked out; else those wanted, by Lanczos's method (SciPy's
-    or CuPy's `eigsh`), on the graph's device. Graphs that do not hang together are drawn one part upon the other: take
-    a component.
+    Below 200 vertices, 500 on the GPU, all eigenvectors are computed; else those wanted, by Lanczos's method (SciPy's
+    or CuPy's `eigsh`), on the graph's device. Components of a disconnected graph are drawn on top of each
+    other: draw them separately.
 
     Y. Koren, "Drawing graphs by eigenvectors: theory and practice", Computers & Mathematics with Applications 49
     (2005).

@@ -124,11 +124,11 @@ _call_array()
 
 
 def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
-    """A `Matrix` that multiplies in whichever layout is quickest on its device.
+    """A `Matrix` that multiplies in the layout that is fastest on its device.
 
     On CUDA that is mostly HYB, an ELL slab and a COO tail side by side; on the CPU it is CSR. The choice is that of
     ``Matrix(source)``, by predicted time; ``A.hyb`` is the HYB layout on every device, and on CUDA ``Matrix(source,
-    format="hyb")`` multiplies in it come what may.
+    format="hyb")`` always multiplies in it.
 
     Parameters
     ----------

@@ -144,8 +144,8 @@ class Products(Conversions):
         complement : bool, default False
             Compute the entries that the mask leaves out.
         accum : BinaryOp, str or function, optional
-            Joins what `out` holds with what the product gives: ``out[i] = accum(out[i], t[i])``. Entries for which no
-            pair of entries meets are left alone.
+            Joins what `out` holds with what the product gives: ``out[i] = accum(out[i], t[i])``. Entries without a
+            product are not changed.
         replace : bool, default False
             Whether entries of `out` that the mask does not allow are dropped, rather than kept; in an array they become
             the identity of the semiring's addition.
@@ -155,8 +155,9 @@ class Products(Conversions):
         Returns
         -------
         array or Vector, shape (rows,)
-            `out` where given; else a Vector if `x` is one, and an array otherwise. Where nothing met an array holds the
-            identity of the semiring's addition (for instance 0 for plus, inf for min), and a Vector is absent there.
+            `out` where given; else a Vector if `x` is one, and an array otherwise. Where there is no product, an array
+            holds the identity of the semiring's addition (for instance 0 for plus, inf for min), and a Vector is
+            absent.
 
         Raises
         ------

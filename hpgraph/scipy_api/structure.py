@@ -267,7 +267,7 @@ class Structure(Indexing):
 
 
 def _without_blank(shape: Any, places: int) -> list[int]:
-    """The lengths of a shape, -1 worked out."""
+    """The lengths of a shape, with -1 replaced."""
     try:
         lengths = [operator.index(length) for length in shape] if hasattr(shape, "__len__") else [operator.index(shape)]
     except TypeError:

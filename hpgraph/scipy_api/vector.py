@@ -123,7 +123,7 @@ class Vector(Indexing, Operators, Entrywise):
         return f"<Vector of {self.size:,}, {entries} present, {self.dtype}, {self.device}>"
 
     def _repr_html_(self) -> str:
-        # Where entries are no list, one in fifty is present at the least: the first are met soon, or not shown.
+        # If entries are no list, at least one in fifty is present: the first are near the start, or not shown.
         head = self if self.format == "list" else self[:_LOOKED_AT]
         indices, values = (to_device(array[:_SHOWN], "cpu").tolist() for array in head.to_indices())
         rows = [(f"{index:,}", f"{value:g}" if isinstance(value, float) else str(value))

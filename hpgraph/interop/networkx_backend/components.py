@@ -17,7 +17,7 @@ from hpgraph.interop.networkx_backend.serving import serves
 
 
 def _sets(G: ConvertedGraph) -> Iterator[set[Any]]:
-    # Components are numbered by their first node: the order in which NetworkX meets them.
+    # Components are numbered by their first node: NetworkX's order.
     found = _components(G.graph())
     label = to_device(found.label, "cpu")
     named = G.named(np.argsort(label, kind="stable"))

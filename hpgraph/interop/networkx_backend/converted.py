@@ -17,7 +17,7 @@ from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 
-# From here on a float does not tell a whole number from the next.
+# Above this, floats do not represent all integers.
 _INEXACT = 2.0**53
 
 

@@ -1,4 +1,4 @@
-"""What NetworkX is told of the backend when it is imported. Nothing here may import more than Python's own modules."""
+"""Description of the backend for NetworkX, read at import: this module imports only the standard library."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ FUNCTIONS: dict[str, str] = {
 # Parameters that NetworkX's own functions do not have.
 PARAMETERS: dict[str, dict[str, str]] = {
     "pagerank": {
-        "dtype : dtype, optional (default: float64)": "What ranks are while they are worked out: float32 or float64.",
+        "dtype : dtype, optional (default: float64)": "Type in which ranks are computed: float32 or float64.",
     },
 }
 

@@ -1,7 +1,7 @@
 """When a function of the backend can run, and when it pays.
 
-A function refuses beforehand, by what NetworkX shows of its arguments (`serves`); or, where only the converted graph
-tells, by raising NotImplementedError, upon which NetworkX goes on to the next backend.
+A function refuses beforehand, by what NetworkX shows of its arguments (`serves`); or, where that
+needs the converted graph, by raising NotImplementedError, and NetworkX tries the next backend.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
-# Functions that look at each edge once in NetworkX: on a graph that was not converted yet nothing is won.
+# Functions that visit each edge once in NetworkX: the conversion of a graph would take longer.
 ONE_PASS = frozenset({
     "connected_components", "is_connected", "is_weakly_connected", "node_connected_component",
     "number_connected_components", "number_weakly_connected_components", "weakly_connected_components",
