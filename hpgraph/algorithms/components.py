@@ -31,6 +31,9 @@ from hpgraph.kernels.structure.numbering import numbered
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
 _NUMBER = (1 << 32) - 1
+# Of fewer arcs, or of fewer a vertex, a graph is searched depth first on the CPU without its hub's component: it is
+# small, or its levels are many and narrow.
+_MIN_ARCS, _MIN_DEGREE = 1 << 19, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,8 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     ----------
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
     IPDPS'18. G. M. Slota, S. Rajamanickam, K. Madduri, "BFS and coloring-based parallel algorithms for strongly
-    connected components and related problems", IPDPS'14.
+    connected components and related problems", IPDPS'14. D. J. Pearce, "A space-efficient algorithm for finding
+    strongly connected components", Inf. Process. Lett. 116, 2016.
 
     Examples
     --------
@@ -158,19 +162,53 @@ def _in_pages(graph: StreamedGraph) -> ComponentsResult:
 def _strong(graph: Graph) -> Any:
     """The smallest vertex of each vertex's strong component.
 
-    In many graphs most vertices lie in the component of a hub, which a forward and a backward search find (FW-BW). The
-    rest is coloring: every vertex takes the largest number among its ancestors as its color; a vertex that keeps its
-    own number is a root, and the vertices of its color that reach it are its component. The others are partitioned by
-    color. Numbers are pseudo-random, so even a long path takes some log n rounds.
+    In many graphs most vertices lie in the component of a hub, which a forward and a backward search find (FW-BW). On
+    the CPU one depth-first search finds the others, and all of them where two searches would cost more than they save.
     """
-    n, device, xp = graph.n_vertices, graph.device, array_module(graph.device)
+    n, xp = graph.n_vertices, array_module(graph.device)
     smallest = xp.arange(n, dtype=graph.id_dtype)
     if n == 0:
         return smallest
-    number = random_order(graph, 0)
-    inside, color = _around_hub(graph, number)
+    if graph.device != "cpu" or isinstance(graph, StreamedGraph):
+        _color_parts(graph, _around_hub(graph, smallest), smallest)
+        return smallest
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_strong_components import strong_components
+
+    arcs = graph.out_csr
+    part = None if arcs.nnz < max(_MIN_ARCS, _MIN_DEGREE * n) else _around_hub(graph, smallest)
+    strong_components(arcs, part, smallest)
+    return smallest
+
+
+def _around_hub(graph: Graph, smallest: Any) -> Any:
+    """Find the strong component of a vertex of many arcs; the parts of the others by what reaches what, -1 inside.
+
+    Lisa Fleischer, Bruce Hendrickson and Ali Pınar, "On identifying strongly connected components in parallel",
+    IPDPS'00: no component has vertices in two of these parts.
+    """
+    xp = array_module(graph.device)
+    hub = int((graph.out_degree * graph.in_degree).argmax())
+    ahead = bfs(graph, id(hub)).level >= 0
+    behind = run(Ancestors, graph, active=id(hub), color=xp.zeros(graph.n_vertices, np.int64)).steps >= 0
+    part = ahead.astype(np.int64) + 2 * behind
+    inside = xp.flatnonzero(part == 3)
     smallest[inside] = inside[0]
-    left = color >= 0
+    part[inside] = -1
+    return part
+
+
+def _color_parts(graph: Graph, part: Any, smallest: Any) -> None:
+    """Find the components inside parts of the graph, negative ones left out, by rounds of coloring.
+
+    Every vertex takes the largest number among its ancestors as its color, and a vertex that kept its own is a root:
+    the vertices of its color that reach it are its component. What is left falls into parts by color. The numbers are
+    as good as random, so that even a long path takes some log n rounds.
+    """
+    n, device, xp = graph.n_vertices, graph.device, array_module(graph.device)
+    number = random_order(graph, 0)
+    left = part >= 0
+    color = xp.where(left, part << 32 | number, -1)
     while left.any():
         own = color
         color = run(Color, graph, active=left, color=own).color
@@ -183,23 +221,5 @@ def _strong(graph: Graph) -> Any:
         color[members] = -1
         left &= ~component
         others = xp.flatnonzero(left)
-        _, part = xp.unique(color[others], return_inverse=True)
-        color[others] = part << 32 | number[others]
-    return smallest
-
-
-def _around_hub(graph: Graph, number: Any) -> tuple[Any, Any]:
-    """The strong component of a hub, and colors for the other vertices: its descendants, its ancestors, the remainder.
-
-    Lisa Fleischer, Bruce Hendrickson and Ali Pınar, "On identifying strongly connected components in parallel",
-    IPDPS'00: no strong component has vertices in two of these parts.
-    """
-    xp = array_module(graph.device)
-    hub = int((graph.out_degree * graph.in_degree).argmax())
-    ahead = bfs(graph, id(hub)).level >= 0
-    behind = run(Ancestors, graph, active=id(hub), color=xp.zeros_like(number)).steps >= 0
-    part = ahead.astype(np.int64) + 2 * behind
-    color = part << 32 | number
-    inside = xp.flatnonzero(part == 3)
-    color[inside] = -1
-    return inside, color
+        _, places = xp.unique(color[others], return_inverse=True)
+        color[others] = places << 32 | number[others]

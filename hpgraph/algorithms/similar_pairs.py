@@ -197,9 +197,18 @@ def _blocks(graph: Graph, measure: Measure, chosen: Any, top: int | None, joined
     everyone = xp.arange(n) if chosen is None else chosen
     nothing = xp.empty(0, np.int64)
     yield nothing, nothing, xp.empty(0)
-    bounds = _bounds(left, right, everyone)
-    for begin, end in pairwise(bounds):
+    fused = top if graph.device == "cpu" and not measure.looped else None
+    for begin, end in pairwise(_bounds(left, right, everyone, n if fused is None else min(fused, n))):
         block = everyone[begin:end]
+        if fused is not None:
+            # Loaded here, as it brings Numba.
+            from hpgraph.kernels.similarity.cpu_best_pairs import best_pairs
+
+            apart = [] if joined else [graph.out_csr, graph.in_csr] if graph.directed else [graph.out_csr]
+            product = measure.common.product
+            best = best_pairs(left, right, product, block, fused, apart, measure.form, measure.sizes)
+            yield block[best.expand_rows()], best.indices.astype(np.int64), best.data
+            continue
         found = mxm(matrix_of_csr(work.rows_of(left, block, 0, n)), matrix_of_csr(right), times).csr
         place, target = found.expand_rows(), found.indices
         source = block[place]
@@ -241,14 +250,13 @@ def _factors(graph: Graph, measure: Measure) -> tuple[CSR, CSR, str]:
     return rows, turned, "plus_times" if common.product else "plus_min"
 
 
-def _bounds(left: CSR, right: CSR, vertices: Any) -> list[int]:
-    """Boundaries of blocks of rows such that the pairs of each fit its memory."""
+def _bounds(left: CSR, right: CSR, vertices: Any, top: int) -> list[int]:
+    """Boundaries of blocks of rows such that the pairs of each, at most `top` a row, fit its memory."""
     lengths = right.degrees.astype(np.float64)
     pairs = mxv(matrix_of_csr(left.with_data(None)), lengths, "plus_second")
     device = left.device
     most = max(1, min(_MAX_PAIRS, free_memory(device) // _SHARE // _PAIR_BYTES))
-    # A row has at most n pairs.
-    pairs = to_device(array_module(device).minimum(pairs, left.shape[1])[vertices], "cpu")
+    pairs = to_device(array_module(device).minimum(pairs, top)[vertices], "cpu")
     ends = np.cumsum(pairs)
     cuts = np.searchsorted(ends, np.arange(most, ends[-1] if len(ends) else 0, most), side="right")
     return np.unique(np.concatenate(([0], np.maximum(cuts, 1), [len(ends)]))).astype(int).tolist()

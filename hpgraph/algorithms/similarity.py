@@ -79,8 +79,8 @@ def jaccard(
     Notes
     -----
     As in NetworkX, a loop makes a vertex its own neighbour, which counts to its size, but never as one in common.
-    A pair takes time by its shorter row, or less where several share a long one. With `top` rows are worked on in
-    blocks of an eighth of the free memory.
+    A pair takes time by its shorter row, or less where several share a long one. With `top` the CPU keeps no pairs but
+    the best of each vertex; on a GPU, or with loops, rows are worked on in blocks of an eighth of the free memory.
 
     References
     ----------

@@ -9,6 +9,8 @@ from scipy.sparse.csgraph import maximum_flow
 
 import hpgraph as hpg
 from hpgraph import csgraph
+from hpgraph.algorithms.maximum_flow import MaximumFlow, _push, both_ways
+from hpgraph.containers.public import matrix_of_csr
 
 
 def random_network(n, m, seed, most=50):
@@ -74,6 +76,30 @@ def test_undirected_and_unweighted_edges(device):
     ones = sp.csr_array((np.ones(network.nnz, np.int32), network.indices, network.indptr), shape=network.shape)
     pattern = hpg.Graph.from_edges(*ones.tocoo().coords, n_vertices=80).to(device)
     check(ones, hpg.maximum_flow(pattern, 3, 9), 3, 9)
+
+
+def test_large_capacities(device):
+    # More than 64 bits hold if flows either way were added to what the arcs carry.
+    huge = (1 << 63) - 1
+    G = hpg.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 4, 3], [1 << 60, huge, huge, huge, 5], directed=False).to(
+        device
+    )
+    for source, sink in ((0, 4), (0, 2)):
+        found = hpg.maximum_flow(G, source, sink)
+        flow = found.flow.to("cpu").toarray()
+        assert found.flow_value == (1 << 60) + 5 == int(flow[source].sum()) == -int(flow[sink].sum())
+        assert (flow == -flow.T).all()
+
+
+def test_push_relabel_on_the_cpu():
+    # What serves the GPU.
+    network = layered(8, 25, 1)
+    both, capacity = both_ways(hpg.Graph(network, directed=True))
+    source, sink = network.shape[0] - 2, network.shape[0] - 1
+    value, flow = _push(both, capacity, source, sink)
+    check(
+        network, MaximumFlow(value, matrix_of_csr(both.out_csr.with_data(flow - flow[both.reverse_arcs]))), source, sink
+    )
 
 
 def test_names_and_nothing_to_carry(device):

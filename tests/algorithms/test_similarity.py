@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -142,6 +143,42 @@ def test_top(k: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     some = hpg.jaccard(G, top=2, vertices=[9, 4], joined=True)
     assert [u for u, _, _ in some] == [9, 9, 4, 4]
     assert [(u, v) for u, v, _ in some] == [(u, v) for u in (9, 4) for _, v in found[u][:2]] or k == 1
+
+
+@pytest.mark.parametrize("joined", [True, False])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {}) for name in SETS),
+        ("adamic_adar_index", {}),
+        ("jaccard", {"weight": True}),
+        ("cosine", {"weight": True}),
+    ],
+)
+def test_top_of_all_pairs(
+    name: str, options: dict[str, Any], directed: bool, joined: bool, arcs: Any, device: str
+) -> None:
+    dense = arcs if directed else np.maximum(arcs, arcs.T)
+    dense = dense * ~np.eye(len(dense), dtype=bool)
+    G = hpg.Graph(sp.csr_array(dense), directed=directed).to(device)
+    source, target = np.nonzero(~np.eye(len(dense), dtype=bool))
+    function = getattr(hpg, name)
+    scores = np.zeros_like(dense)
+    scores[source, target] = host(function(G, (source, target), **options))
+    if not joined:
+        scores[(dense > 0) | (dense.T > 0)] = 0
+    for k in (1, 3, 100):
+        chosen = [4, 9, 9, 0] if k == 3 else None
+        found = function(G, top=k, vertices=chosen, joined=joined, **options)
+        expected = [
+            (u, v)
+            for u in (range(len(dense)) if chosen is None else chosen)
+            for v in np.lexsort((np.arange(len(dense)), -scores[u]))[:k]
+            if scores[u, v] > 0
+        ]
+        assert list(zip(host(found.source).tolist(), host(found.target).tolist(), strict=True)) == expected
+        assert host(found.score).tolist() == pytest.approx([scores[pair] for pair in expected])
 
 
 def test_who_is_in_common(device: str) -> None:

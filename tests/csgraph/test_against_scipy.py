@@ -150,6 +150,41 @@ def test_strong_components(n: int, density: float, device: str) -> None:
     assert (np.diff(first) > 0).all()
 
 
+def strong_partition(graph: Any, source: Any, target: Any, n: int) -> None:
+    matrix = sp.csr_array((np.ones(len(source)), (source, target)), shape=(n, n))
+    _, label = theirs.connected_components(matrix, connection="strong")
+    _, first = np.unique(label, return_index=True)
+    found = home(hpg.connected_components(graph, connection="strong").label)
+    # Numbered by the smallest vertex of each component.
+    np.testing.assert_array_equal(found, np.argsort(np.argsort(first))[label])
+
+
+def test_strong_components_of_small_graphs(device: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in [0, 1, 1, 2, *rng.integers(2, 30, 60)]:
+        # With loops and parallel arcs.
+        source, target = rng.integers(0, max(n, 1), (2, rng.integers(0, 3 * n + 1)))
+        graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=True).to(device)
+        strong_partition(graph, source, target, n)
+
+
+def test_strong_components_around_a_hub(device: str) -> None:
+    # Enough arcs that the component of a hub is found first; cycles before and behind it, and beside.
+    rng = np.random.default_rng(1)
+    n, side = 40_000, 12_000
+    source, target = rng.integers(side, n - side, (2, 600_000))
+    before, after = rng.integers(0, side, (2, 15_000)), rng.integers(n - side, n, (2, 15_000))
+    joins = rng.integers(0, n - side, 500), rng.integers(side, n, 500)
+    joins = np.sort(joins, axis=0)
+    source = np.concatenate((source, before[0], after[0], joins[0]))
+    target = np.concatenate((target, before[1], after[1], joins[1]))
+    order = rng.permutation(n)
+    source, target = order[source], order[target]
+    graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=True).to(device)
+    strong_partition(graph, source, target, n)
+    strong_partition(hpg.StreamedGraph.of(graph), source, target, n)
+
+
 @pytest.mark.parametrize("step", [1, -1])
 def test_components_of_a_long_path(step: int, device: str) -> None:
     path = np.arange(20_000)[::step]

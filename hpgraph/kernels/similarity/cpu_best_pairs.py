@@ -1,0 +1,154 @@
+"""The most similar rows of each row, on the CPU: products row by row, of which only the best are kept.
+
+F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4
+(1978): a thread sums a row's products in a dense array. The row is measured and its best are selected while it lies
+in the cache, so that the product, most of whose entries are not among the best, is never stored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.similarity.cpu import _measured, _sift, _swap
+
+
+def best_pairs(
+    left: CSR, right: CSR, product: bool, vertices: Any, k: int, barred: list[CSR], measure: int, sizes: Any
+) -> CSR:
+    """The k most similar rows of each of some ``vertices`` (int64 array), the most similar first, then by column.
+
+    What two rows have in common is their entry in ``left @ right``: 1 a term, or what an entry of `left` holds if only
+    that has values, or the lesser or the `product` of both. Columns in the same row of a matrix in `barred` are left
+    out, as is the diagonal.
+    """
+    n = left.shape[1]
+    work = np.zeros(len(vertices) + 1, np.int64)
+    none = np.zeros(n + 1, np.int64), np.empty(0, left.indices.dtype)
+    first, second = (*((csr.indptr, csr.indices) for csr in barred), none, none)[:2]
+    total = left.indices.dtype if left.data is None else left.data.dtype
+    with team() as threads:
+        _count_products(left.indptr, left.indices, right.indptr, vertices, work)
+        room = np.zeros(len(vertices) + 1, np.int64)
+        np.cumsum(np.minimum(work[1:], min(k, n)), out=room[1:])
+        np.cumsum(work, out=work)
+        indices, data = np.empty(room[-1], left.indices.dtype), np.empty(room[-1])
+        found = np.zeros(len(vertices), np.int64)
+        _select(
+            Rows(left.indptr, left.indices), Rows(right.indptr, right.indices), left.data, right.data, product,
+            vertices, Rows(*first), Rows(*second), np.int64(measure), sizes, np.empty(0, total), task_bounds(work),
+            room, indices, data, found, threads,
+        )  # fmt: skip
+    indptr = np.zeros(len(vertices) + 1, np.int64)
+    np.cumsum(found, out=indptr[1:])
+    if indptr[-1] < room[-1]:
+        places = np.arange(indptr[-1]) + np.repeat(room[:-1] - indptr[:-1], found)
+        indices, data = indices[places], data[places]
+    return CSR((len(vertices), n), indptr, indices, data, validate=False)
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _count_products(indptr, indices, right, vertices, work):
+    """Terms in the row of each of some vertices, from ``work[1]`` on."""
+    for i in prange(vertices.size):
+        count = 0
+        for at in range(peek(indptr, vertices[i]), peek(indptr, vertices[i] + 1)):
+            w = vertex(indices, at)
+            count += peek(right, w + 1) - peek(right, w)
+        work[i + 1] = count
+
+
+@part
+def _sum_row(left, right, factor, other_factor, product, u, i, sums, last, met):
+    """Sum the products of row u, the i-th; returns the number of its columns, which `met` lists."""
+    count = 0
+    for at in range(peek(left.indptr, u), peek(left.indptr, u + 1)):
+        w = vertex(left.indices, at)
+        for other in range(peek(right.indptr, w), peek(right.indptr, w + 1)):
+            v = vertex(right.indices, other)
+            # Branch-free: whether a column is new is unpredictable.
+            met[count] = v
+            if factor is None:
+                before = sums[v]
+                count += before == 0
+                sums[v] = before + 1
+            else:
+                # A sum of weights may be 0.
+                count += last[v] != i
+                last[v] = i
+                x = peek(factor, at)
+                if other_factor is not None:
+                    y = peek(other_factor, other)
+                    x = x * y if product else min(x, y)
+                sums[v] += x
+    return count
+
+
+@part
+def _leave_out(sums, last, v):
+    sums[v] = 0
+    if last.size > 0:
+        last[v] = -1
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _select(
+    left, right, factor, other_factor, product, vertices, first, second, measure, sizes, like, bounds, room, indices,
+    data, found, threads,
+):  # fmt: skip
+    following, n = np.zeros(1, np.int64), left.indptr.size - 1
+    for _ in prange(threads):
+        sums, met = np.zeros(n, like.dtype), np.empty(n + 1, indices.dtype)
+        # The row that met each column last; counts are above 0 where a row has.
+        last = np.full(0 if factor is None else n, -1, indices.dtype)
+        while True:
+            task = next_task(following)
+            if task >= bounds.size - 1:
+                break
+            for i in range(bounds[task], bounds[task + 1]):
+                u = vertex(vertices, i)
+                count = _sum_row(left, right, factor, other_factor, product, u, i, sums, last, met)
+                _leave_out(sums, last, u)
+                for at in range(peek(first.indptr, u), peek(first.indptr, u + 1)):
+                    _leave_out(sums, last, vertex(first.indices, at))
+                for at in range(peek(second.indptr, u), peek(second.indptr, u + 1)):
+                    _leave_out(sums, last, vertex(second.indices, at))
+                begin, space, kept = room[i], room[i + 1] - room[i], 0
+                for place in range(count):
+                    v = vertex(met, place)
+                    there = sums[v] > 0 if factor is None else last[v] == i
+                    common = np.float64(sums[v])
+                    sums[v] = 0
+                    if not there:
+                        continue
+                    score = _measured(measure, common, peek(sizes, min(u, v)), peek(sizes, max(u, v)))
+                    if kept < space:
+                        indices[begin + kept], data[begin + kept] = v, score
+                        kept += 1
+                        if kept == space:
+                            _heap(indices, data, begin, kept)
+                    elif score > data[begin] or (score == data[begin] and v < indices[begin]):
+                        indices[begin], data[begin] = v, score
+                        _sift(indices, data, begin, space, 0)
+                if kept < space:
+                    _heap(indices, data, begin, kept)
+                for rest in range(kept - 1, 0, -1):
+                    _swap(indices, data, begin, begin + rest)
+                    _sift(indices, data, begin, rest, 0)
+                found[i] = kept
+
+
+@part
+def _heap(indices, data, begin, count):
+    for at in range(count // 2 - 1, -1, -1):
+        _sift(indices, data, begin, count, at)

@@ -1,0 +1,105 @@
+"""Maximum flow on one thread, by blocking flows.
+
+E. A. Dinic, "Algorithm for solution of a problem of maximum flow in networks with power estimation", Soviet Math.
+Doklady 11 (1970). Levels count arcs from the source and paths are searched from the sink, so that at first no search
+meets a dead end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.semiring.stop import is_stopped
+
+_NO_LIMIT = 1 << 62
+
+
+def maximum_flow(arcs: CSR, reverse: Any, room: Any, source: int, sink: int) -> int:
+    """The value of a maximum flow; `room` becomes what each arc can still carry.
+
+    ``reverse`` (integer array of shape (nnz,)): where the reverse of each arc lies, which is there. ``room`` (int64
+    array of shape (nnz,)): what each arc can carry, less than 2**62.
+    """
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    level, queue, following = np.empty(n, ids), np.empty(n, ids), np.empty(n, np.int64)
+    path, limit = np.empty(n, np.int64), np.empty(n, np.int64)
+    with interruptible():
+        return _flow(arcs.indptr, arcs.indices, reverse, room, source, sink, level, queue, following, path, limit)
+
+
+@part
+def _set_levels(indptr, indices, room, source, sink, level, queue, following):
+    """Count the arcs with room from the source, as far as to the sink; whether it is reached."""
+    level[:] = -1
+    level[source], queue[0] = 0, source
+    head, tail = 0, 1
+    while head < tail and level[sink] < 0 and not is_stopped():
+        v = vertex(queue, head)
+        head += 1
+        further = level[v] + 1
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            if peek(level, u) < 0 and peek(room, at) > 0:
+                level[u] = further
+                following[u] = peek(indptr, u)
+                queue[tail] = u
+                tail += 1
+    return level[sink] >= 0
+
+
+@part
+def _block(indptr, indices, reverse, room, source, sink, level, following, path, limit):
+    """Augment along paths of the levels until none is left; what they carry.
+
+    `path`: the arcs from the sink back, against which it flows; `limit`: the least room from the sink on.
+    """
+    value, depth, v, least = 0, 0, sink, _NO_LIMIT
+    while not is_stopped():
+        if v == source:
+            value += least
+            first_full = 0
+            for i in range(depth - 1, -1, -1):
+                at = path[i]
+                back = reverse[at]
+                room[back] -= least
+                room[at] += least
+                limit[i] -= least
+                if room[back] == 0:
+                    first_full = i
+            depth = first_full
+            v = vertex(indices, reverse[path[depth]])
+            least = limit[depth - 1] if depth > 0 else _NO_LIMIT
+            continue
+        at, end, below = following[v], peek(indptr, v + 1), level[v] - 1
+        while at < end and not (level[vertex(indices, at)] == below and room[reverse[at]] > 0):
+            at += 1
+        following[v] = at
+        if at < end:
+            least = min(least, room[reverse[at]])
+            path[depth], limit[depth] = at, least
+            depth += 1
+            v = vertex(indices, at)
+        elif depth == 0:
+            break
+        else:
+            # No path through it is left on these levels.
+            level[v] = -1
+            depth -= 1
+            v = vertex(indices, reverse[path[depth]])
+            least = limit[depth - 1] if depth > 0 else _NO_LIMIT
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _flow(indptr, indices, reverse, room, source, sink, level, queue, following, path, limit):
+    value = 0
+    while _set_levels(indptr, indices, room, source, sink, level, queue, following) and not is_stopped():
+        value += _block(indptr, indices, reverse, room, source, sink, level, following, path, limit)
+    return value
