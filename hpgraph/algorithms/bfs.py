@@ -60,7 +60,7 @@ class SmallestParent(VertexProgram):
         return (message if vertex.level > 0 else vertex.parent), vertex.level  # type: ignore[operator]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
     """What a breadth-first search found, or several: then arrays have a row for each of k sources.
 
