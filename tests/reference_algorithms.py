@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import heapq
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ GRAPHS = ("bcsstk13", "ca-AstroPh", "cnr-2000", "cryg2500", "email-Enron", "jagm
 @functools.lru_cache(maxsize=2)
 def stored(folder: Path, name: str) -> scipy.sparse.csr_array:
     """A graph of the data folder, with whole positive weights where it has none; read by SciPy alone."""
-    matrix = scipy.sparse.coo_array(scipy.io.mmread(folder / f"{name}.mtx.gz"))
+    # Releases of SciPy that can be asked for an array warn where they are not.
+    arrays = {"spmatrix": False} if "spmatrix" in inspect.signature(scipy.io.mmread).parameters else {}
+    matrix = scipy.sparse.coo_array(scipy.io.mmread(folder / f"{name}.mtx.gz", **arrays))
     weight = np.abs(matrix.data).astype(np.float64)
     if (weight == 1).all():
         weight = np.random.default_rng(7).integers(1, 256, len(weight)).astype(np.float64)

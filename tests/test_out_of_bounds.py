@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.semiring import BinaryOp, Semiring, get_monoid
 
 rng = np.random.default_rng(0)
 N = 3000
@@ -81,10 +82,41 @@ def test_of_two_programs_with_one_function_the_one_that_runs() -> None:
 
 
 @pytest.mark.parametrize("size", [10, 200_000])
-def test_functions_of_operations(size: int) -> None:
-    A = hpg.Matrix.from_coo(np.arange(size), np.arange(size), np.arange(float(size)), shape=(size, size))
-    with pytest.raises(IndexError, match=r"out of (its )?bounds"):
-        A.apply(lambda x: three[int(x)])
+@pytest.mark.parametrize("operation", ["apply", "select", "ewise_add", "ewise_mult", "Vector.apply"])
+def test_functions_of_operations(operation: str, size: int) -> None:
+    places = np.arange(size)
+    A = hpg.Matrix.from_coo(places, places, np.arange(float(size)), shape=(size, size))
+
+    def looked_up(x):
+        return three[int(x)]
+
+    def is_positive(x):
+        return three[int(x)] > 0
+
+    def joined(x, y):
+        return three[int(x)] + y
+
+    operations = {
+        "apply": lambda: A.apply(looked_up), "select": lambda: A.select(is_positive),
+        "Vector.apply": lambda: hpg.Vector(np.arange(float(size))).apply(looked_up),
+        "ewise_add": lambda: A.ewise_add(A, joined), "ewise_mult": lambda: A.ewise_mult(A, joined),
+    }  # fmt: skip
+    with pytest.raises(hpg.OutOfBoundsError, match="out of its bounds") as caught:
+        operations[operation]()
+    assert caught.value.function in ("looked_up", "is_positive", "joined")
+
+
+@pytest.mark.parametrize("operation", ["mxv", "mxm"])
+def test_functions_of_products(operation: str) -> None:
+    places = np.arange(10)
+    A = hpg.Matrix.from_coo(places, places, np.arange(10.0), shape=(10, 10))
+
+    def times(x, y):
+        return three[int(x)] * y
+
+    semiring = Semiring(get_monoid("plus"), BinaryOp("times", times, "float"))
+    with pytest.raises(hpg.OutOfBoundsError, match=r"out of its bounds"):
+        A.mxv(hpg.Vector(np.ones(10)), semiring) if operation == "mxv" else A.mxm(A, semiring)
 
 
 @pytest.mark.parametrize("size", GRAPHS)

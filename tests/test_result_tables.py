@@ -268,3 +268,16 @@ def test_without_the_extra(package: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_frames_are_pandas_own() -> None:
     assert isinstance(Values([2.0]).to_pandas(), pandas.DataFrame)
+
+
+def test_results_compare_by_identity() -> None:
+    graph = people()
+    undirected = hpg.Graph.from_edges([0, 1, 0, 3], [1, 2, 2, 4], directed=False)
+    flow = hpg.Graph.from_edges([0, 1], [1, 2], [2, 1])
+    for find in (
+        lambda: hpg.bfs(graph, "ann"), lambda: hpg.sssp(graph, "ann"), lambda: hpg.sssp(graph, sources=["ann", "xia"]),
+        lambda: hpg.hits(graph), lambda: hpg.condensation(graph), lambda: hpg.maximum_flow(flow, 0, 2),
+        lambda: hpg.biconnected_components(undirected), lambda: hpg.minimum_spanning_forest(undirected),
+    ):  # fmt: skip
+        one, other = find(), find()
+        assert one == one and one != other and len({one, other}) == 2

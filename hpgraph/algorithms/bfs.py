@@ -60,7 +60,7 @@ class SmallestParent(VertexProgram):
         return (message if vertex.level > 0 else vertex.parent), vertex.level  # type: ignore[operator]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
     """Result of a breadth-first search, or of k searches: arrays then have a row for each source.
 

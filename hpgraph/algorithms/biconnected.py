@@ -25,7 +25,7 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, occurrences
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BiconnectedComponents(
     ResultTable, columns=("label", "source", "target"), ends=("source", "target"), edges=True, groups=True
 ):

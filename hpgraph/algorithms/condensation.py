@@ -15,7 +15,7 @@ from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Condensation(ResultTable, columns=("label",), groups=True):
     """A graph's strong components as the vertices of a graph; as a table, the component of each vertex.
 

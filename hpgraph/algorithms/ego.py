@@ -74,7 +74,7 @@ def ego_graph(
     return graph.subgraph(near)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EgoSample:
     """The surroundings of several vertices, one part after the other; arrays are int64, on the graph's device.
 

@@ -85,7 +85,7 @@ class Hubs(Authorities):
 _MUTUAL, _AUTHORITIES, _HUBS = by_weights(Mutual), by_weights(Authorities), by_weights(Hubs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HITSResult(ResultTable, columns=("hubs", "authorities")):
     """Hubs and authorities, and how they were come by; ``hubs, authorities = hits(G)`` takes them apart.
 

@@ -37,7 +37,7 @@ MAX_VERTICES, MAX_FLOW = 1 << 30, 1 << 61
 MIN = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MaximumFlow(ResultTable, columns=("flow", "source", "target"), ends=("source", "target"), edges=True):
     """A maximum flow; as a table, the arcs with positive flow.
 

@@ -25,7 +25,7 @@ _MAX_HOPS, _MAX_DRAWS = 1 << 22, 1 << 39
 # Of the draws here: random walks of the same seed would begin alike.
 _STREAM = 0x9E3779B97F4A7C15
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NeighborSample:
     """A part of a graph drawn at random around some seeds; vertices are numbered in order of discovery, seeds first.
 

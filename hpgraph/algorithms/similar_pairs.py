@@ -31,7 +31,7 @@ _PAIR_BYTES = 64
 _SHARE, _MAX_PAIRS = 8, 1 << 25
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimilarPairs(ResultTable, columns=("score", "source", "target"), ends=("source", "target"), edges=True):
     """Pairs of vertices and how similar they are.
 

@@ -16,7 +16,7 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpanningForest(
     ResultTable, columns=("source", "target", "weight"), ends=("source", "target"), edges=True
 ):

@@ -45,7 +45,7 @@ from hpgraph.kernels.lanes import Starts
 FIRST_LOOK = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
     """Shortest paths from one source.
 
@@ -67,7 +67,7 @@ class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
         return f"<SSSPResult: {len(self.distance)} vertices, {self.trace!r}>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SSSPLanesResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
     """Shortest paths from each of several sources.
 

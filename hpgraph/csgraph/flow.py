@@ -15,7 +15,7 @@ from hpgraph.csgraph.graph_input import as_graph_input, as_scipy, lies_on_cuda
 _MAX = 2.0**53
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MaximumFlowResult:
     """What SciPy's result has.
 

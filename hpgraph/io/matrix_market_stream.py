@@ -46,11 +46,13 @@ def _entries(path: Path, progress: bool | None, budget: Budget, header: Header) 
     with open_bytes(path, progress) as content:
         read_header(path, content, Budget(1 << 62))
         for lines in _pieces(content):
-            count = len(lines.split(b"\n")) - 1 if b"\n\n" not in lines else sum(map(bool, lines.split(b"\n")))
+            rows = lines.split(b"\n")
+            # SciPy's parser passes over lines of spaces, tabs and carriage returns.
+            count = len(rows) - rows.count(b"") - sum(map(bytes.isspace, rows))
             if not count:
                 continue
             taken += count
-            if taken > header.entries or b"\0" in lines or max(map(len, lines.split(b"\n"))) > LONGEST_LINE:
+            if taken > header.entries or b"\0" in lines or max(map(len, rows)) > LONGEST_LINE:
                 raise _refused(path, budget)
             top = f"%%MatrixMarket matrix coordinate {header.field} {header.symmetry}\n{header.n} {header.n} {count}\n"
             try:

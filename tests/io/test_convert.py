@@ -130,6 +130,15 @@ def test_a_file_takes_its_own_place(tmp_path):
     np.testing.assert_array_equal(hpg.read(tmp_path / "graph.hpg").out_csr.indices, graph.in_csr.indices)
 
 
+def test_blank_lines_among_the_entries_are_no_entries(tmp_path):
+    text = b"%%MatrixMarket matrix coordinate pattern general\n4 4 3\n1 2\n\r\n2 3\n \t\n\n4 1\n\r"
+    (tmp_path / "graph.mtx").write_bytes(text)
+    hpg.convert(tmp_path / "graph.mtx", tmp_path / "made.hpg")
+    graph = hpg.read(tmp_path / "graph.mtx")
+    assert graph.n_edges == 3
+    same(hpg.read(tmp_path / "made.hpg"), graph)
+
+
 def test_the_sorter_against_a_sort(tmp_path):
     rng = np.random.default_rng(0)
     first_of = np.frompyfunc(lambda there, _: there, 2, 1)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
@@ -58,7 +59,8 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     data, thunk, zero = plain(csr.data), function.y_dtype.type(thunk), function.dtype.type(0)
     if not function.uses_position:
         if len(out) <= 2 * TASK_ENTRIES:
-            _map_values(function, data, True, thunk, 0, len(out), out, zero)
+            with interruptible():
+                _map_values(function, data, True, thunk, 0, len(out), out, zero)
         else:
             with team():
                 _map_values_tasks(function, data, True, thunk, out, zero, TASK_ENTRIES)
@@ -66,7 +68,8 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     bounds = task_bounds(csr.indptr)
     rows = plain(csr.indptr), plain(csr.indices), data
     if len(bounds) == 2:
-        _map_rows(function, *rows, True, thunk, 0, csr.shape[0], out, zero)
+        with interruptible():
+            _map_rows(function, *rows, True, thunk, 0, csr.shape[0], out, zero)
     else:
         with team() as workers:
             _map_rows_tasks(function, *rows, True, thunk, bounds, out, zero, workers)
@@ -137,7 +140,8 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     kept_indptr = np.zeros(rows + 1, np.int64)
     counts = kept_indptr[1:]
     if len(bounds) == 2:
-        _count_rows(*what, 0, rows, counts)
+        with interruptible():
+            _count_rows(*what, 0, rows, counts)
     else:
         with team() as workers:
             _count_tasks(*what, bounds, counts, workers)
@@ -148,7 +152,8 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     indices = np.empty(nnz, csr.indices.dtype)
     data = None if csr.data is None else np.empty(nnz, csr.dtype)
     if len(bounds) == 2:
-        _keep_rows(*what, 0, rows, kept_indptr, indices, data)
+        with interruptible():
+            _keep_rows(*what, 0, rows, kept_indptr, indices, data)
     else:
         with team() as workers:
             _keep_tasks(*what, bounds, kept_indptr, indices, data, workers)
@@ -222,7 +227,8 @@ def zip_entries(
     fills = x.dtype.type(fill_x), y.dtype.type(fill_y)
     what = both, left, right, plain(x), x_words, plain(y), y_words, *fills
     if len(out) <= 2 * TASK_ENTRIES:
-        _zip(*what, 0, len(out), out, dtype.type(0))
+        with interruptible():
+            _zip(*what, 0, len(out), out, dtype.type(0))
     else:
         with team():
             _zip_tasks(*what, out, dtype.type(0), TASK_ENTRIES)

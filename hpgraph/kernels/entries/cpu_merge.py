@@ -14,6 +14,7 @@ from numba import prange
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
@@ -152,7 +153,8 @@ def merge(
     out = Entries(indptr, indices, data)
     bounds = task_bounds(a.indptr + b.indptr)
     if len(bounds) == 2:
-        _merge_alone(*what, out, kind.type(0))
+        with interruptible():
+            _merge_alone(*what, out, kind.type(0))
     else:
         runs = Runs(bounds, int(np.diff(room[bounds]).max()), new_ends(len(bounds) - 1))
         with team() as workers:

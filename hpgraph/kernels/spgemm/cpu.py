@@ -14,7 +14,6 @@ counts the entries of every row, and a numeric pass computes them in place.
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from hpgraph.core.device import check_memory, free_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -305,8 +305,8 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
         mask,
     )
     indptr = np.zeros(rows + 1, np.int64)
-    with contextlib.nullcontext(1) if alone else team() as threads:
-        check_memory(threads * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
+    with interruptible() if alone else team() as threads:
+        check_memory((threads or 1) * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
         bounds = None if alone else share(pairs, threads)
         if counted:
             _count(first, second, mask, pairs, bounds, columns, threads, indptr[1:])

@@ -15,6 +15,7 @@ from numba import prange
 
 from hpgraph.formats import CSR, SELL, Bitmask, RowFormat
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
@@ -209,7 +210,8 @@ def pull(
         allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
         where = senders, allowed, bool(complement), out, written
     if alone:
-        _pull_alone(*what, *where)
+        with interruptible():
+            _pull_alone(*what, *where)
         return
     with team() as workers:
         _pull(*what, *schedule(rows), *where, workers)

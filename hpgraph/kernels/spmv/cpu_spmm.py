@@ -12,6 +12,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import RowFormat
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -108,7 +109,8 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     senders = tuple(plain(array) for array in state)
     what = Functions(gather, reduce_), identity, senders, Rows(indptr, indices, data, one)
     if (rows.nnz + rows.shape[0]) * max(out.shape[1], 1) <= SERIAL:
-        _pull_dense_alone(*what, out)
+        with interruptible():
+            _pull_dense_alone(*what, out)
         return
     with team() as workers:
         _pull_dense(*what, schedule(rows), out, workers)

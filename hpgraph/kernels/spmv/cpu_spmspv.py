@@ -15,6 +15,7 @@ from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -187,6 +188,7 @@ def push(
     )
     targets = _NO_BITS if mask is None else mask.words, bool(complement), out
     if arcs <= SERIAL:
-        return _push_alone(*arguments, frontier, min(arcs, n), *targets)
+        with interruptible():
+            return _push_alone(*arguments, frontier, min(arcs, n), *targets)
     with team() as workers:
         return _push(*arguments, is_sorted(rows), frontier, target_ranges(rows, workers), *targets)
