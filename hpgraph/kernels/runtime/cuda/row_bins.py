@@ -69,7 +69,7 @@ def words(*values: int) -> Any:
 
 
 def address(array: Any) -> int:
-    """Where a CuPy array lies; 0 for None."""
+    """Address of a CuPy array; 0 for None."""
     return 0 if array is None else int(array.data.ptr)
 
 
@@ -115,7 +115,7 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
 
 
 def bins(rows: CSR | HYB) -> Bins:
-    """The bins of a matrix's rows, or of the tail of a HYB, worked out once."""
+    """The bins of a matrix's rows, or of the tail of a HYB; cached."""
     found, split = _found(rows), techniques.row_splitting
     if split not in found:
         found[split] = make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr, split)
