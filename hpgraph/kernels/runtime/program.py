@@ -1,4 +1,4 @@
-"""What a kernel needs to know of a vertex program: its functions, bare, and the types of its data.
+"""The compiled form of a vertex program: its plain functions, and the types of its data.
 
 `ProgramCode` is where a vertex program stops being a class and becomes code. The functions still take vertices with
 named properties; each backend wraps them to read and write arrays. The wrappers are generated, because the number and
@@ -26,7 +26,7 @@ from hpgraph.semiring.references import GENERATED, inner_function
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """What a property is before the first superstep, where no array was given.
+    """Initial value of a property for which no array was given.
 
     ``start``: the value of the sources instead; "id" is the vertex's own number.
     """
@@ -52,7 +52,7 @@ def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sour
 
 
 def begin_lanes(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], vertices: Any, lanes: Any) -> None:
-    """Fill the properties of many lanes that have a `Beginning`.
+    """Fill the properties of many sources that have a `Beginning`.
 
     ``state`` (tuple of arrays of shape (n, k)): the properties; those without a `Beginning` are left as they are.
     """
@@ -149,7 +149,7 @@ class ProgramCode:
 
     @cached_property
     def world(self) -> type:
-        """Named tuple of what is the same for all vertices in a superstep."""
+        """Named tuple of the superstep's number and the parameters."""
         return namedtuple("World", ("superstep", *(name for name, _ in self.parameters)))  # type: ignore[misc]
 
     def called(self, name: str) -> str:
@@ -172,7 +172,7 @@ class ProgramCode:
 
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
-        """Types of what stands at the end of the state, one array of length 1 each: superstep and parameters.
+        """Types of the cells at the end of the state, one array of length 1 each: superstep and parameters.
 
         Only where a function reads the world to which kernels hand nothing but the properties.
         """
@@ -189,12 +189,12 @@ class ProgramCode:
 
     @cached_property
     def choosing(self) -> ProgramCode:
-        """The same code with `starts` for its `cond`: what a kernel asks of all vertices at once."""
+        """The same code with `starts` for its `cond`, to be evaluated at all vertices."""
         return replace(self, cond=self.starts, edge_cond=None)
 
     @property
     def in_words(self) -> str:
-        """The type of a message, as its author knows it."""
+        """The type of a message, as the program declares it."""
         return f"{self.message_length} {self.message}" if self.message_length else str(self.pair or self.message)
 
     def wrap(self, name: str, parameters: str, body: str, **names: Any) -> Function:

@@ -1,7 +1,7 @@
-"""A vertex program's functions where properties, or messages, are short tuples of numbers.
+"""A vertex program's functions if properties, or messages, are short tuples of numbers.
 
-Properties lie in C order of (vertices, numbers), and kernels get them flat. A message is a tuple wherever kernels
-handle it, of one number where the program's has no shape; tuples are combined number by number.
+Properties are in C order of (vertices, numbers), flattened for kernels. In kernels a message is always a tuple, of one
+number if the program's has no shape; tuples are combined number by number.
 """
 
 from __future__ import annotations
@@ -129,5 +129,5 @@ class ShapedFunctions(ProgramFunctions):
 
 @lru_cache(maxsize=256)
 def shaped_functions_of(code: ProgramCode) -> ShapedFunctions:
-    """The functions of a program; made once."""
+    """The functions of a program; cached."""
     return (code.shaped_functions_type or ShapedFunctions)(code)

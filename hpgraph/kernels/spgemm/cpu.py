@@ -307,7 +307,7 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     indptr = np.zeros(rows + 1, np.int64)
     with interruptible() if alone else team() as threads:
         check_memory((threads or 1) * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
-        bounds = None if alone else share(pairs, threads)
+        bounds = None if threads is None else share(pairs, threads)
         if counted:
             _count(first, second, mask, pairs, bounds, columns, threads, indptr[1:])
             np.cumsum(indptr, out=indptr)

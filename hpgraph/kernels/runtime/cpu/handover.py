@@ -1,4 +1,4 @@
-"""Single-pass prefix sum over tasks: their results one behind the other, though no length is known beforehand.
+"""Single-pass prefix sum over tasks: concatenates their results, whose lengths are not known beforehand.
 
 A task computes its entries in memory of its thread's own. As soon as the tasks before it have published where they end,
 it publishes where its own entries end, and copies them to their place while they are still in the cache. So no entry is

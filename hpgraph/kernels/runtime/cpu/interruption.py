@@ -81,7 +81,7 @@ class interruptible:
 
 
 def _raise() -> None:
-    """Raise what has stopped the run, which then can go on."""
+    """Raise the exception that stopped the run, and clear the stop."""
     why, described = run.memory[WHY], run.memory[EXCEPTION]
     run.go_on()
     if why == INTERRUPTED:

@@ -125,7 +125,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             file.unlink(missing_ok=True)
 
     def _file(self, key: Any) -> Path:
-        # Types print as what they are; where two print alike, the key in the file tells.
+        # The name is made of printed types; if two print the same, the key in the file distinguishes them.
         return Path(self.cache_path) / f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.code"
 
     @property

@@ -78,7 +78,7 @@ def make_schedule(indptr: Any, task: int = TASK_ARCS) -> Schedule:
 
 
 def _longer_than(task: int, indptr: Any, starts: Any, work: Any) -> tuple[Any, Any]:
-    """Rows with more entries than `task`, and how many; they lie in groups that have more altogether."""
+    """Rows with more entries than `task`, and their lengths; only groups with more entries in total are searched."""
     crowded = np.flatnonzero(work > task)
     rows = (starts[crowded, None] + np.arange(WORD)).ravel()
     rows = rows[rows < np.repeat(starts[crowded + 1], WORD)]
@@ -89,5 +89,5 @@ def _longer_than(task: int, indptr: Any, starts: Any, work: Any) -> tuple[Any, A
 
 @attached
 def schedule(rows: CSR) -> Schedule:
-    """The schedule of a matrix, worked out once."""
+    """The schedule of a matrix; cached."""
     return make_schedule(rows.indptr)

@@ -64,7 +64,7 @@ def changed_since(module: str, moment: float) -> bool:
 
 @functools.cache
 def file_of(module: str) -> Path | None:
-    """Where the text of a module lies, which need not have been imported; None if there is no such module."""
+    """The source file of a module, which need not be imported; None if there is no such module."""
     package, _, name = module.rpartition(".")
     folder = _folder(package)
     if folder is None:

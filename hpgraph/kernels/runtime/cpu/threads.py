@@ -99,7 +99,7 @@ def _before_fork() -> None:
 
     me = threading.get_ident()
     _forks.append(me)
-    # Of threads that have ended the library knows nothing any more.
+    # The library has no state of threads that have ended.
     _known.intersection_update(sys._current_frames())
     global_compiler_lock.acquire()
     deadline = time.monotonic() + _FORK_SECONDS

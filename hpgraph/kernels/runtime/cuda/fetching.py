@@ -1,4 +1,4 @@
-"""Results fetched from the GPU while it goes on with what was launched after them."""
+"""Results fetched from the GPU concurrently with later launches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Fetched = TypeVar("Fetched")
 
 
 def after(event: Any, fetch: Callable[[], Fetched]) -> Fetched:
-    """Call `fetch` on a stream of its own, which waits for an event and for nothing else."""
+    """Call `fetch` on a separate stream, which waits for an event only."""
     import cupy
 
     with _stream(cupy.cuda.runtime.getDevice()) as stream:

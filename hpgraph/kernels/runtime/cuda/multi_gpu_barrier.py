@@ -273,7 +273,7 @@ class DividedRecord:
 
 @cache
 def message_dtype(ids: np.dtype, message: np.dtype) -> np.dtype:
-    """A remote_message as it lies in memory."""
+    """Memory layout of a ``RemoteMessage``."""
     return LETTER.of(Index=ids, Message=message).dtype
 
 

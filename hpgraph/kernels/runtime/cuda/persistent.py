@@ -120,7 +120,7 @@ class Space:
         self._memory.memset_async(0, HEADER.size)
 
     def array(self, address: int, size: int, dtype: Any) -> np.ndarray:
-        """A copy of what lies at an address in it; waits for the device."""
+        """A host copy of an array at an address in it; waits for the device."""
         import cupy
 
         place = cupy.cuda.MemoryPointer(self._memory.mem, address - self._memory.mem.ptr)

@@ -56,7 +56,7 @@ class CUDAProgram:
 
     @property
     def weight_type(self) -> str:
-        """C++ type of the weights as they lie in memory."""
+        """C++ type of the weights in memory."""
         return c_type(self.weight)
 
     @cached_property
@@ -167,7 +167,7 @@ class CUDAProgram:
 
     @cached_property
     def _joins(self) -> tuple[str, str]:
-        """What stands before the struct, and in it, of a monoid that operators.cuh has atomics for."""
+        """C++ text before the struct, and in it, for a monoid that operators.cuh has atomics for."""
         # A bool is a byte here, of which operators.cuh would add and multiply numbers.
         operator = None if self.code.message == _BOOL else self.code.reduce.cpp
         flag = f"    static constexpr bool JOINS_BUILT_IN = {_cpp(operator is not None)};"

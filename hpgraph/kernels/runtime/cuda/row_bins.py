@@ -67,7 +67,7 @@ def words(*values: int) -> Any:
 
 
 def address(array: Any) -> int:
-    """Where a CuPy array lies; 0 for None."""
+    """Address of a CuPy array; 0 for None."""
     return 0 if array is None else int(array.data.ptr)
 
 
@@ -113,5 +113,5 @@ def make_bins(indptr: Any) -> Bins:
 
 @attached
 def bins(rows: CSR | HYB) -> Bins:
-    """The bins of a matrix's rows, or of the tail of a HYB, worked out once."""
+    """The bins of a matrix's rows, or of the tail of a HYB; cached."""
     return make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr)

@@ -10,7 +10,7 @@ import numpy as np
 
 def minimum_at(target: Any, at: Any, values: Any) -> None:
     """`hpgraph.kernels.runtime.cpu.scatter.minimum_at` on the GPU."""
-    # The atomic minimum knows 64-bit integers without a sign only.
+    # The 64-bit atomic minimum is for unsigned integers only.
     _minimum()(at, values.view(np.uint64), target.view(np.uint64))
 
 

@@ -59,7 +59,7 @@ class Layout:
         self._made: dict[tuple[Any, ...], StructLayout] = {}
 
     def of(self, **types: np.dtype) -> StructLayout:
-        """The layout for given types of the template's parameters; made once."""
+        """The layout for given types of the template's parameters; cached."""
         key = tuple(types.items())
         if key not in self._made:
             name = self._name.format(**{parameter: c_type(dtype) for parameter, dtype in types.items()})

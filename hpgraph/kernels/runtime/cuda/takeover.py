@@ -39,7 +39,7 @@ _free_slots: list[np.ndarray] = []
 
 
 def slot_of(owner: Any) -> np.ndarray:
-    """Two int64 zeros that kernels may write to, even when their owner is gone; another one then has them."""
+    """Two int64 zeros that kernels may write to even after their owner is deleted, when the slot is reused."""
     import cupy
 
     if not _free_slots:
