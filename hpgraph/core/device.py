@@ -183,10 +183,22 @@ def lanes_within(most: int, nbytes: Callable[[int], int], device: str, beside: i
     """
     if nbytes(most) + beside < _LITTLE:
         return most
+    if device == "cuda":
+        pooled = int(require_cupy().get_default_memory_pool().free_bytes())
+        # A work space that lies free in the pool, as the last call's does, is taken again: the driver takes longer to
+        # answer than many a kernel to run.
+        if nbytes(most) <= min(pooled - beside, _granted.get(config.memory_share, 0)):
+            return most
     budget = (free_memory(device) - beside) * config.memory_share
     while most > 1 and nbytes(most) > budget:
         most = -(-most // 2)
+    if device == "cuda":
+        _granted[config.memory_share] = max(_granted.get(config.memory_share, 0), nbytes(most))
     return most
+
+
+# The largest work space on a GPU that a share of its memory held so far.
+_granted: dict[float, int] = {}
 
 
 @functools.cache

@@ -177,7 +177,10 @@ def test_top_of_all_pairs(
             for v in np.lexsort((np.arange(len(dense)), -scores[u]))[:k]
             if scores[u, v] > 0
         ]
-        assert list(zip(host(found.source).tolist(), host(found.target).tolist(), strict=True)) == expected
+        pairs = list(zip(host(found.source).tolist(), host(found.target).tolist(), strict=True))
+        # Sums of logarithms may be added in another order, so that scores that are equal come in another order, too.
+        assert [pair[0] for pair in pairs] == [pair[0] for pair in expected] and len(set(pairs)) >= len(set(expected))
+        assert [scores[pair] for pair in pairs] == pytest.approx([scores[pair] for pair in expected])
         assert host(found.score).tolist() == pytest.approx([scores[pair] for pair in expected])
 
 
