@@ -32,7 +32,46 @@ def select(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """The entries for which a predicate holds: ``C⟨mask⟩ accum= A⟨f(A, thunk)⟩``."""
+    """The entries for which a predicate holds: ``C⟨mask⟩ accum= A⟨f(A, thunk)⟩``.
+
+    Parameters
+    ----------
+    A : Matrix or Vector
+        A sparse array of SciPy or CuPy serves as well.
+    op : IndexUnaryOp, UnaryOp, str or function
+        "tril", "triu", "diag", "offdiag" (of diagonal `thunk`), "rowle", "rowgt", "colle", "colgt", "valueeq",
+        "valuene", "valuelt", "valuele", "valuegt", "valuege"; or a function of (value), (value, thunk),
+        (value, row, column) or (value, row, column, thunk). Of a vector's entry the column is 0.
+    thunk : number, default 0
+        What the predicate compares with.
+    mask, complement, accum, replace, out
+        As for `ewise_add`.
+
+    Returns
+    -------
+    Matrix or Vector
+        `out` where given. Values keep their type, a pattern stays one.
+
+    Raises
+    ------
+    ValueError
+        When no predicate has the name.
+    TypeError
+        When `thunk` is no number, or not whole where a place is meant.
+    CompileError
+        When `op` is a Python function that does not compile.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> A = hpg.Matrix([[1, 2], [3, 4]])
+    >>> hpg.select(A, "triu", 1).toarray()
+    array([[0, 2],
+           [0, 0]])
+    >>> hpg.select(A, lambda value, row, column: (value + row) % 2 == 0).toarray()
+    array([[0, 2],
+           [3, 0]])
+    """
     A = as_container(A, "A")
     predicate, number = _predicate(op, values_dtype(A), thunk)
     if isinstance(A, VectorStorage):

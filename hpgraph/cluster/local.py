@@ -30,13 +30,38 @@ class _OneGPU(Nanny):
 def local(
     n_workers: int = 2, *, threads: int | None = None, device: Device = "cpu", **arguments: Any
 ) -> Client:
-    """Start workers on this machine, one process each, and connect to them.
+    """Start workers on this machine, each a process of its own, and connect to them.
 
-    In a script, call it below ``if __name__ == "__main__":``, because each process imports the script.
+    In a script it stands below ``if __name__ == "__main__":``, because each process reads the script anew.
 
-    Dask's setting ``distributed.deploy.lost-worker-timeout`` is an hour afterwards, unless it was changed before.
+    Parameters
+    ----------
+    n_workers : int
+        How many.
+    threads : int, optional
+        Threads of each; default, those that `hpgraph.config` allows, shared out.
+    device : {"cpu", "cuda"}
+        "cuda" has each worker see one of the GPUs here, in turn.
+    **arguments
+        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``. Dask's dashboard is reached from this machine
+        alone; ``dashboard_address=":8787"`` opens it to others.
 
-    ``threads``: threads of each worker; default, those that `hpgraph.config` allows, divided by the workers.
+    Returns
+    -------
+    distributed.Client
+        Closing it, or leaving its ``with`` block, ends the workers.
+
+    Notes
+    -----
+    Dask's setting ``distributed.deploy.lost-worker-timeout`` is an hour from then on, unless it was changed before.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
+    ...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))
+    ...     C.connected_components().count
+    1
     """
     if whole(n_workers, "n_workers") < 1:
         raise ValueError(f"n_workers must be at least 1, not {n_workers!r}")

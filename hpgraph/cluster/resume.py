@@ -29,9 +29,37 @@ def resume(
     client: Client, path: Any, program: Any = None, *, device: Device | None = None, limits: Limits | None = None,
     **run: Any,
 ) -> Any:
-    """Resume a run from its last checkpoint, on the present workers.
+    """Go on with a run from its last checkpoint, on whatever workers there are.
 
-    ``program``: for a run of a user's program, the same program: a checkpoint holds no code. Not needed for algorithms.
+    Parameters
+    ----------
+    client : distributed.Client
+    path : str or os.PathLike
+        What the run had as `checkpoint`; it goes on being one.
+    program : VertexProgram, optional
+        For a run of a program of one's own, the same program: a checkpoint holds no code. An algorithm's is known.
+    device : {"cpu", "cuda"}, optional
+        What works on blocks; default, what did before.
+    limits : Limits, optional
+    **run
+        ``gather``, ``every``, ``restarts`` and ``threads``, as for `Graph.run`.
+
+    Returns
+    -------
+    object
+        What the call that was interrupted would have returned.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no checkpoint, or it is damaged.
+    TypeError, ValueError
+        If the program is missing, or another one.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.cluster.resume(client, "s3://bucket/ranks").rank  # doctest: +SKIP
     """
     path = str(path)
     table = read_table(Folder(path))

@@ -23,10 +23,49 @@ def laplacian(
 ) -> Any:
     """The Laplacian matrix: degrees on the diagonal, negated weights elsewhere.
 
+    Parameters
+    ----------
+    csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
+        The graph.
+    normed : bool
+        Whether to divide rows and columns by the square roots of the degrees.
+    return_diag : bool
+        Whether to return the diagonal, or those square roots, too.
+    use_out_degree : bool
+        Whether degrees count the arcs that leave, rather than those that reach.
+    copy : bool
+        Only for graphs on the CPU, see SciPy.
+    form : {"array", "function", "lo"}
+        A matrix; a function that multiplies by it; or, for graphs on the CPU, a linear operator.
+    dtype : dtype, optional
+        Type of the result.
+    symmetrized : bool
+        Whether to add the transpose of the graph first.
+
+    Returns
+    -------
+    lap : sparse or dense array, function or LinearOperator
+        On CUDA a CuPy CSR matrix for `form` "array".
+    diag : array, shape (n,)
+        Where `return_diag`.
+
+    Raises
+    ------
+    ValueError
+        If `form` is unknown.
+
+    Notes
+    -----
     On the CPU this is SciPy's own function.
 
-    ``csgraph`` (sparse or dense array, Graph or Matrix, shape (n, n)): the graph. Returns ``diag`` (array, shape (n,)):
-    where `return_diag`.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph import csgraph
+    >>> csgraph.laplacian(np.array([[0, 1, 2], [1, 0, 0], [2, 0, 0]]))
+    array([[ 3, -1, -2],
+           [-1,  1,  0],
+           [-2,  0,  2]])
     """
     if not lies_on_cuda(csgraph):
         import scipy.sparse.csgraph

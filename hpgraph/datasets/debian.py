@@ -25,10 +25,40 @@ def debian(
     An arc ``i -> j`` says that package ``i`` depends on package ``j``: ``j`` is named in its ``Depends`` or
     ``Pre-Depends``, as one of several alternatives too, or provides a virtual package that is named there.
 
+    Parameters
+    ----------
+    recommends, suggests : bool, optional
+        Add the arcs of packages that are only recommended (34,004 more) or suggested (30,512 more).
+    weighted : bool, optional
+        Give each arc ``i -> j`` a weight: the KiB that ``j`` takes when installed, at least 1, as float32. The
+        length of a path is then what is installed along it. Otherwise the graph is pattern-only.
+    device : {"cpu", "cuda"}, optional
+        Where the graph is to lie.
+
+    Returns
+    -------
+    Graph
+        Directed, 63,436 vertices with names, in the order of the names; 275,492 arcs without the weaker kinds.
+
+    Raises
+    ------
+    ValueError
+        If ``device`` is unknown.
+    MissingExtraError, DeviceError
+        If CUDA is asked for and cannot be had.
+
+    References
+    ----------
     .. [1] Debian Policy Manual, chapter 7, "Declaring relationships between packages".
 
-    Returns Graph: directed, 63,436 vertices with names, in the order of the names; 275,492 arcs without the weaker
-    kinds.
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.datasets.debian()
+    >>> i = G.index_of("firefox-esr")
+    >>> needs = G.out_csr.indices[G.out_csr.indptr[i] : G.out_csr.indptr[i + 1]]
+    >>> [str(G.names[j]) for j in needs[:4]]
+    ['debianutils', 'fontconfig', 'libasound2', 'libatk1.0-0']
     """
     from hpgraph.containers.graph import Graph
     from hpgraph.formats import CSR

@@ -48,11 +48,59 @@ def force_atlas2(
 ) -> Any:
     """Places of vertices by ForceAtlas2, as NetworkX's ``forceatlas2_layout``.
 
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, and loops are passed over.
+    pos : array of shape (n, 2), optional
+        Where to begin; by default at random.
+    max_iter : int
+        Steps.
+    jitter_tolerance : float
+        How much swinging is let pass: more is faster, and less precise.
+    scaling_ratio : float
+        What pushes vertices apart is multiplied by it.
+    gravity : float
+        What pulls all vertices towards the middle; 0 lets parts that do not hang together drift away.
+    distributed_action : bool
+        Whether what pulls a vertex is divided by its mass, so that hubs go to the border.
+    strong_gravity : bool
+        Whether gravity grows with the distance.
+    node_mass : number, array of length n or dict, optional
+        By default one more than the degree.
+    weight : None, bool or str
+        None lets all edges pull alike, True by the weight that the graph holds. A string names the attribute where `G`
+        is a NetworkX graph, and "weight" means True elsewhere.
+    linlog : bool
+        Whether an edge pulls with the logarithm of its length, which draws communities together (A. Noack).
+    theta : float
+        Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, in n² steps.
+    seed : int
+        Of the beginning.
+
+    Returns
+    -------
+    float64 array of shape (n, 2)
+        On the graph's device; NetworkX gives a dict, and counts each vertex.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative or not finite.
+    DeviceMemoryError
+        When the work space will not fit.
+
+    Notes
+    -----
     A step takes time as n log n and arcs; 200 bytes a vertex in all. The same call on the same device gives the same.
 
-    ``pos`` (array of shape (n, 2), optional): where to begin; by default at random; ``node_mass`` (number, array of
-    length n or dict, optional): by default one more than the degree. Returns float64 array of shape (n, 2): on the
-    graph's device; NetworkX gives a dict, and counts each vertex.
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], directed=False)
+    >>> place = hpg.layout.force_atlas2(G)
+    >>> place.shape, bool(abs(place[0] - place[1]).sum() < abs(place[0] - place[5]).sum())
+    ((6, 2), True)
     """
     graph, weighted = with_weights(G, weight)
     numbers = {"jitter_tolerance": jitter_tolerance, "scaling_ratio": scaling_ratio, "gravity": gravity, "theta": theta}

@@ -18,15 +18,49 @@ from hpgraph.layout.geometry import checked, rescaled
 def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: Any = None, dim: int = 2) -> Any:
     """Places of vertices by eigenvectors of the Laplacian, as NetworkX's ``spectral_layout``.
 
-    Below 200 vertices, 500 on the GPU, all eigenvectors are computed; else those wanted, by Lanczos's method (SciPy's
-    or CuPy's `eigsh`), on the graph's device. Components of a disconnected graph are drawn on top of each
-    other: draw them separately.
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one an arc and its reverse are added up, as NetworkX does.
+    weight : None, bool or str
+        What an edge counts: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
+        NetworkX graph, and "weight" means True elsewhere.
+    scale : number
+        The farthest coordinate from the middle.
+    center : `dim` numbers, optional
+        The middle.
+    dim : int
+        Coordinates.
 
+    Returns
+    -------
+    float64 array of shape (n, dim)
+        On the graph's device; NetworkX gives a dict. Each coordinate's sign is such that its largest value is positive.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, a weight is negative or not finite, or there are not more than `dim` vertices
+        beyond two.
+
+    Notes
+    -----
+    Below 200 vertices, 500 on the GPU, all eigenvectors are worked out; else those wanted, by Lanczos's method (SciPy's
+    or CuPy's `eigsh`), on the graph's device. Graphs that do not hang together are drawn one part upon the other: take
+    a component.
+
+    References
+    ----------
     Y. Koren, "Drawing graphs by eigenvectors: theory and practice", Computers & Mathematics with Applications 49
     (2005).
 
-    Returns float64 array of shape (n, dim): on the graph's device; NetworkX gives a dict. Each coordinate's sign is
-    such that its largest value is positive.
+    Examples
+    --------
+    A path goes along the first coordinate.
+
+    >>> import hpgraph as hpg
+    >>> hpg.layout.spectral(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False))[:, 0].round(2).tolist()
+    [1.0, 0.41, -0.41, -1.0]
     """
     graph, weighted = with_weights(G, weight)
     wanted = whole(dim, "dim")

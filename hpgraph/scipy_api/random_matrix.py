@@ -27,7 +27,37 @@ def random(
 ) -> Matrix:
     """A matrix of random values at random places.
 
-    Returns Matrix, shape (m, n): with ``round(density * m * n)`` entries.
+    Parameters
+    ----------
+    m, n : int
+        Rows and columns.
+    density : float, default 0.01
+        Share of the places that hold an entry, 0 to 1.
+    dtype : dtype, optional
+        Type of the values, float64 by default. Floats are uniform in [0, 1), and so
+        are the two parts of complex numbers; integers and bool are over all of their type.
+    rng : int or Generator of NumPy or CuPy, optional
+        Seed, or source of the numbers. The same seed gives the same matrix on the same device.
+    data_sampler : callable, optional
+        ``data_sampler(size=k)`` gives the values instead.
+    device : {"cpu", "cuda"}
+        Where; the numbers are drawn there.
+
+    Returns
+    -------
+    Matrix, shape (m, n)
+        With ``round(density * m * n)`` entries.
+
+    Raises
+    ------
+    ValueError
+        When `density` is not within 0 and 1, or there are 2**63 places or more.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.random(4, 5, density=0.25, rng=1)
+    <Matrix 4x5, 5 entries, float64, csr, cpu>
     """
     rows, columns = as_shape((m, n))
     if not 0 <= real(density, "density") <= 1:
