@@ -187,7 +187,7 @@ def test_a_step_of_vertices_alone():
     with pytest.raises(TypeError, match="Step has no gather"):
         hpg.run(hpg.Phases([step]), SMALL)
     step = type("Step", (luby.Join,), {"cond": lambda vertex: True})
-    with pytest.raises(TypeError, match=r"Step.cond is for messages, but Step has no gather; starts\(vertex\) says"):
+    with pytest.raises(TypeError, match=r"Step.cond is for messages, but Step has no gather; starts\(vertex\) selects"):
         hpg.run(hpg.Phases([step]), SMALL)
     with pytest.raises(TypeError, match=r"Made\.starts must be a function starts"):
         type("Made", (luby.Join,), {"starts": "nobody"})
