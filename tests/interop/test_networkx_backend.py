@@ -218,7 +218,8 @@ def test_communities(name: str) -> None:
     graph = nx.les_miserables_graph()
     # By default NetworkX 3.7 has its Leiden maximize something else, which it runs itself.
     measure = {"metric": "modularity"} if name == "leiden_communities" and NETWORKX >= (3, 7) else {}
-    assert (interface.can_run(name, (graph,), {}) is True) is not bool(measure)
+    takes = outcome(lambda given: interface.can_run(name, (given,), {}), graph)
+    assert (takes is True) is not bool(measure)
     found = public(name)(graph, seed=1, **measure, backend="hpgraph")
     assert type(found) is list and nx.community.is_partition(graph, found)
     assert found == public(name)(graph, seed=1, **measure, backend="hpgraph")
@@ -374,7 +375,9 @@ def test_ugly_graphs_and_arguments(name: str) -> None:
         wanted = outcome(function, G, *args, backend="networkx", **options)
         found = outcome(function, G, *args, backend="hpgraph", **options)
         if not (isinstance(found, tuple) and found[0] is NotImplementedError):
-            assert repr(found) == repr(wanted), (function.__name__, args, options)
+            # NetworkX's versions sum in different orders: the last bit of a float may differ.
+            alike = type(found) is type(wanted) is float and math.isclose(found, wanted)
+            assert alike or repr(found) == repr(wanted), (function.__name__, args, options)
 
 
 def test_numbers_that_outgrow_floats_never_converge() -> None:
