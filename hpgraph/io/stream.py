@@ -36,13 +36,16 @@ _GZIP_MAGIC = b"\x1f\x8b"
 class _CountedFile(io.RawIOBase):
     """A file opened for reading that updates a progress bar, shown after `PATIENCE` seconds."""
 
+    # Python closes an object whose file could not be opened, too.
+    _file: Any = None
+    _bar: Any = None
+
     def __init__(self, path: Path, show: bool) -> None:
         self._file = path.open("rb", buffering=0)
         self._name = path.name
         self._show = show
         self._taken = 0
         self._start = time.monotonic()
-        self._bar: Any = None
 
     def readable(self) -> bool:
         return True
@@ -79,7 +82,8 @@ class _CountedFile(io.RawIOBase):
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
         super().close()
 
 
