@@ -168,12 +168,12 @@ def check_memory(nbytes: int, what: str, device: str) -> None:
 
 def fits(nbytes: int, device: str) -> bool:
     """Whether `nbytes` of memory are free."""
-    if nbytes < _LITTLE:
-        return True
-    if device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes():
-        # The driver takes longer to answer than many a kernel to run.
-        return True
-    return nbytes <= free_memory(device)
+    return nbytes < _LITTLE or _lies_in_pool(nbytes, device) or nbytes <= free_memory(device)
+
+
+def _lies_in_pool(nbytes: int, device: str) -> bool:
+    """Whether CuPy's pool has so much to give again: the driver takes longer to answer than many a kernel to run."""
+    return device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes()
 
 
 def lanes_within(most: int, nbytes: Callable[[int], int], device: str, beside: int = 0) -> int:
@@ -183,22 +183,19 @@ def lanes_within(most: int, nbytes: Callable[[int], int], device: str, beside: i
     """
     if nbytes(most) + beside < _LITTLE:
         return most
-    if device == "cuda":
-        pooled = int(require_cupy().get_default_memory_pool().free_bytes())
-        # A work space that lies free in the pool, as the last call's does, is taken again: the driver takes longer to
-        # answer than many a kernel to run.
-        if nbytes(most) <= min(pooled - beside, _granted.get(config.memory_share, 0)):
-            return most
+    known = device, config.memory_share
+    # What the last call was granted mostly lies in the pool again.
+    if nbytes(most) <= _granted.get(known, 0) and _lies_in_pool(nbytes(most) + beside, device):
+        return most
     budget = (free_memory(device) - beside) * config.memory_share
     while most > 1 and nbytes(most) > budget:
         most = -(-most // 2)
-    if device == "cuda":
-        _granted[config.memory_share] = max(_granted.get(config.memory_share, 0), nbytes(most))
+    _granted[known] = max(_granted.get(known, 0), nbytes(most))
     return most
 
 
-# The largest work space on a GPU that a share of its memory held so far.
-_granted: dict[float, int] = {}
+# The largest work space that a share of a device's memory held so far.
+_granted: dict[tuple[str, float], int] = {}
 
 
 @functools.cache
