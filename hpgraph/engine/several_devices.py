@@ -16,7 +16,6 @@ from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.engine.divided_arcs import told_by_senders
 from hpgraph.formats import Bitmask, Frontier
-from hpgraph.kernels.superstep import pushes_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,7 +130,7 @@ class SeveralDevices:
         ]
         self.steps = self.shards[0].steps
         # A push to another device's vertex asks conditions of it.
-        pushes_to_others = arcs.in_windows and not run.everyone and pushes_repeat(run.code, self.steps)
+        pushes_to_others = arcs.in_windows and run.may_push(self.steps)
         self.exchanged = tuple(range(len(own))) if pushes_to_others else told_by_senders(run.code)
         self.frontiers = _everyone(self.shards, n) if frontier.everyone else _everywhere(self.shards, [frontier.ids], n)
 

@@ -26,6 +26,7 @@ from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.program import Beginning, begin
+from hpgraph.kernels.superstep import pushes_repeat
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_array import DividedArray
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hpgraph.kernels.backend import Backend
     from hpgraph.kernels.out_of_core import WindowWorkSpace
     from hpgraph.kernels.runtime.program import ProgramCode
+    from hpgraph.kernels.superstep import WorkSpace
 
 ENDLESS = int(np.iinfo(np.int64).max)
 
@@ -137,6 +139,10 @@ class Run:
         with self.backend.in_python():
             return bool(stop(self.code.world(done, *self.world.values())))  # type: ignore[call-arg]
 
+    def may_push(self, steps: WorkSpace) -> bool:
+        """Whether supersteps may push: not where every vertex sends, nor where pushed messages would not repeat."""
+        return not self.everyone and pushes_repeat(self.code, steps)
+
     def below_ceiling(self, ids: Any, values: Any) -> Any:
         """Those of some vertices whose values do not lie beyond the ceiling, if there is one."""
         return ids if self.ceiling is None else ids[values[ids] <= self.ceiling]
@@ -179,15 +185,13 @@ def limit_of(given: int | None, argument: str = "max_iteration") -> int:
 
 
 def initial_state(
-    declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None,
-    device: Device | None = None,
+    declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
-    """One fresh array a property, on a device, by default the graph's, and what those not given are to be filled with.
+    """One fresh array a property, on the graph's device, and what those not given are to be filled with.
 
     Of some `properties` of the program, or of all. Takes what it uses out of `initial`.
     """
-    device = device or graph.device
-    xp, n = array_module(device), graph.n_vertices
+    xp, n = array_module(graph.device), graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
     for name, prop in (declared.properties if properties is None else properties).items():
@@ -196,21 +200,21 @@ def initial_state(
             dtype, begins = declared.beginnings[name]
             state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
         elif name in initial:
-            state[name], begins = _values(name, prop, initial.pop(name), None, graph, device)
+            state[name], begins = _values(name, prop, initial.pop(name), None, graph)
         else:
-            state[name], begins = _values(name, prop, prop.initial, prop.start, graph, device)
+            state[name], begins = _values(name, prop, prop.initial, prop.start, graph)
         beginnings.append(begins)
     return state, tuple(beginnings)
 
 
 def _values(
-    name: str, prop: Property, value: Any, start: Any, graph: Graph, device: Device
+    name: str, prop: Property, value: Any, start: Any, graph: Graph
 ) -> tuple[Any, Beginning | None]:
     """An array for a property of this value, or of these; and what it is to be filled with, if they are not in it."""
     n, value = graph.n_vertices, as_given(value, graph, name)
     dtype = type_of(prop.dtype, value, name)
     if np.ndim(value) == 0:
-        empty = array_module(device).empty((n, prop.length) if prop.length else n, dtype)
+        empty = array_module(graph.device).empty((n, prop.length) if prop.length else n, dtype)
         return empty, beginning(value, start, dtype, name, prop.length)
     if prop.length:
         if value.shape != (n, prop.length):
@@ -220,7 +224,7 @@ def _values(
     elif value.shape != (n,):
         lengths = f"one value for each of the {n} vertices"
         raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
-    return array(to_device(value, device), value, dtype, name), None
+    return array(to_device(value, graph.device), value, dtype, name), None
 
 
 def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs | DividedArcs | DividedPages:

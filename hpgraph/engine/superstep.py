@@ -14,7 +14,6 @@ from hpgraph.core.work_clock import now
 from hpgraph.engine.several_devices import SeveralDevices
 from hpgraph.formats import Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH
-from hpgraph.kernels.superstep import pushes_repeat
 
 if TYPE_CHECKING:
     from hpgraph.engine.state import Run
@@ -90,7 +89,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
     placed: OneDevice | SeveralDevices = (SeveralDevices if run.arcs.in_shards else OneDevice)(run, frontier, settled)
     if code.aggregate is not None and run.n:
         run.note_sums(run.backend.aggregate(code, run.state, tuple(run.world.values())))
-    may_push = not run.everyone and pushes_repeat(code, placed.steps)
+    may_push = run.may_push(placed.steps)
     # Sums reach the next superstep's world, and `converged`, through Python.
     asked = code.aggregate is not None or run.declared.functions["converged"] is not None
     in_one_kernel = may_push and run.policy.mode != "pull" and not asked and run.arcs.in_one_part
