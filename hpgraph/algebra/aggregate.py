@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.algebra.rows import fold, fold_made, fold_rows, occupied, one_row
 from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import Function, get_monoid
-
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -25,7 +23,7 @@ def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.int64) if dtype.kind in "bi" else dtype
 
 
-def _fold(monoid: str, dtype: Callable[[np.dtype[Any]], Any] = lambda given: given) -> Callable[[CSR], Vector]:
+def _fold(monoid: str, dtype: Callable[[np.dtype[Any]], Any] = lambda given: given) -> Callable[[CSR], VectorStorage]:
     return lambda rows: fold_rows(rows, get_monoid(monoid), dtype(value_dtype(rows.dtype)))
 
 
@@ -33,11 +31,11 @@ def _bool(given: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(bool)
 
 
-def _count(rows: CSR) -> Vector:
+def _count(rows: CSR) -> VectorStorage:
     return vector_of_values(rows.degrees, occupied(rows))
 
 
-def _mean(rows: CSR) -> Vector:
+def _mean(rows: CSR) -> VectorStorage:
     wide = np.dtype(np.complex128 if value_dtype(rows.dtype).kind == "c" else np.float64)
     total = fold_rows(rows, get_monoid("plus"), wide)
     with np.errstate(all="ignore"):
@@ -49,7 +47,7 @@ _squared_distance = Function(
 )
 
 
-def _std(rows: CSR) -> Vector:
+def _std(rows: CSR) -> VectorStorage:
     """In two passes: a difference of large sums would lose digits."""
     if rows.data is not None and rows.data.dtype.kind == "c":
         real, imag = (_std(rows.with_data(part.copy())) for part in (rows.data.real, rows.data.imag))
@@ -66,8 +64,8 @@ _column_of = Function(
 )
 
 
-def _argextreme(monoid: str) -> Callable[[CSR], Vector]:
-    def find(rows: CSR) -> Vector:
+def _argextreme(monoid: str) -> Callable[[CSR], VectorStorage]:
+    def find(rows: CSR) -> VectorStorage:
         xp = array_module(rows.device)
         foremost = _at(rows, rows.indices, rows.indptr[:-1]).astype(np.int64)
         if rows.data is None:
@@ -92,15 +90,15 @@ def _values(rows: CSR) -> Any:
     return array_module(rows.device).ones(rows.nnz, bool) if rows.data is None else rows.data
 
 
-def _first(rows: CSR) -> Vector:
+def _first(rows: CSR) -> VectorStorage:
     return vector_of_values(_at(rows, _values(rows), rows.indptr[:-1]), occupied(rows))
 
 
-def _last(rows: CSR) -> Vector:
+def _last(rows: CSR) -> VectorStorage:
     return vector_of_values(_at(rows, _values(rows), rows.indptr[1:] - 1), occupied(rows))
 
 
-AGGREGATORS: dict[str, Callable[[CSR], Vector]] = {
+AGGREGATORS: dict[str, Callable[[CSR], VectorStorage]] = {
     "sum": _fold("plus", sum_dtype),
     "prod": _fold("times", sum_dtype),
     "min": _fold("min"),
@@ -119,7 +117,7 @@ AGGREGATORS: dict[str, Callable[[CSR], Vector]] = {
 _NEEDS_ENTRIES = ("argmin", "argmax", "first", "last")
 
 
-def aggregate(rows: CSR, name: str) -> Vector:
+def aggregate(rows: CSR, name: str) -> VectorStorage:
     """An aggregator of each row of a matrix with sorted rows; empty rows are absent."""
     return AGGREGATORS[name](rows)
 

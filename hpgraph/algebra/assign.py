@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from hpgraph.algebra.assign_matrix import assign_region, subassign_region
 from hpgraph.algebra.assign_vector import assign_entries
+from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.vector import VectorStorage
 
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.matrix import Matrix
-    from hpgraph.scipy_api.vector import Vector
+Target = TypeVar("Target", bound=MatrixStorage | VectorStorage)
 
 
 def assign(
-    C: Matrix,
+    C: Target,
     A: Any,
     rows: Any = None,
     columns: Any = None,
@@ -22,7 +21,7 @@ def assign(
     complement: bool = False,
     accum: Any = None,
     replace: bool = False,
-) -> Matrix:
+) -> Target:
     """Overwrite rows and columns of a matrix, under a mask of the whole matrix: ``C⟨M⟩(I, J) accum= A``.
 
     Parameters
@@ -79,7 +78,7 @@ def assign(
 
 
 def subassign(
-    C: Matrix | Vector,
+    C: Target,
     A: Any,
     rows: Any = None,
     columns: Any = None,
@@ -87,7 +86,7 @@ def subassign(
     complement: bool = False,
     accum: Any = None,
     replace: bool = False,
-) -> Matrix | Vector:
+) -> Target:
     """Overwrite rows and columns, or entries of a vector, under a mask of these alone: ``C(I, J)⟨M⟩ accum= A``.
 
     Parameters

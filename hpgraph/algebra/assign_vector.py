@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,10 @@ from hpgraph.core.device import array_module, unmasked
 from hpgraph.core.number import beyond_range
 from hpgraph.formats import Bitmask
 
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
-
 
 def assign_entries(
-    w: Vector, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool, *, within: bool = False
-) -> Vector:
+    w: Any, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool, *, within: bool = False
+) -> Any:
     """`hpgraph.assign`, or `hpgraph.subassign`, of `u` to a vector `w`, as to a matrix of one row."""
     row = MatrixStorage._of(as_row(w))
     if isinstance(indices, int | np.integer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.selection import as_axis, size_of
@@ -11,9 +11,6 @@ from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import write_vector
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.vector import VectorStorage
-
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
 
 
 def extract(
@@ -83,7 +80,7 @@ def extract(
     return write(take(A.csr, i, j), out, allowed, complement, accum, replace)
 
 
-def _written(part: Vector, out: Any, mask: Any, complement: bool, accum: Any, replace: bool) -> Vector:
+def _written(part: VectorStorage, out: Any, mask: Any, complement: bool, accum: Any, replace: bool) -> VectorStorage:
     """The write-back; what goes nowhere stays in the format it has."""
     if out is None and mask is None and accum is None and not complement:
         return part

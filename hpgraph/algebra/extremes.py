@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.algebra.aggregate import aggregate, to_number
 from hpgraph.algebra.rows import fold
 from hpgraph.containers.public import make_vector
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import get_monoid
-
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
 
 
 def _ufunc(rows: CSR, name: str, *, skip_nan: bool) -> Any:
@@ -49,7 +47,7 @@ def _by_row(rows: CSR, name: str, *, width: int, explicit: bool, skip_nan: bool)
     return xp.where(whole, values, _ufunc(rows, name, skip_nan=skip_nan)(values, kind.type(0)))
 
 
-def extreme_by_row(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Vector:
+def extreme_by_row(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> VectorStorage:
     """The smallest or largest entry of each row; with `skip_nan`, ignoring NaN."""
     values = _by_row(rows, name, width=rows.shape[1], explicit=explicit, skip_nan=skip_nan)
     return make_vector(values, values != 0)

@@ -5,12 +5,13 @@ Everything is checked before anything is written: an error leaves the output as 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.algebra.dense_operands import as_mask, as_operand, check_accum
 from hpgraph.algebra.write_vector import structure_after, write_allowed
+from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import vector_of_values
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, is_cuda
@@ -19,9 +20,6 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.direction import product_pushes
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import BinaryOp, Semiring, get_binary
-
-if TYPE_CHECKING:
-    from hpgraph.containers.matrix import MatrixStorage
 
 
 def multiply_masked(

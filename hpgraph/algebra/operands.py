@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from hpgraph.core.device import is_cuda
 from hpgraph.core.number import real
 from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring.dtypes import check_dtype
-
-if TYPE_CHECKING:
-    pass
 
 
 def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:

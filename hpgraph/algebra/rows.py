@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.spmv.product_plan import plan, value_dtype
 from hpgraph.semiring import Monoid, Semiring, get_binary
-
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
 
 
 @functools.lru_cache(maxsize=256)
@@ -42,7 +39,7 @@ def fold_made(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) ->
     return result
 
 
-def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
+def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> VectorStorage:
     """`fold` as a Vector, in which empty rows are absent."""
     return vector_of_values(fold(rows, monoid, dtype), occupied(rows))
 

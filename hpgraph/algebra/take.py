@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.algebra.selection import Axis, Selection, ids_of, index_of, is_whole, size_of
 from hpgraph.containers.public import make_vector, vector_of_entries
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
-
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
 
 
 def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
@@ -61,7 +59,7 @@ def select(A: Any, where: Selection) -> Any:
     return A._with(part)
 
 
-def vector_of(csr: CSR) -> Vector:
+def vector_of(csr: CSR) -> VectorStorage:
     """A canonical matrix of one row or one column as a vector."""
     size = csr.shape[1] if csr.shape[0] == 1 else csr.shape[0]
     indices = csr.indices if csr.shape[0] == 1 else csr.expand_rows()
@@ -124,7 +122,7 @@ def _places(A: Any, rows: Any, columns: Any, shape: tuple[int, ...]) -> Any:
     return made if len(shape) == 1 else A._with(_as_row(made, shape))
 
 
-def _as_row(v: Vector, shape: tuple[int, ...]) -> CSR:
+def _as_row(v: VectorStorage, shape: tuple[int, ...]) -> CSR:
     """A vector's entries, row after row, as a matrix of a shape of as many places."""
     indices, values = v.to_indices()
     columns = shape[1]
@@ -133,7 +131,7 @@ def _as_row(v: Vector, shape: tuple[int, ...]) -> CSR:
     return CSR.from_coo(row.astype(ids, copy=False), column.astype(ids, copy=False), values, shape, copy=False)
 
 
-def take_entries(v: Any, axis: Axis) -> Vector:
+def take_entries(v: Any, axis: Axis) -> VectorStorage:
     """Some entries of a vector."""
     if v.format != "list":
         where = index_of(axis)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +14,15 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
 
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
-
 
 def write_vector(
-    result: Vector,
+    result: VectorStorage,
     out: Any,
     mask: Any = None,
     complement: bool = False,
     accum: BinaryOp | str | None = None,
     replace: bool = False,
-) -> Vector:
+) -> VectorStorage:
     """Write a vector to `out` with mask and accumulator, as for `Matrix.mxv`.
 
     ``out`` is written in place and keeps its type; None makes a new vector.

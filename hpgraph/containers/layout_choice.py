@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,16 +16,13 @@ from hpgraph.kernels.spmv.layout_cost import RATES, row_lengths, rows_seconds
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
 
-if TYPE_CHECKING:
-    from hpgraph.containers.matrix import MatrixStorage
-
 # Below this many entries no layout is quicker than another: launches, or waking threads, take the time.
 _CHOICE_ENTRIES = 1 << 14
 # How often `explain(measure=True)` repeats a product; it takes the median.
 _REPEATS = 5
 
 
-def choose(matrix: MatrixStorage) -> Literal["csr", "hyb", "sell"]:
+def choose(matrix: Any) -> Literal["csr", "hyb", "sell"]:
     """The layout that products are predicted to be quickest in, ``A @ x`` with x of the matrix's type.
 
     On CUDA this waits for the device.
@@ -39,7 +36,7 @@ def choose(matrix: MatrixStorage) -> Literal["csr", "hyb", "sell"]:
     return min((name for name in names if name in predicted), key=predicted.__getitem__)
 
 
-def predict(matrix: MatrixStorage, slices: bool = False) -> dict[str, float]:
+def predict(matrix: Any, slices: bool = False) -> dict[str, float]:
     """Seconds of a product by layout; "blocks" only where products go by blocks of columns.
 
     "sell" where it may be chosen, or is asked for by `slices`.
@@ -60,11 +57,11 @@ def predict(matrix: MatrixStorage, slices: bool = False) -> dict[str, float]:
     return found
 
 
-def _operand_type(matrix: MatrixStorage) -> np.dtype[Any]:
+def _operand_type(matrix: Any) -> np.dtype[Any]:
     return np.dtype(np.float32) if matrix.is_pattern else matrix.dtype
 
 
-def _measure(matrix: MatrixStorage, rows: RowFormat, by_blocks: bool) -> float:
+def _measure(matrix: Any, rows: RowFormat, by_blocks: bool) -> float:
     """Seconds of a product, the device idle before and after: the median of some."""
     xp, pull = array_module(matrix.device), kernels(matrix.device).pull
     x = xp.ones(rows.shape[1], _operand_type(matrix))
@@ -82,7 +79,7 @@ def _measure(matrix: MatrixStorage, rows: RowFormat, by_blocks: bool) -> float:
     return sorted(seconds[1:])[_REPEATS // 2]
 
 
-def explain(matrix: MatrixStorage, measure: bool = False) -> str:
+def explain(matrix: Any, measure: bool = False) -> str:
     """See `hpgraph.Matrix.explain`."""
     predicted = predict(matrix, slices=matrix.layout == "sell")
     chosen = "blocks" if "blocks" in predicted else matrix.layout
@@ -104,7 +101,7 @@ def explain(matrix: MatrixStorage, measure: bool = False) -> str:
     return "\n".join([*(line.rstrip() for line in lines), _reason(matrix, chosen, predicted)])
 
 
-def _memory(matrix: MatrixStorage, name: str) -> str:
+def _memory(matrix: Any, name: str) -> str:
     """Bytes of a layout, where it is built."""
     kept = matrix.layout_if_built(name)
     if name == "blocks":
@@ -116,7 +113,7 @@ def _memory(matrix: MatrixStorage, name: str) -> str:
     return "not built" if kept is None else f"{kept.nbytes / 2**20:,.1f} MiB"
 
 
-def _reason(matrix: MatrixStorage, chosen: str, predicted: dict[str, float]) -> str:
+def _reason(matrix: Any, chosen: str, predicted: dict[str, float]) -> str:
     x = _operand_type(matrix)
     what = f"A @ x, x of {x}"
     if chosen == "blocks":

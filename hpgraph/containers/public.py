@@ -9,12 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR, Bitmask
-    from hpgraph.scipy_api.matrix import Matrix
-    from hpgraph.scipy_api.vector import Vector
+from typing import Any
 
 _load: Callable[[str], Any]
 
@@ -51,31 +46,26 @@ def divide_matrix(matrix: Any, devices: Any) -> Any:
     return _public("DividedMatrix").of(matrix, devices)
 
 
-def make_matrix(source: Any) -> Matrix:
+def make_matrix(source: Any) -> Any:
     """``hpgraph.Matrix(source)``."""
-    made: Matrix = _public("Matrix")(source)
-    return made
+    return _public("Matrix")(source)
 
 
-def matrix_of_csr(csr: CSR) -> Matrix:
+def matrix_of_csr(csr: Any) -> Any:
     """The Matrix of a CSR that is known to have sorted rows free of duplicates."""
-    made: Matrix = _public("Matrix")._of(csr)
-    return made
+    return _public("Matrix")._of(csr)
 
 
-def make_vector(values: Any, present: Any = None) -> Vector:
+def make_vector(values: Any, present: Any = None) -> Any:
     """``hpgraph.Vector(values, present)``."""
-    made: Vector = _public("Vector")(values, present)
-    return made
+    return _public("Vector")(values, present)
 
 
-def vector_of_values(values: Any, present: Bitmask | None = None) -> Vector:
+def vector_of_values(values: Any, present: Any = None) -> Any:
     """The Vector of an array that serves as it is: one dimension, a type of values, native byte order."""
-    made: Vector = object.__new__(_public("Vector"))._set_dense(values, present)
-    return made
+    return object.__new__(_public("Vector"))._set_dense(values, present)
 
 
-def vector_of_entries(indices: Any, values: Any, size: int, before: str = "list") -> Vector:
+def vector_of_entries(indices: Any, values: Any, size: int, before: str = "list") -> Any:
     """The Vector of entries whose indices rise, which were kept in the format `before`."""
-    made: Vector = _public("Vector")._of(indices, values, size, before=before)
-    return made
+    return _public("Vector")._of(indices, values, size, before=before)
