@@ -282,7 +282,7 @@ def test_every_kernel_is_read_back_with_care() -> None:
     program = """
 import importlib, pkgutil, sys, numba, hpgraph
 from numba.core.caching import FunctionCache
-from hpgraph.kernels.runtime.cpu.kernel import KernelCache
+from hpgraph.kernels.runtime.cpu.compilation import KernelCache
 for package in ("hpgraph.kernels", "hpgraph.engine", "hpgraph.formats", "hpgraph.semiring"):
     for module in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
         if "cuda" not in module.name and not module.name.endswith("lto"):

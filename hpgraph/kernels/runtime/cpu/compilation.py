@@ -1,4 +1,8 @@
-"""Numba's cache folder, and the notice of a compilation."""
+"""Where compiled code is kept on disk, and the notice of a compilation.
+
+Numba unpickles whatever lies in its cache folder and raises on a file that was cut short. Here a file passes
+`hpgraph.core.cache_folder` first; one that does not is compiled anew and overwritten.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,27 @@ import functools
 import hashlib
 import logging
 import os
+import pickle
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
 
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.garbage import uncollected
+from hpgraph.core.patches import libraries
+from hpgraph.kernels.runtime.cpu import kernel
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
 from hpgraph.kernels.runtime.cpu.threads import prepare
@@ -37,6 +49,7 @@ def set_up() -> None:
     Loads the threading library, and announces compilations.
     """
     prepare()
+    kernel.code_cache = KernelCache
     # With logging at DEBUG Numba would log every instruction, which takes ten times as long as the compilation.
     told = logging.getLogger("numba")
     if told.level == logging.NOTSET:
@@ -139,3 +152,71 @@ def _toolchain() -> bytes:
     names = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "DISABLE_INTEL_SVML")
     settings = [(name, str(getattr(numba.config, name, None))) for name in names]
     return repr((sys.version, *(version(name) for name in ("numba", "llvmlite", "numpy")), settings)).encode()
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """The compiled code of one kernel on disk, a file for each combination of types.
+
+    A file is named by what it was compiled for, and says so: processes that compile at the same time do not meet in an
+    index, which would give one's file the other's name.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._py_func = function
+        # Now, so that no kernel of this process looks elsewhere than the others.
+        parent()
+        self.enable()
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(folder(self._py_func.__module__))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for some types, or None."""
+        target_context.refresh()
+        if not self._enabled:
+            return None
+        key = self._index_key(sig, target_context.codegen())
+        content = cache_folder.read_sealed(self._file(key))
+        if content is None:
+            return None
+        for_key, code = pickle.loads(content)
+        if for_key != key:
+            return None
+        with libraries(target_context.codegen(), JITCodeLibrary):
+            return CompileResult._rebuild(target_context, *code)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code for some types; a disk that is full costs the next process time and nothing else."""
+        if not self._enabled or not _is_lasting(data) or not is_as_imported(self._py_func.__module__):
+            return
+        key = self._index_key(sig, data.codegen)
+        try:
+            cache_folder.write_sealed(self._file(key), dumps((key, data._reduce())))
+        except OSError as error:
+            warnings.warn(
+                f"compiled code cannot be kept in {self.cache_path}: {error.strerror or error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def flush(self) -> None:
+        """Remove what is kept, for all types."""
+        for file in Path(self.cache_path).glob(f"{self._name}-*.code"):
+            file.unlink(missing_ok=True)
+
+    def _file(self, key: Any) -> Path:
+        # The name is made of printed types; if two print the same, the key in the file distinguishes them.
+        return Path(self.cache_path) / f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.code"
+
+    @property
+    def _name(self) -> str:
+        # With the line: a name may be defined twice, and only one of the two be run.
+        function = self._py_func
+        return f"{function.__qualname__.replace('<locals>', '')}-{function.__code__.co_firstlineno}"
+
+
+def _is_lasting(result: Any) -> bool:
+    """Whether code means the same in another process: it holds no address of this one."""
+    return not result.library.has_dynamic_globals and all(inner.can_cache for inner in result.lifted)

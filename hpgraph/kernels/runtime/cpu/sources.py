@@ -2,7 +2,8 @@
 
 Code and constants of other modules are inlined into a kernel, and it can only have them by an import. So the sources
 reached by imports, including those inside functions, determine its machine code. They are found in the text, without
-running the modules.
+running the modules. Imports for type checkers do not count, nor do the packages that a module lies in: a kernel has
+nothing of them unless an import names them.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from pathlib import Path
 # Loads every module of the library by name; nothing is inlined from it.
 _ROOT = "hpgraph"
 _COMMENT = re.compile(r"#[^\n]*")
+# The indented lines below, and blank ones between them.
+_FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+[^\n]*\n|\n(?=[ \t\n]))*", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*from[ \t]+(hpgraph(?:\.\w+)*)[ \t]+import[ \t]*(\([^)]*\)|[^\n(]*)", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
+_ALIAS = re.compile(r"\bas\s+\w+")
 _MODULE = re.compile(r"\bhpgraph(?:\.\w+)*")
 _NAME = re.compile(r"\w+")
 
 
 def import_closure(module: str) -> tuple[str, ...]:
-    """A module of this library and those of this library that it imports, directly or not.
-
-    Returns tuple of str: sorted, including packages whose `__init__` is run by the imports, except the root's.
-    """
+    """A module of this library and those of this library that it imports, directly or not; sorted."""
     met, waiting = {module}, [module]
     while waiting:
         for name in imports(waiting.pop()):
@@ -37,14 +38,14 @@ def import_closure(module: str) -> tuple[str, ...]:
 
 @functools.cache
 def imports(module: str) -> frozenset[str]:
-    """Modules of this library that a module imports, wherever in its text, and the packages that it lies in."""
-    text = _COMMENT.sub("", source(module).decode())
+    """Modules of this library that a module imports, wherever in its text, except for type checkers."""
+    text = _FOR_TYPES.sub("", _COMMENT.sub("", source(module).decode()))
     wanted = {name for line in _IMPORT.findall(text) for name in _MODULE.findall(line)}
     for package, names in _FROM.findall(text):
-        # What is no module of its own is defined in the package, or is another word of the statement.
-        inner = {f"{package}.{name}" for name in _NAME.findall(names)}
-        wanted |= {package, *(name for name in inner if file_of(name))}
-    wanted |= {above for name in {module, *wanted} for above in _packages(name)}
+        # What is no module of its own is defined in the package.
+        inner = {name: f"{package}.{name}" for name in _NAME.findall(_ALIAS.sub("", names))}
+        modules = {name: full for name, full in inner.items() if file_of(full)}
+        wanted |= {*modules.values()} | ({package} if len(modules) < len(inner) else set())
     return frozenset(name for name in wanted - {_ROOT} if file_of(name))
 
 
@@ -81,8 +82,3 @@ def _folder(package: str) -> Path | None:
         return Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else None
     folder = _folder(above)
     return folder / name if folder and (folder / name).is_dir() else None
-
-
-def _packages(module: str) -> list[str]:
-    parts = module.split(".")
-    return [".".join(parts[:count]) for count in range(1, len(parts))]
