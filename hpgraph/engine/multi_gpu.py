@@ -221,12 +221,12 @@ def sweeps_are_worth_it(arcs: DividedArcs) -> bool:
 
 def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins; returns a function that fetches the trace rows."""
-    from hpgraph.kernels.traversal.cuda_divided import traverse
+    from hpgraph.kernels.traversal.cuda import traverse_divided
 
     policy, arcs = run.policy, cast(Any, run.arcs)
     record: DividedRecord = _in_order_of_shards(
         run,
-        lambda parts, state, sources: traverse(
+        lambda parts, state, sources: traverse_divided(
             code, parts, state, run.beginnings, tuple(run.world.values()), sources,
             alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit, apart=run.apart,
         ),

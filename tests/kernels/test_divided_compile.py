@@ -18,7 +18,6 @@ from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.structure import cuda_components, cuda_divided_components
 from hpgraph.kernels.superstep import cuda as superstep
 from hpgraph.kernels.traversal import cuda as traversal
-from hpgraph.kernels.traversal import cuda_divided
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -29,10 +28,11 @@ IDS = np.dtype(np.int32)
 def test_a_traversal_in_parts() -> None:
     code = declarations_of(Tree).code((IDS, IDS))
     program = cuda_program(code, None)
-    layouts = traversal.POLICY, cuda_divided.SPACE.of(Index=IDS, Message=code.message), *SHARED
+    exchange = traversal.EXCHANGE.of(Index=IDS, Message=code.message)
+    layouts = traversal.POLICY, traversal.SPACE.of(Index=IDS), exchange, *SHARED
     name = f"hpgraph::traverse_divided<Program, int, hpgraph::Pattern, {persistent.techniques_type()}>"
     compiles(
-        "divided_traversal.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[0], LOCAL + 64,
+        "traversal.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[0], LOCAL + 64,
         checks=persistent.checks(*layouts),
     )  # fmt: skip
 

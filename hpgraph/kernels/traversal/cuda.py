@@ -1,4 +1,4 @@
-"""Programs whose first message wins, on the GPU: work space for the persistent kernel, and its launch."""
+"""Programs whose first message wins, on one GPU or several: work space of the persistent kernel, and its launch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
+from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
     LIMITS,
@@ -33,9 +35,11 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 
 POLICY = Layout("Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", local=LIMITS).of()
 SPACE = Layout(
-    "TraversalSpace<{Index}>", header="*", no_in_arcs="*", settled="*", active="*", next="*", queue=FRONTIER,
-    following=FRONTIER, trace=TRACE,
-)  # fmt: skip
+    "TraversalSpace<{Index}>", no_in_arcs="*", settled="*", active="*", next="*", queue=FRONTIER, following=FRONTIER
+)
+EXCHANGE = Layout(
+    "TraversalExchange<{Index}, {Message}>", mail=("*", 3 * MAX_PARTS), fronts=("*", 2 * MAX_PARTS), post=POST
+)
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +77,7 @@ def traverse(
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_),
             sources_struct(sources),
             policy_struct(n, arcs, alpha, beta, forced, limit, techniques.local_block, turn.limits(waits)),
-            layout(space.header, empty_rows(in_).words, *space.addresses, *record.fields),
+            layout(empty_rows(in_).words, *space.addresses), TRACE.of()(*record.fields), np.uint64(space.header),
         ),
     )  # fmt: skip
     if not waits:
@@ -108,3 +112,53 @@ def _on_host(
             forced=forced, limit=limit,
         ),
     )  # fmt: skip
+
+
+def traverse_divided(
+    code: ProgramCode, parts: Parts, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...], sources: Any, *, alpha: float, beta: float, forced: int, limit: int, apart: bool = False,
+) -> DividedRecord:  # fmt: skip
+    """`traverse` on several GPUs: one kernel on each.
+
+    ``state`` (tuple of CuPy arrays of length n): the properties, on the first part's device; changed in place.
+    """
+    some = parts.all[0].rows.out
+    program, ids, pattern = cuda_program(code, weight_dtype(some)), some.indices.dtype, some.data is None
+    own, exchange, chosen = SPACE.of(Index=ids), EXCHANGE.of(Index=ids, Message=code.message), techniques_type()
+    policy = policy_struct(parts.n, parts.arcs, alpha, beta, forced, limit, False, parts.limits)
+
+    def found(part: Part) -> tuple[Any, np.ndarray, np.ndarray]:
+        space, shared = parts.once(
+            ("traversal", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
+        )
+        launch = kernel(
+            program, "traversal.cuh", "traverse_divided", "", ids, pattern, chosen, part.rows.device,
+            layouts=(POLICY, own, exchange, *SHARED), beside=part.beside,
+        )  # fmt: skip
+        return launch, own(*space), exchange(*shared)
+
+    def prepare(part: Part, state: tuple[Elements, ...], trace: np.ndarray) -> Launch:
+        rows = part.rows
+        launch, space, shared = parts.once(("traversal", part.number, program, chosen), lambda: found(part))
+        arguments = (
+            program.struct(state, world, beginnings), np.int64(parts.n), rows.sending, rows.gathering,
+            sources_struct(part.sources(sources)), policy, space, trace, shared,
+        )  # fmt: skip
+        return Launch(launch, arguments)
+
+    return parts.run(prepare, state, beginnings, apart=apart)
+
+
+def _divided_space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> tuple[list[int], list[int]]:
+    """The fields of a part's structs ``TraversalSpace`` and ``TraversalExchange``."""
+    row, rows, me = (parts.n + 63) // 64 * 8, part.rows, part.number
+    vertices = (rows.last - rows.first) * ids.itemsize
+    pieces = max(heavy_pieces(rows.out), heavy_pieces(rows.in_)) * 2 * ids.itemsize
+    settled, before = parts.shared("settled", row), parts.shared("settled before", row)
+    messages = parts.shared(f"messages of {message.itemsize} bytes", parts.n * message.itemsize)
+    active, following = parts.shared("active", row), parts.shared("next", row)
+    sizes = {"queue": vertices, "pieces": pieces, "following": vertices, "following pieces": pieces}
+    queues = [part.room(f"{name} of traversals", size) for name, size in sizes.items()]
+    own = [rows.no_in_arcs.data.ptr - rows.first // 8, settled[me], active[me], following[me], *queues]
+    post = parts.post(part, message_dtype(ids, message), places=2)
+    return own, [*settled, *before, *messages, *active, *following, *post]

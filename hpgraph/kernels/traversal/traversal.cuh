@@ -5,11 +5,18 @@
 // launches (SIMD-X, H. Liu and H. H. Huang, ATC'19), and every block takes the same decisions from the same tally, so
 // control returns to the host only at the end. A vertex is settled by its first message; its bit in `settled` is both
 // the test before the claim and the claim.
+//
+// A team of several GPUs (team.cuh) divides the rows. Only the owner of a vertex settles and queues it. In a pull, each
+// part has the frontier of all vertices as a bitmap, and searches its own rows. A push first claims remote vertices in
+// a local bitmap, so that each part sends at most one message to a vertex; the owner takes the first that arrives. If a
+// push reaches many vertices, the owner reads the messages instead (two_pass_push.cuh). All parts take the same
+// decisions, from sums over the parts.
 #pragma once
 #include "bottom_up.cuh"
 #include "load_balancing.cuh"
 #include "one_block.cuh"
-#include "persistent.cuh"
+#include "team.cuh"
+#include "two_pass_push.cuh"
 
 namespace hpgraph {
 
@@ -46,13 +53,21 @@ struct Policy {
     }
 };
 
+// Pointers into a part's arrays are offset so that elements are indexed by global vertex ids.
 template <class Index>
 struct TraversalSpace {
-    Header* header;
-    const u32* no_in_arcs;  // bitmap of vertices without in-arcs
-    u32 *settled, *active, *next;
+    const u32* no_in_arcs;  // bitmap of own vertices without in-arcs
+    u32* settled;           // bitmap of own vertices that are settled, and of remote ones claimed by this part
+    u32 *active, *next;     // bitmaps of this frontier and of the next one, a double buffer
     Frontier<Index> queue, following;
-    Trace trace;
+};
+
+// Memory that the parts of a team share.
+template <class Index, class Message>
+struct TraversalExchange {
+    Mail<Message> mail;
+    u32* fronts[2][MAX_PARTS];  // `active` and `next` of each part
+    Post<Index, Message> post;
 };
 
 // Warp-collective claim: returns the mask of arcs of a batch whose target was unsettled. `v` receives the targets.
@@ -134,10 +149,320 @@ __device__ void bits_from_queue(Frontier<Index> queue, const Tally& now, u32* wo
             atomicOr(words + (queue.pieces[i].vertex >> 5), 1u << (queue.pieces[i].vertex & 31));
 }
 
-template <class Program, class Index, class Weight, class T = Techniques<>>
-__global__ void __launch_bounds__(THREADS, 1)
-traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
-      const Sources<Index> sources, const Policy policy, const TraversalSpace<Index> space) {
+template <class T, class Team, class Exchange, class Program, class Index, class Weight>
+struct Traversal {
+    typedef typename Program::Message Message;
+    Team& team;
+    const Exchange& exchange;
+    const Program& program;
+    const i64 n;
+    const Arcs<Index, Weight>&out, &in;
+    const Policy& policy;
+    const TraversalSpace<Index>& space;
+    const Trace& trace;
+    PullShare* shares;
+    LocalQueue<Index>& local;
+    Stage<Claim<Index>> claims;
+    BlockSums& sums;
+    typename Team::Sums now{};  // sums over the team
+    Tally own{};                 // of this part's queue, if there are several parts
+    int direction = PUSH;
+    bool queued = true, queue_turned = false, bits_turned = false;
+    u32 phase = 0;
+    i64 step = 0, previous = 0, thin = 0;
+    i64 sent = 0;  // out-arcs of earlier frontiers
+
+    __device__ void run(const Sources<Index>& sources) {
+        begin(sources);
+        trace.begin();
+        while (now.count && step < policy.limit && !team.lost && !leaves()) {
+            // The fourth argument: out-arcs of vertices not yet reached.
+            direction = policy.turn(direction, now, previous, policy.arcs - sent - (i64)now.arcs, n);
+            previous = now.count;
+            if (direction == PUSH && !queued) list_frontier();
+            else if (direction == PULL && queued) mark_frontier();
+            if (direction == PULL) pull();
+            else if (holds()) run_on_one_block();
+            else if (reaches_many()) push_in_two_passes();
+            else if (is_short<T>(queue_tally())) push_short();
+            else push([&](auto visit) {
+                for_each_arc<T, Index>(out, queue(), queue_tally().light, queue_tally().pieces, visit);
+            });
+        }
+    }
+
+    __device__ Frontier<Index> queue() const { return of_two(space.queue, space.following, queue_turned); }
+
+private:
+    __device__ const Tally& queue_tally() const {
+        if constexpr (Team::DIVIDED) return own;
+        else return now;
+    }
+    __device__ Frontier<Index> following() const { return of_two(space.following, space.queue, queue_turned); }
+    __device__ u32* front(bool turned) const { return of_two(space.active, space.next, turned); }
+    __device__ Tally* tally() const { return &team.header->tally[phase % 3]; }
+    __device__ Tally* next_tally() {
+        ++step, ++phase;
+        if (blockIdx.x == 0 && threadIdx.x == 0) team.header->tally[(phase + 1) % 3] = Tally{};
+        return tally();
+    }
+    __device__ bool receive(Index u, i64 j, Index v, i64 at) const {
+        return program.receive(v, program.gather(u, out.weight(j), v), at);
+    }
+
+    // Several GPUs neither run supersteps on one block nor leave them to the host.
+    __device__ bool holds() const {
+        if constexpr (Team::DIVIDED) return false;
+        else return policy.local.hold<Index>(now);
+    }
+    __device__ bool leaves() const {
+        if constexpr (Team::DIVIDED) return false;
+        else return policy.local.leave(now, thin);
+    }
+    __device__ bool reaches_many() const { return Team::DIVIDED && (i64)now.arcs > n / PASS_COST; }
+
+    // The tally of this part's queue, after a barrier of the part.
+    __device__ void read_own() {
+        if constexpr (Team::DIVIDED) own = team.lost ? Tally{} : *tally();
+        else now = *tally();
+    }
+    // The end of a superstep: a barrier of the team, and the tallies after it.
+    __device__ void meet() {
+        if constexpr (Team::DIVIDED) {
+            now = team.meet([&](Report& report) {
+                const volatile Tally &here = *tally(), &before = team.header->tally[(phase + 2) % 3];
+                report.count = here.count, report.arcs = here.arcs, report.looked = here.looked;
+                report.count_before = before.count, report.arcs_before = before.arcs;
+            });
+        } else {
+            team.wait();
+        }
+        read_own();
+    }
+    // Copy the own words of a frontier's bitmap to the other parts; visible after the next barrier of the team.
+    __device__ void share_front() {
+        if constexpr (Team::DIVIDED) share_words(team, exchange.fronts[bits_turned]);
+    }
+    // Count a superstep whose frontier had so many vertices and out-arcs.
+    __device__ void note(i64 count, i64 arcs) {
+        if constexpr (Team::DIVIDED) {
+            count = now.count_before, arcs = now.arcs_before;
+            // 0 if all remote messages of the last superstep reached settled vertices.
+            if (!count) --step;
+        }
+        sent += arcs;
+        if (count) trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
+    }
+
+    __device__ void begin(const Sources<Index>& sources) {
+        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+        const i64 begin = team.first_word(), end = team.last_word(n);
+        if constexpr (Team::DIVIDED)
+            for (i64 w = thread; w < (n + 31) / 32; w += threads)
+                if (w < begin || w >= end) space.settled[w] = 0;
+        fill_words(program, space.no_in_arcs, begin, end, team.last(n), [&](i64 word, u32 bits) {
+            space.settled[word] = bits, space.active[word] = 0;
+        });
+        team.wait();
+        Collector<T, Index> found(out.indptr, space.queue, &team.header->tally[0]);
+        for (i64 i = thread; i - lane_of_warp() < sources.count; i += threads) {
+            const bool is_source = i < sources.count;
+            const Index v = is_source ? sources[i] : 0;
+            const bool mine = is_source && team.owns(v);
+            if (mine) program.start(v);
+            if (is_source) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
+            found.add(mine, v);
+        }
+        found.finish(sums, false, 0);
+        meet();
+    }
+
+    // Bitmap to queue.
+    __device__ void list_frontier() {
+        // After a pull the tally's queue tails are still zero.
+        Collector<T, Index> found(out.indptr, queue(), tally());
+        queue_from_bits(front(bits_turned), team.first_word(), team.last_word(n), claims, found);
+        team.wait();
+        read_own();
+        queued = true;
+    }
+
+    // Queue to bitmap.
+    __device__ void mark_frontier() {
+        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+        u32* const bits = front(bits_turned);
+        if (step > 0) {  // clear the bits of an earlier pull
+            for (i64 w = team.first_word() + thread; w < team.last_word(n); w += threads) bits[w] = 0;
+            team.wait();
+        }
+        bits_from_queue(queue(), queue_tally(), bits);
+        team.wait();
+        share_front();
+        if constexpr (Team::DIVIDED) team.meet([](Report&) {});
+        queued = false;
+    }
+
+    __device__ void run_on_one_block() {
+        if constexpr (!Team::DIVIDED) {
+            LocalReturn& result = team.header->local;
+            if (blockIdx.x == 0)
+                run_local<T>(
+                    local, policy.local, out.indptr, queue(), following(), now, step, thin, &result,
+                    [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
+                        Index v[T::BATCH];
+                        const u32 claimed = claim(program, out, space.settled, batch, v);
+#pragma unroll
+                        for (int k = 0; k < T::BATCH; ++k)
+                            found.add((claimed >> k & 1) && receive(batch.source[k], batch.arc[k], v[k], at), v[k]);
+                    },
+                    [&](const Index*, const LocalTally& here, i64 at) { trace.add(at, PUSH, here.count, here.arcs); },
+                    [&](const LocalTally& found, i64 at) {
+                        return at < policy.limit && (policy.forced >= 0 || !policy.dense(found));
+                    });
+            team.wait();
+            sent += now.arcs + result.sent;
+            now = result.tally, step = result.step, previous = result.previous, thin = result.thin;
+            queue_turned = !queue_turned;
+        }
+    }
+
+    __device__ void pull() {
+        Tally* const tally = next_tally();
+        const i64 count = now.count;
+        u32* const next = front(!bits_turned);
+        const auto collect = [&](auto look) {
+            Collector<T, Index> found(out.indptr, following(), tally);
+            found.finish_pull(sums, look(found));
+            team.wait();
+            read_own();
+        };
+        collect([&](Collector<T, Index>& found) {
+            return bottom_up_step<T>(program, step, team.first_word(), team.last_word(n), in, out, front(bits_turned),
+                                     space.settled, next, shares, found);
+        });
+        if (const u64 put_off = queue_tally().put_off)
+            collect([&](Collector<T, Index>& found) {
+                return pull_put_off<T>(program, step, in, out, front(bits_turned), space.settled, next, put_off, found);
+            });
+        bits_turned = !bits_turned;
+        share_front();
+        if constexpr (Team::DIVIDED) meet();
+        note(count, 0);
+    }
+
+    // A separate loop, to keep values of the other paths out of its registers.
+    __device__ void push_short() {
+        do push([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
+        while (!Team::DIVIDED && now.count && step < policy.limit && is_short<T>(queue_tally()) && !holds() &&
+               (policy.forced >= 0 || !policy.dense(now)));
+    }
+
+    // Deliver to the claimed vertex `v`: an own one receives at once, a remote one is sent a message. Whether it
+    // changed.
+    __device__ bool take(bool has_one, const Claim<Index>& one, Index& v) {
+        v = has_one ? out.indices[one.arc] : 0;
+        if constexpr (Team::DIVIDED) {
+            const bool mine = has_one && team.owns(v);
+            const Message message = has_one ? program.gather(one.source, out.weight(one.arc), v) : Message();
+            exchange.post.send(team, step & 1, has_one && !mine, v, message);
+            return mine && program.receive(v, message, step);
+        } else {
+            return has_one && receive(one.source, one.arc, v, step);
+        }
+    }
+
+    // Push along the arcs that `each_arc` enumerates in batches.
+    template <class EachArc>
+    __device__ void push(EachArc each_arc) {
+        const i64 count = now.count, arcs = now.arcs;
+        Collector<T, Index> found(out.indptr, following(), next_tally());
+        each_arc([&](const Batch<Index, T::BATCH>& batch) {
+            Index v[T::BATCH];
+            for (u32 claimed = claim(program, out, space.settled, batch, v); __any_sync(ALL, claimed);
+                 claimed &= claimed - 1) {
+                const int k = __ffs(claimed) - 1;
+                claims.add(claimed, Claim<Index>{pick(batch.arc, k), pick(batch.source, k)},
+                           [&](bool has_one, const Claim<Index>& one) {
+                               Index target;
+                               const bool changed = take(has_one, one, target);
+                               found.add(changed, target);
+                           });
+            }
+        });
+        Claim<Index> one;
+        Index last;
+        const bool has_one = claims.rest(one), has_last = take(has_one, one, last);
+        found.finish(sums, has_last, last);
+        queue_turned = !queue_turned;
+        meet();
+        note(count, arcs);
+        receive_remote();
+    }
+
+    // Messages from other parts to vertices that are not yet settled.
+    __device__ void receive_remote() {
+        if constexpr (Team::DIVIDED) {
+            if (!now.sent) return;
+            Collector<T, Index> more(out.indptr, queue(), tally());
+            exchange.post.read_all(team, step & 1, [&](bool has_message, const RemoteMessage<Index, Message>& remote) {
+                const Index v = remote.vertex;
+                const u32 flag = 1u << (v & 31);
+                const bool comes_first = has_message && !(space.settled[v >> 5] & flag) &&
+                                         !(atomicOr(space.settled + (v >> 5), flag) & flag);
+                more.add(comes_first && program.receive(v, remote.message, step), v);
+            });
+            more.finish(sums, false, 0);
+            // The barrier of the team can be skipped: remote claims are only estimated here, as if each message were
+            // the first and its vertex had the mean number of out-arcs. The next barrier gives the exact numbers.
+            if (step < policy.limit) {
+                const float each = now.count ? __fdividef((float)now.arcs, (float)now.count)
+                                             : __fdividef((float)policy.arcs, (float)n);
+                now.arcs += (u64)(each * (float)now.sent), now.count += now.sent;
+                team.wait();
+                read_own();
+            } else {
+                meet();
+            }
+        }
+    }
+
+    // See two_pass_push.cuh.
+    __device__ void push_in_two_passes() {
+        if constexpr (Team::DIVIDED) {
+            const Mail<Message>& mail = exchange.mail;
+            const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+            Collector<T, Index> found(out.indptr, following(), next_tally());
+            for (i64 w = thread; w < (n + 31) / 32; w += threads) mail.before[team.parts.me][w] = space.settled[w];
+            team.wait();
+            Message* const messages = mail.messages[team.parts.me];
+            for_each_arc<T, Index>(out, queue(), own.light, own.pieces, [&](const Batch<Index, T::BATCH>& batch) {
+                Index v[T::BATCH];
+                const u32 claimed = claim(program, out, space.settled, batch, v);
+#pragma unroll
+                for (int k = 0; k < T::BATCH; ++k)
+                    if (claimed >> k & 1)
+                        messages[v[k]] = program.gather(batch.source[k], out.weight(batch.arc[k]), v[k]);
+            });
+            team.wrote = true;
+            team.meet([](Report&) {});
+            take_messages(program, step, team.first_word(), team.last_word(n), out.indptr, team.parts, mail,
+                          front(!bits_turned), found);
+            found.finish_pull(sums, 0);
+            bits_turned = !bits_turned, queued = false;
+            team.wait();
+            share_front();
+            meet();
+            note(0, 0);
+        }
+    }
+};
+
+// Run a traversal by the calling kernel, whose shared memory it takes.
+template <class T, class Team, class Exchange, class Program, class Index, class Weight>
+__device__ void run_traversal(Team& team, const Exchange& exchange, const Program& program, i64 n,
+                              const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
+                              const Sources<Index>& sources, const Policy& policy, const TraversalSpace<Index>& space,
+                              const Trace& trace) {
     __shared__ union {
         PullShare pull[WARPS];
         LocalQueue<Index> local;
@@ -146,165 +471,39 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
     __shared__ __align__(16) char slots[sizeof(Claim<Index>) * WARPS * 64];
     __shared__ BlockSums sums;
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
-    Stage<Claim<Index>> claims((Claim<Index>*)slots);
-    GridBarrier barrier(&space.header->barrier);
-    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-    const int lane = lane_of_warp();
-
-    fill_words(program, space.no_in_arcs, 0, (n + 31) / 32, n, [&](i64 word, u32 bits) {
-        space.settled[word] = bits, space.active[word] = 0;
-    });
-    barrier.wait();
-    {
-        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
-        for (i64 i = thread; i - lane < sources.count; i += threads) {
-            const bool mine = i < sources.count;
-            const Index v = mine ? sources[i] : 0;
-            if (mine) program.start(v);
-            if (mine) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
-            found.add(mine, v);
-        }
-        found.finish(sums, false, 0);
-    }
-    barrier.wait();
-
-    space.trace.begin();
-    int direction = PUSH;
-    bool queued = true;
-    i64 step = 0, previous = 0, thin = 0;
-    u32 phase = 0;
-    Tally now = space.header->tally[0];
-    i64 unseen = policy.arcs - now.arcs;  // arcs that leave vertices not yet reached
-    bool queue_turned = false, bits_turned = false;
-    const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
-    const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
-    const auto active = [&] { return of_two(space.active, space.next, bits_turned); };
-    const auto receive = [&](Index u, i64 j, Index v, i64 at) {
-        return program.receive(v, program.gather(u, out.weight(j), v), at);
-    };
-    while (now.count && step < policy.limit && !policy.local.leave(now, thin)) {
-        direction = policy.turn(direction, now, previous, unseen, n);
-        previous = now.count;
-
-        if (direction == PUSH && !queued) {
-            // After a pull the tally's queue tails are still zero.
-            Collector<T, Index> found(out.indptr, queue(), &space.header->tally[phase % 3]);
-            queue_from_bits(active(), 0, (n + 31) / 32, claims, found);
-            barrier.wait();
-            now = space.header->tally[phase % 3];
-            queued = true;
-        } else if (direction == PULL && queued) {
-            if (step > 0) {  // clear the bits of an earlier pull
-                for (i64 w = thread; w < (n + 31) / 32; w += threads) active()[w] = 0;
-                barrier.wait();
-            }
-            bits_from_queue(queue(), now, active());
-            barrier.wait();
-            queued = false;
-        }
-
-        if (direction == PUSH && policy.local.hold<Index>(now)) {
-            if (blockIdx.x == 0)
-                run_local<T>(
-                    shared.local, policy.local, out.indptr, queue(), following(), now, step, thin, &space.header->local,
-                    [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
-                        Index v[T::BATCH];
-                        const u32 claimed = claim(program, out, space.settled, batch, v);
-#pragma unroll
-                        for (int k = 0; k < T::BATCH; ++k)
-                            found.add((claimed >> k & 1) && receive(batch.source[k], batch.arc[k], v[k], at), v[k]);
-                    },
-                    [&](const Index*, const LocalTally& here, i64 at) {
-                        space.trace.add(at, PUSH, here.count, here.arcs);
-                    },
-                    [&](const LocalTally& found, i64 at) {
-                        return at < policy.limit && (policy.forced >= 0 || !policy.dense(found));
-                    });
-            barrier.wait();
-            now = space.header->local.tally, step = space.header->local.step, previous = space.header->local.previous;
-            thin = space.header->local.thin;
-            unseen -= space.header->local.sent + now.arcs;
-            queue_turned = !queue_turned;
-            continue;
-        }
-
-        // One superstep in either direction, and its tally and trace.
-        const auto superstep = [&](auto messages, auto... put_off) {
-            Tally* const tally = &space.header->tally[(phase + 1) % 3];
-            if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{};
-            const i64 count = now.count, arcs = now.arcs;
-            const auto all_of = [&](auto some) {
-                Collector<T, Index> found(out.indptr, following(), tally);
-                some(found);
-                barrier.wait();
-                now = *tally;
-            };
-            ++step, ++phase;
-            all_of(messages);
-            if constexpr (sizeof...(put_off) > 0)
-                if (now.put_off) (all_of(put_off), ...);
-            unseen -= now.arcs;
-            space.trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
-        };
-        if (direction == PULL) {
-            u32* const next = of_two(space.next, space.active, bits_turned);
-            superstep([&](Collector<T, Index>& found) {
-                found.finish_pull(sums, bottom_up_step<T>(program, step, 0, (n + 31) / 32, in, out, active(),
-                                                          space.settled, next, shared.pull, found));
-            }, [&](Collector<T, Index>& found) {
-                found.finish_pull(sums, pull_put_off<T>(program, step, in, out, active(), space.settled, next,
-                                                        now.put_off, found));
-            });
-            bits_turned = !bits_turned;
-            continue;
-        }
-        // Push along the arcs that `each_arc` enumerates in batches.
-        const auto push = [&](Collector<T, Index>& found, auto each_arc) {
-            // Deliver to the claimed vertex `v`; whether it changed.
-            const auto take = [&](bool mine, const Claim<Index>& one, Index& v) {
-                v = mine ? out.indices[one.arc] : 0;
-                return mine && receive(one.source, one.arc, v, step);
-            };
-            each_arc([&](const Batch<Index, T::BATCH>& batch) {
-                Index v[T::BATCH];
-                for (u32 claimed = claim(program, out, space.settled, batch, v); __any_sync(ALL, claimed);
-                     claimed &= claimed - 1) {
-                    const int k = __ffs(claimed) - 1;
-                    claims.add(claimed, Claim<Index>{pick(batch.arc, k), pick(batch.source, k)},
-                               [&](bool mine, const Claim<Index>& one) {
-                                   Index target;
-                                   const bool changed = take(mine, one, target);
-                                   found.add(changed, target);
-                               });
-                }
-            });
-            Claim<Index> one;
-            Index last;
-            const bool has_one = claims.rest(one), has_last = take(has_one, one, last);
-            found.finish(sums, has_last, last);
-            queue_turned = !queue_turned;
-        };
-        if (!is_short<T>(now)) {
-            superstep([&](Collector<T, Index>& found) {
-                push(found, [&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
-            });
-            continue;
-        }
-        // A separate loop, to keep values of the other paths out of its registers.
-        do {
-            superstep([&](Collector<T, Index>& found) {
-                push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now, visit); });
-            });
-        } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
-                 (policy.forced >= 0 || !policy.dense(now)));
-    }
+    Traversal<T, Team, Exchange, Program, Index, Weight> traversal{
+        team, exchange, program, n, out, in, policy, space, trace, shared.pull, shared.local,
+        Stage<Claim<Index>>((Claim<Index>*)slots), sums};
+    traversal.run(sources);
     // For a takeover by the host: the queue and its length.
-    const bool leaves = now.count && step < policy.limit;
-    space.trace.end(step, leaves ? now.light : 0);
-    if (thread == 0) {
-        space.trace.outcome->passed[0] = (i64)queue().light;
-        policy.local.tell(thin);
+    const bool leaves = traversal.now.count && traversal.step < policy.limit;
+    if constexpr (Team::DIVIDED) trace.end(traversal.step, leaves ? traversal.now.count : 0);
+    else trace.end(traversal.step, leaves ? traversal.now.light : 0);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        trace.outcome->passed[0] = Team::DIVIDED ? team.lost : (i64)traversal.queue().light;
+        if constexpr (Team::DIVIDED) policy.local.tell(0, traversal.step, traversal.sent);
+        else policy.local.tell(traversal.thin);
     }
+}
+
+template <class Program, class Index, class Weight, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+         const Sources<Index> sources, const Policy policy, const TraversalSpace<Index> space, const Trace trace,
+         Header* const header) {
+    OneGpu team(header);
+    run_traversal<T>(team, 0, program, n, out, in, sources, policy, space, trace);
+}
+
+template <class Program, class Index, class Weight, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+                 const Sources<Index> sources, const Policy policy, const TraversalSpace<Index> space,
+                 const Trace trace, const TraversalExchange<Index, typename Program::Message> exchange,
+                 const Parts parts, const u64 launch) {
+    __shared__ BlockFlags flags;
+    MultiGpuBarrier team(parts, launch, flags);
+    run_traversal<T>(team, exchange, program, n, out, in, sources, policy, space, trace);
 }
 
 }  // namespace hpgraph

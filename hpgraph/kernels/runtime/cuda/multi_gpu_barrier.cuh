@@ -63,16 +63,19 @@ struct BlockFlags {
 
 // A barrier of the part's own blocks, and one of all parts, which are identified by the number of the launch.
 struct MultiGpuBarrier {
+    static constexpr bool DIVIDED = true;
+    typedef Report Sums;  // see OneGpu in team.cuh
     const Parts& parts;
     BarrierState* barrier_state;
+    Header* header;
     BlockFlags& flags;
     u64 launch;
     u32 target, turn;
     bool lost, wrote;  // whether this thread has written to other parts since the last barrier
 
     __device__ MultiGpuBarrier(const Parts& parts, u64 launch, BlockFlags& flags)
-        : parts(parts), barrier_state(parts.barrier_states + (launch & 1)), flags(flags), launch(launch << 32), target(0), turn(0),
-          lost(false), wrote(false) {
+        : parts(parts), barrier_state(parts.barrier_states + (launch & 1)), header(&barrier_state->header), flags(flags),
+          launch(launch << 32), target(0), turn(0), lost(false), wrote(false) {
         if (threadIdx.x == 0) flags.lost = flags.wrote[0] = flags.wrote[1] = 0;
         u64* const next = (u64*)(parts.barrier_states + (~launch & 1));
         if (blockIdx.x == 0)
@@ -124,6 +127,11 @@ struct MultiGpuBarrier {
         }
         return joint;
     }
+
+    __device__ bool owns(i64 v) const { return parts.owns(v); }
+    __device__ i64 first_word() const { return parts.first_word(); }
+    __device__ i64 last_word(i64) const { return parts.last_word(); }
+    __device__ i64 last(i64) const { return parts.last(); }
 
     // The report of a part at the last barrier.
     __device__ const Report& report_of(int part) const { return *slot(parts.me, part); }
