@@ -10,8 +10,11 @@ import numpy as np
 
 from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.containers.graph import Graph
+from hpgraph.core.caller import warnings_collected
 from hpgraph.core.device import Device, to_device
+from hpgraph.core.errors import DuplicateEdgesWarning
 from hpgraph.formats import CSR
+from hpgraph.formats.duplicates import Duplicates, duplicate_error
 
 # Bytes for each vertex with a local number: its id, two offsets of rows, a message, and its bits.
 _OF_VERTEX = 8 + 2 * 8 + 8 + 1
@@ -25,19 +28,27 @@ class Block:
     Attributes
     ----------
     graph : Graph
-        Its arcs in local numbers; of duplicate arcs the lightest is kept.
+        Its arcs in local numbers, each once.
     numbering : Numbering
+    unlike : bool
+        Whether duplicate arcs of unlike weight were merged although `duplicates` was None.
     """
 
     def __init__(
         self, grid: Grid, block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None,
-        device: Device = "cpu",
+        device: Device = "cpu", duplicates: Duplicates | None = "min",
     ) -> None:  # fmt: skip
         self.numbering, self.device = Numbering(grid, block), device
-        numbering = self.numbering
-        self.graph = Graph.from_edges(
-            numbering.numbers(sources), numbering.numbers(targets), weights, n_vertices=numbering.size
-        )
+        numbering, merged = self.numbering, "min" if duplicates == "error" else duplicates
+        with warnings_collected() as warned:
+            self.graph = Graph.from_edges(
+                numbering.numbers(sources), numbering.numbers(targets), weights, numbering.size, duplicates=merged
+            )
+        self.unlike = DuplicateEdgesWarning in warned
+        if duplicates == "error" and (repeats := len(sources) - self.graph.n_edges):
+            arcs, counts = np.unique(np.stack([sources, targets]), axis=1, return_counts=True)
+            ends = grid.order.vertices(arcs[:, counts > 1].T).tolist()
+            raise duplicate_error(min(map(tuple, ends)), repeats)
         # Out-degree and in-degree of each own vertex in the whole graph; known after the first run.
         self.degrees: dict[bool, np.ndarray] = {}
         self._kept: dict[Any, CSR] = {}
@@ -47,7 +58,7 @@ class Block:
         """A block of other arcs with the same numbering."""
         made = object.__new__(cls)
         made.numbering, made.device = Numbering(grid, block), device
-        made.graph = Graph(csr, directed=True)
+        made.graph, made.unlike = Graph(csr, directed=True), False
         made.degrees, made._kept = {}, {}
         return made
 

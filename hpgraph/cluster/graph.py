@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 import weakref
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypedDict, Unpack
 
 import numpy as np
 from distributed import Client
@@ -27,7 +27,17 @@ from hpgraph.containers.names import Names, as_names
 from hpgraph.core.device import Device, normalize_device
 from hpgraph.core.devices import even_ranges
 from hpgraph.core.number import whole
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.io.opening import open as open_graph
+
+
+class Layout(TypedDict, total=False):
+    """How a graph is cut into blocks, and where these are computed; see `Graph.from_graph`."""
+
+    blocks: int | None
+    shape: tuple[int, int] | None
+    limits: Limits | None
+    device: Device
 
 
 class Graph(Placement, Algorithms):
@@ -83,7 +93,7 @@ class Graph(Placement, Algorithms):
     def from_graph(
         cls, client: Client, G: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
         order: Literal["auto", "given", "scattered"] = "auto", limits: Limits | None = None,
-        device: Device = "cpu",
+        device: Device = "cpu", duplicates: Duplicates | None = None,
     ) -> Self:  # fmt: skip
         """Distribute a graph in this process over the workers.
 
@@ -103,6 +113,8 @@ class Graph(Placement, Algorithms):
         device : {"cpu", "cuda"}
             Device on which blocks are computed. "cuda" is the first GPU that a worker sees: `local` and dask-cuda give
             each its own.
+        duplicates : {"min", "max", "sum", "first", "error"}, optional
+            As for `hpgraph.Graph`, if `G` is not a graph yet.
 
         Returns
         -------
@@ -115,7 +127,7 @@ class Graph(Placement, Algorithms):
         DeviceMemoryError
             If a worker's memory is too small for its blocks; raised before they are sent.
         """
-        graph = as_graph(G).to("cpu")
+        graph = (as_graph(G) if isinstance(G, LocalGraph) else LocalGraph(G, duplicates=duplicates)).to("cpu")
         rows, columns = _shape(client, blocks, shape, limits)
         if order not in ("auto", "given", "scattered"):
             raise ValueError(f'order must be "auto", "given" or "scattered", not {order!r}')
@@ -130,8 +142,7 @@ class Graph(Placement, Algorithms):
     @classmethod
     def from_edges(
         cls, client: Client, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
-        directed: bool = True, blocks: int | None = None, shape: tuple[int, int] | None = None,
-        limits: Limits | None = None, device: Device = "cpu",
+        directed: bool = True, duplicates: Duplicates | None = None, **layout: Unpack[Layout],
     ) -> Self:  # fmt: skip
         """A graph of the arcs ``source[k] -> target[k]``, from local arrays or from Dask collections.
 
@@ -146,27 +157,33 @@ class Graph(Placement, Algorithms):
             Default: one more than the largest id, for which the data are read twice.
         directed : bool
             False adds the reverse of each arc.
-        blocks, shape, limits, device
-            As for `from_graph`.
+        duplicates : {"min", "max", "sum", "first", "error"}, optional
+            As for `hpgraph.Graph`; "first" goes by the order of partitions or chunks, and of rows within each.
+        **layout
+            ``blocks``, ``shape``, ``limits`` and ``device``, as for `from_graph`.
 
         Returns
         -------
         Graph
-            Of duplicate arcs the lightest is kept. Vertices of Dask collections are scattered.
+            Vertices of Dask collections are scattered.
 
         Raises
         ------
         ValueError, TypeError, IndexError
-            If ids are not integers, negative, or too large.
+            If ids are not integers, negative, or too large; if an arc is given twice and `duplicates` is "error".
         ClusterError, DeviceMemoryError
             As `from_graph`.
+
+        Warns
+        -----
+        DuplicateEdgesWarning
+            When an arc is given with unlike weights, and `duplicates` is left out.
         """
         if not hasattr(source, "to_delayed"):
-            # The workers keep the lightest of duplicate arcs, too.
             G = LocalGraph.from_edges(
-                source, target, weight, n_vertices=n_vertices, directed=directed, duplicates="min"
-            )  # fmt: skip
-            return cls.from_graph(client, G, blocks=blocks, shape=shape, limits=limits, device=device)
+                source, target, weight, n_vertices=n_vertices, directed=directed, duplicates=duplicates
+            )
+            return cls.from_graph(client, G, **layout)
         if target is None:
             pieces = list(client.compute(source.to_delayed()))
         else:
@@ -174,13 +191,12 @@ class Graph(Placement, Algorithms):
             if len({one.chunks for one in (source, target, weight) if one is not None}) > 1:
                 raise ValueError("source, target and weight must have the same chunks: rechunk one as the other")
             pieces = [tuple(client.compute(list(some))) for some in zip(*columns, strict=True)]
-        return cls._of_tables(client, Tables(pieces, not directed), n_vertices, directed, blocks, shape, limits, device)
+        return cls._of_tables(client, Tables(pieces, not directed, duplicates), n_vertices, directed, **layout)
 
     @classmethod
     def from_parquet(
         cls, client: Client, paths: Any, *, n_vertices: int | None = None, directed: bool | None = None,
-        blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
-        device: Device = "cpu",
+        duplicates: Duplicates | None = None, **layout: Unpack[Layout],
     ) -> Self:  # fmt: skip
         """A graph of Parquet files, which workers read; the client reads only their metadata.
 
@@ -194,30 +210,38 @@ class Graph(Placement, Algorithms):
             Default: from the metadata of `hpgraph.write`, else one more than the largest id.
         directed : bool, optional
             False adds the reverse of each arc. Default: from the metadata of `hpgraph.write`, else True.
-        blocks, shape, limits, device
-            As for `from_graph`.
+        duplicates : {"min", "max", "sum", "first", "error"}, optional
+            As for `hpgraph.Graph`; "first" goes by the order of files, and of rows within each.
+        **layout
+            ``blocks``, ``shape``, ``limits`` and ``device``, as for `from_graph`.
 
         Returns
         -------
         Graph
-            Of duplicate arcs the lightest is kept. Vertices are scattered.
+            Vertices are scattered.
 
         Raises
         ------
         ValueError
-            If vertices have names, ids are not integers, or only some files are of undirected graphs.
+            If vertices have names, ids are not integers, only some files are of undirected graphs, or an arc is given
+            twice and `duplicates` is "error".
         FileNotFoundError, FileFormatError, IndexError
         ClusterError, DeviceMemoryError
             As `from_graph`.
+
+        Warns
+        -----
+        DuplicateEdgesWarning
+            When an arc is given with unlike weights, and `duplicates` is left out.
         """
         files = parquet_files(paths, n_vertices, directed)
-        tables = Tables(files.pieces, not files.directed)
-        return cls._of_tables(client, tables, files.n_vertices, files.directed, blocks, shape, limits, device)
+        tables = Tables(files.pieces, not files.directed, duplicates)
+        return cls._of_tables(client, tables, files.n_vertices, files.directed, **layout)
 
     @classmethod
     def _of_tables(
-        cls, client: Client, tables: Tables, n_vertices: int | None, directed: bool, blocks: int | None,
-        shape: tuple[int, int] | None, limits: Limits | None, device: Device,
+        cls, client: Client, tables: Tables, n_vertices: int | None, directed: bool, blocks: int | None = None,
+        shape: tuple[int, int] | None = None, limits: Limits | None = None, device: Device = "cpu",
     ) -> Self:  # fmt: skip
         rows, columns = _shape(client, blocks, shape, limits)
         found, weight = tables.facts(client)
@@ -317,9 +341,7 @@ class Graph(Placement, Algorithms):
         return f"cluster.Graph: {self.n_vertices:,} vertices, {self.n_edges:,} arcs, {kind}, {where}"
 
 
-def _shape(
-    client: Client, blocks: int | None, shape: tuple[int, int] | None, limits: Limits | None
-) -> tuple[int, int]:
+def _shape(client: Client, blocks: int | None, shape: tuple[int, int] | None, limits: Limits | None) -> tuple[int, int]:
     if shape is not None:
         rows, columns = (whole(side, "shape") for side in shape)
         if rows < 1 or columns < 1:
@@ -341,5 +363,3 @@ def _drop(client: Client, key: str) -> None:
         workers.ask(drop, key, workers=workers.there())
     except ClusterError:  # the workers are lost, and their blocks with them
         return
-
-

@@ -17,6 +17,7 @@ from hpgraph.cluster.worker import Worker, introduce, versions
 from hpgraph.cluster.workers import Workers
 from hpgraph.core.device import Device
 from hpgraph.core.errors import DeviceMemoryError, HpgraphError
+from hpgraph.formats.duplicates import warn_unlike
 
 # Seconds between checks of the workers while blocks are loaded, and restarts in a row.
 GLANCE = 0.5
@@ -39,6 +40,7 @@ class Placement:
         self._arcs = None if arcs is None else np.asarray(arcs, np.int64)
         #: Directions in which all blocks know the degrees: out-arcs (False), in-arcs (True).
         self.counted: set[bool] = set()
+        self._warned = False
         self._least, self._total = np.full(self.grid.blocks, np.inf), np.zeros(self.grid.blocks)
         #: Whether blocks are believed to be where they were placed: false once a run has lost a worker.
         self.settled = False
@@ -136,9 +138,13 @@ class Placement:
             return f"worker {min(gone)} was lost while it loaded blocks ({type(error).__name__})"
         if self._arcs is None:
             self._arcs = np.zeros(self.grid.blocks, np.int64)
-        for block, arcs, least, total in loaded:
+        for block, arcs, least, total, _ in loaded:
             self._arcs[block] = arcs
             self._least[block], self._total[block] = least, total
+        # Once: not when blocks are loaded again after a loss.
+        if not self._warned and any(one.unlike for one in loaded):
+            self._warned = True
+            warn_unlike()
         return None
 
     def memory(self, properties: int = 16) -> dict[str, int]:

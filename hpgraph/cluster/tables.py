@@ -14,27 +14,30 @@ from distributed import Client, Future
 
 from hpgraph.cluster import worker
 from hpgraph.cluster.grid import Grid
+from hpgraph.containers.adjacency import with_reverses
 from hpgraph.core.device import Device
 from hpgraph.core.errors import FileFormatError, MissingExtraError
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.io.arrow_stream import said_beside
 from hpgraph.io.line_format import arc_columns
 
 
 class Tables:
-    """Pieces of a table of arcs."""
+    """Pieces of a table of arcs, in order: of duplicate arcs, the first is that of the first piece."""
 
-    def __init__(self, pieces: Sequence[Any], both_ways: bool) -> None:
+    def __init__(self, pieces: Sequence[Any], both_ways: bool, duplicates: Duplicates | None) -> None:
         self.pieces, self.both_ways = list(pieces), both_ways
+        self.duplicates = checked_duplicates(duplicates)
 
     def facts(self, client: Client) -> tuple[int, np.dtype | None]:
         """One more than the largest id, and the type of the weights; every piece is read once."""
         said = client.gather([client.submit(facts_of, _spread(piece), pure=False) for piece in self.pieces])
         dtypes = [dtype for _, dtype in said if dtype is not None]
+        if self.duplicates == "sum":
+            dtypes = dtypes or [np.dtype(np.int64)]
         return max((largest for largest, _ in said), default=-1) + 1, np.result_type(*dtypes) if dtypes else None
 
-    def load(
-        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
-    ) -> list[Future]:
+    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device) -> list[Future]:
         """Split the pieces, and assemble blocks from the parts."""
         blocks, table = sorted(placed), grid.table()
         split = [
@@ -44,7 +47,8 @@ class Tables:
         return [
             client.submit(
                 place_parts, graph, table, block, device,
-                [client.submit(_part, some, block, pure=False) for some in split], workers=[placed[block]], pure=False,
+                [client.submit(_part, some, block, pure=False) for some in split], self.duplicates,
+                workers=[placed[block]], pure=False,
             )
             for block in blocks
         ]  # fmt: skip
@@ -160,8 +164,7 @@ def split_piece(piece: Any, table: dict[str, Any], blocks: list[int], both_ways:
     ids = np.dtype(np.int32 if grid.n < 1 << 31 else np.int64)
     ends = [grid.order.positions(source).astype(ids), grid.order.positions(target).astype(ids)]
     if both_ways:
-        ends = [np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]])]
-        weight = None if weight is None else np.concatenate([weight, weight])
+        *ends, weight = with_reverses(*ends, weight)
     of = grid.block_of(*ends)
     order = np.argsort(of, kind="stable")
     bounds = np.searchsorted(of[order], np.arange(grid.blocks + 1))
@@ -177,9 +180,9 @@ def _part(split: dict[int, Any], block: int) -> Any:
 
 
 def place_parts(
-    graph: str, table: dict[str, Any], block: int, device: Device, parts: list[Any]
-) -> tuple[int, int, float, float]:
+    graph: str, table: dict[str, Any], block: int, device: Device, parts: list[Any], duplicates: Duplicates | None
+) -> worker.Loaded:
     """Assemble a block from its parts, and keep it."""
     source, target = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     weight = None if parts[0][2] is None else np.concatenate([part[2] for part in parts])
-    return worker.place(graph, table, block, device, source, target, weight)
+    return worker.place(graph, table, block, device, source, target, weight, duplicates)

@@ -33,6 +33,7 @@ from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.config import config
 from hpgraph.core.device import Device, require_cupy
 from hpgraph.formats import Bitmask
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.io.opening import open as open_graph
 
 # Blocks by graph and number.
@@ -68,6 +69,19 @@ class Worker(NamedTuple):
     memory: int
 
 
+class Loaded(NamedTuple):
+    """A block that a worker has loaded: its arcs, their least weight (NaN if one is NaN) and their total weight.
+
+    ``unlike``: whether duplicate arcs of unlike weight were merged although nothing was said of duplicates.
+    """
+
+    block: int
+    arcs: int
+    least: float
+    total: float
+    unlike: bool
+
+
 class Left(NamedTuple):
     """The result of a worker that left a run because another one was lost.
 
@@ -101,11 +115,8 @@ def _station(worker: Any) -> Listener:
     return listener(host_of(worker.address))
 
 
-def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
-    """Keep a block in this process.
-
-    Returns ``least`` (float): the least weight; NaN if one is NaN.
-    """
+def hold(graph: str, block: int, made: Block) -> Loaded:
+    """Keep a block in this process."""
     # A missing or too small GPU raises here.
     _ = made.resident, made.resident_vertices
     with _lock:
@@ -113,29 +124,25 @@ def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
     weights = made.graph.weights
     arcs = int(made.graph.n_edges)
     if weights is None or not arcs:
-        return block, arcs, np.inf, float(arcs)
-    return block, arcs, float(weights.min()), float(weights.sum(dtype=np.float64))
+        return Loaded(block, arcs, np.inf, float(arcs), False)
+    return Loaded(block, arcs, float(weights.min()), float(weights.sum(dtype=np.float64)), made.unlike)
 
 
 def place(
     graph: str, grid: dict[str, Any], block: int, device: Device, sources: np.ndarray, targets: np.ndarray,
-    weights: np.ndarray | None,
-) -> tuple[int, int, float, float]:
-    """Make a block from arrays of arcs, and keep it; returns what `hold` does."""
-    return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights, device))
+    weights: np.ndarray | None, duplicates: Duplicates | None = "min",
+) -> Loaded:  # fmt: skip
+    """Make a block from arrays of arcs, and keep it."""
+    return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights, device, duplicates))
 
 
-def place_saved(
-    graph: str, grid: dict[str, Any], block: int, device: Device, path: str, name: str
-) -> tuple[int, int, float, float]:
-    """Load a block from a checkpoint's folder, and keep it; returns what `hold` does."""
+def place_saved(graph: str, grid: dict[str, Any], block: int, device: Device, path: str, name: str) -> Loaded:
+    """Load a block from a checkpoint's folder, and keep it."""
     return hold(graph, block, checkpoints.load_block(path, name, Grid.of_table(grid), block, device))
 
 
-def place_pages(
-    graph: str, grid: dict[str, Any], block: int, device: Device, path: str
-) -> tuple[int, int, float, float]:
-    """Make a block from an ``.hpg`` file, and keep it; returns what `hold` does."""
+def place_pages(graph: str, grid: dict[str, Any], block: int, device: Device, path: str) -> Loaded:
+    """Make a block from an ``.hpg`` file, and keep it."""
     whole = Grid.of_table(grid)
     streamed = open_graph(path)
     row = whole.row_of(block)
@@ -261,5 +268,3 @@ class _Report:
         if self._topic is not None and time.monotonic() - self._last >= _REPORT:
             self._last = time.monotonic()
             self._worker.log_event(self._topic, {"superstep": step, "active": active})
-
-

@@ -12,6 +12,7 @@ from types import FrameType
 
 class _Said(threading.local):
     categories: set[type[Warning]] | None = None
+    collected: set[type[Warning]] | None = None
 
 
 _said = _Said()
@@ -19,6 +20,9 @@ _said = _Said()
 
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn of the innermost frame that is not of hpgraph."""
+    if _said.collected is not None:
+        _said.collected.add(category)
+        return
     if _said.categories is not None:
         if category in _said.categories:
             return
@@ -46,3 +50,13 @@ def each_warning_once() -> Iterator[None]:
         yield
     finally:
         _said.categories = None
+
+
+@contextlib.contextmanager
+def warnings_collected() -> Iterator[set[type[Warning]]]:
+    """Context manager: the categories of which `warn_caller` would have warned this thread; it does not."""
+    before, _said.collected = _said.collected, set()
+    try:
+        yield _said.collected
+    finally:
+        _said.collected = before

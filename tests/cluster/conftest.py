@@ -49,7 +49,8 @@ def sparse_graph(seed: int, n: int = 300, m: int = 900) -> hpg.Graph:
     rng = np.random.default_rng(seed)
     source, target = rng.integers(0, n - 20, m), rng.integers(0, n, m)
     source[: m // 8] = 7
-    return hpg.Graph.from_edges(source, target, rng.integers(1, 9, m).astype(np.float32), n_vertices=n)
+    weight = rng.integers(1, 9, m).astype(np.float32)
+    return hpg.Graph.from_edges(source, target, weight, n_vertices=n, duplicates="min")
 
 
 def matrix_of(graph: hpg.Graph) -> scipy.sparse.csr_array:
