@@ -23,20 +23,14 @@ _OF_OWN = 3 * 4
 
 
 class Block:
-    """Arcs from the sources of a row of the grid to the targets of a column.
+    """Arcs from the sources of a row of the grid to the targets of a column: `graph`, in local numbers, each once.
 
-    Attributes
-    ----------
-    graph : Graph
-        Its arcs in local numbers, each once.
-    numbering : Numbering
-    unlike : bool
-        Whether duplicate arcs of unlike weight were merged although `duplicates` was None.
+    ``unlike``: whether duplicate arcs of unlike weight were merged although `duplicates` was None.
     """
 
     def __init__(
-        self, grid: Grid, block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None,
-        device: Device = "cpu", duplicates: Duplicates | None = "min",
+        self, grid: Grid, block: int, device: Device, sources: np.ndarray, targets: np.ndarray,
+        weights: np.ndarray | None, duplicates: Duplicates | None = "min",
     ) -> None:  # fmt: skip
         self.numbering, self.device = Numbering(grid, block), device
         numbering, merged = self.numbering, "min" if duplicates == "error" else duplicates
@@ -54,8 +48,16 @@ class Block:
         self._kept: dict[Any, CSR] = {}
 
     @classmethod
-    def of_csr(cls, grid: Grid, block: int, csr: CSR, device: Device = "cpu") -> Block:
-        """A block of other arcs with the same numbering."""
+    def of_parts(
+        cls, grid: Grid, block: int, device: Device, parts: list[Any], duplicates: Duplicates | None = "min"
+    ) -> Block:
+        """A block of lists of arcs, one after another."""
+        columns = zip(*parts, strict=True)
+        return cls(grid, block, device, *(None if c[0] is None else np.concatenate(c) for c in columns), duplicates)
+
+    @classmethod
+    def of_csr(cls, grid: Grid, block: int, device: Device, csr: CSR) -> Block:
+        """A block of arcs in local numbers, each once."""
         made = object.__new__(cls)
         made.numbering, made.device = Numbering(grid, block), device
         made.graph, made.unlike = Graph(csr, directed=True), False
@@ -83,17 +85,9 @@ class Block:
             self._kept[key] = make()
         return self._kept[key]
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arcs, including those by target once they exist."""
-        return int(self.graph.nbytes)
-
 
 def block_bytes(grid: Grid, block: int, arcs: int, weight: int, properties: int) -> int:
-    """Predicted memory of a block while a program runs.
-
-    ``weight``: bytes of a weight; 0 if there are none; ``properties``: bytes of a vertex's properties.
-    """
-    known = Numbering(grid, block).size
-    ids = 4 if known < 1 << 31 else 8
-    return 2 * arcs * (ids + weight) + known * (_OF_VERTEX + properties) + grid.size(block) * (_OF_OWN + 16)
+    """Predicted memory of a block while a program runs; `weight` and `properties` are bytes an arc and a vertex."""
+    number = Numbering(grid, block)
+    vertices = number.size * (_OF_VERTEX + properties) + grid.size(block) * (_OF_OWN + 16)
+    return 2 * arcs * (number.dtype.itemsize + weight) + vertices

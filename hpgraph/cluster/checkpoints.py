@@ -157,7 +157,7 @@ def save_block(folder: Folder, name: str, block: Block) -> None:
         folder.write(f"{name}/{number}", pack(arrays if csr.data is None else {**arrays, "data": csr.data}, {}))
 
 
-def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "cpu") -> Block:
+def load_block(grid: Grid, block: int, device: Device, path: str, name: str) -> Block:
     """A block that `save_block` wrote."""
     file = f"{path}/{name}/{block}"
     try:
@@ -168,7 +168,7 @@ def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "c
     size = Numbering(grid, block).size
     with _meaningful(file):
         csr = CSR((size, size), arrays["indptr"], arrays["indices"], arrays.get("data"))
-    return Block.of_csr(grid, block, csr, device)
+    return Block.of_csr(grid, block, device, csr)
 
 
 def save(run: BlockRun, moment: BlockState) -> None:

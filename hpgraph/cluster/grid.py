@@ -91,6 +91,11 @@ class Grid:
         return self.order.n
 
     @property
+    def ids(self) -> np.dtype:
+        """Type of vertex ids: int32 while they fit."""
+        return np.dtype(np.int32 if self.n < 1 << 31 else np.int64)
+
+    @property
     def blocks(self) -> int:
         """Number of blocks."""
         return self.rows * self.columns

@@ -13,7 +13,7 @@ from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.sources import Source
-from hpgraph.cluster.worker import Worker, introduce, versions
+from hpgraph.cluster.worker import Worker, hold, introduce, versions
 from hpgraph.cluster.workers import Workers
 from hpgraph.core.device import Device
 from hpgraph.core.errors import DeviceMemoryError, HpgraphError
@@ -114,7 +114,12 @@ class Placement:
         self.counted.clear()
         deadline = time.monotonic() + self.limits.load
         try:
-            futures = self.source.load(self.client, self.key, self.grid, placed, self.blocks_on)
+            table = self.grid.table()
+            futures = [
+                self.client.submit(hold, self.key, table, block, self.blocks_on, make, *arguments,
+                                   workers=[placed[block]], pure=False)
+                for block, make, arguments in self.source.loadings(self.client, self.grid, placed)
+            ]  # fmt: skip
             done = False
             while not done:
                 with contextlib.suppress(TimeoutError):

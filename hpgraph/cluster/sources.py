@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from distributed import Client, Future
+from distributed import Client
 
-from hpgraph.cluster import worker
+from hpgraph.cluster.blocks import Block
+from hpgraph.cluster.checkpoints import load_block
 from hpgraph.cluster.grid import Grid, Order
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.device import Device
 from hpgraph.core.devices import even_ranges
+from hpgraph.formats import Bitmask
+from hpgraph.io.opening import open as open_graph
 
 # A grid whose largest block has this many times the mean number of arcs is cut again, with vertices scattered.
 UNEVEN = 1.25
@@ -20,13 +25,19 @@ UNEVEN = 1.25
 _SAVED = re.compile(r"graph-[0-9a-f]{32}", re.ASCII)
 
 
+class Loading(NamedTuple):
+    """How a worker makes a block: ``make(grid, block, device, *arguments)``; arguments may be futures."""
+
+    block: int
+    make: Callable[..., Block]
+    arguments: tuple[Any, ...]
+
+
 class Source(Protocol):
     """A source of a graph on a cluster."""
 
-    def load(
-        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
-    ) -> list[Future]:
-        """Load blocks on workers; futures of their numbers of arcs."""
+    def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
+        """How to load blocks that are placed on workers."""
 
     def table(self, graph: str) -> dict[str, Any]:
         """Its description in a checkpoint's table, by which another client finds it."""
@@ -39,11 +50,7 @@ class InMemory:
         self.graph = graph
 
     def grid(self, rows: int, columns: int, order: str) -> tuple[Grid, np.ndarray]:
-        """A grid of blocks of about equal size, and their numbers of arcs.
-
-        ``order``: whether vertices keep their order, which suits graphs whose arcs are short in it; "auto" scatters
-        them if blocks would be uneven.
-        """
+        """A grid of blocks of about equal size, and their numbers of arcs; "auto" scatters vertices if needed."""
         n = self.graph.n_vertices
         made: list[tuple[int, int, Grid, np.ndarray]] = []
         for name in ("given", "scattered"):
@@ -69,11 +76,9 @@ class InMemory:
         source = np.repeat((owner // columns * columns).astype(np.int32), csr.degrees)
         return np.bincount(source + (owner % columns).astype(np.int32)[csr.indices], minlength=grid.blocks)
 
-    def load(
-        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
-    ) -> list[Future]:
+    def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
         """Cut blocks, and send each to its worker."""
-        futures, csr = [], self.graph.out_csr
+        csr = self.graph.out_csr
         for first in range(0, grid.blocks, grid.columns):
             wanted = [block for block in range(first, first + grid.columns) if block in placed]
             if not wanted:
@@ -87,67 +92,62 @@ class InMemory:
             sources = np.repeat(np.arange(begin, end), counts)
             targets = grid.order.positions(csr.indices[arcs])
             blocks = grid.block_of(sources, targets)
-            ids = np.int32 if grid.n < 1 << 31 else np.int64
             for block in wanted:
                 some = blocks == block
-                parts = [sources[some].astype(ids), targets[some].astype(ids)]
+                parts = [sources[some].astype(grid.ids), targets[some].astype(grid.ids)]
                 weights = None if csr.data is None else csr.data[arcs[some]]
                 sent = client.scatter([*parts, weights], workers=[placed[block]], hash=False)
-                futures.append(
-                    client.submit(
-                        worker.place, graph, grid.table(), block, device, *sent, workers=[placed[block]], pure=False
-                    )
-                )
-        return futures
+                yield Loading(block, Block, tuple(sent))
 
     def table(self, graph: str) -> dict[str, Any]:
         """No other process has the graph, so its blocks are saved."""
         return {"kind": "saved", "name": f"graph-{graph}"}
 
 
-class Saved:
+class Saved(NamedTuple):
     """Blocks in a checkpoint's folder."""
 
-    def __init__(self, path: str, name: str) -> None:
-        self.path, self.name = path, name
+    path: str
+    name: str
 
-    def load(
-        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
-    ) -> list[Future]:
-        """Let each worker read its own."""
-        table = grid.table()
-        return [
-            client.submit(
-                worker.place_saved, graph, table, block, device, self.path, self.name, workers=[address], pure=False
-            )
-            for block, address in placed.items()
-        ]
+    def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
+        """Each worker reads its own."""
+        return (Loading(block, load_block, tuple(self)) for block in placed)
 
     def table(self, graph: str) -> dict[str, Any]:
         """Their folder."""
         return {"kind": "saved", "name": self.name}
 
 
-class File:
+class File(NamedTuple):
     """An ``.hpg`` file that all workers reach under the same path."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    path: str
 
-    def load(
-        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
-    ) -> list[Future]:
-        """Let each worker read the pages with arcs of its blocks."""
-        return [
-            client.submit(
-                worker.place_pages, graph, grid.table(), block, device, self.path, workers=[address], pure=False
-            )
-            for block, address in placed.items()
-        ]
+    def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
+        """Each worker reads the pages with arcs of its blocks."""
+        return (Loading(block, _of_pages, (self.path,)) for block in placed)
 
     def table(self, graph: str) -> dict[str, Any]:
         """Its path."""
         return {"kind": "file", "path": self.path}
+
+
+def _of_pages(grid: Grid, block: int, device: Device, path: str) -> Block:
+    """A block of an ``.hpg`` file."""
+    streamed = open_graph(path)
+    row = grid.row_of(block)
+    begin, end = grid.bounds[row[0]], grid.bounds[row[-1] + 1]
+    rows = Bitmask.from_indices(grid.order.vertices(np.arange(begin, end)), grid.n)
+    none = np.empty(0, grid.ids)
+    parts: list[tuple[Any, ...]] = [(none, none, None if streamed.dtype is None else np.empty(0, streamed.dtype))]
+    for found in row_blocks(streamed, weighted=True, rows=rows):
+        targets = grid.order.positions(found.csr.indices)
+        mine = grid.owner(targets) % grid.columns == block % grid.columns
+        sources = grid.order.positions(found.sources[mine])
+        weights = None if found.csr.data is None else found.csr.data[mine]
+        parts.append((sources.astype(grid.ids), targets[mine].astype(grid.ids), weights))
+    return Block.of_parts(grid, block, device, parts)
 
 
 def source_of(checkpoint: str, table: dict[str, Any]) -> Source:

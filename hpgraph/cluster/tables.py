@@ -6,16 +6,17 @@ worker is lost meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from distributed import Client, Future
+from distributed import Client
 
-from hpgraph.cluster import worker
+from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.grid import Grid
+from hpgraph.cluster.sources import Loading
 from hpgraph.containers.adjacency import with_reverses
-from hpgraph.core.device import Device
 from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.io.arrow_stream import said_beside
@@ -37,21 +38,16 @@ class Tables:
             dtypes = dtypes or [np.dtype(np.int64)]
         return max((largest for largest, _ in said), default=-1) + 1, np.result_type(*dtypes) if dtypes else None
 
-    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device) -> list[Future]:
+    def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
         """Split the pieces, and assemble blocks from the parts."""
         blocks, table = sorted(placed), grid.table()
         split = [
             client.submit(split_piece, _spread(piece), table, blocks, self.both_ways, pure=False)
             for piece in self.pieces
         ]
-        return [
-            client.submit(
-                place_parts, graph, table, block, device,
-                [client.submit(_part, some, block, pure=False) for some in split], self.duplicates,
-                workers=[placed[block]], pure=False,
-            )
-            for block in blocks
-        ]  # fmt: skip
+        for block in blocks:
+            parts = [client.submit(operator.itemgetter(block), some, pure=False) for some in split]
+            yield Loading(block, Block.of_parts, (parts, self.duplicates))
 
     def table(self, graph: str) -> dict[str, Any]:
         """Tables may change, so the blocks are saved."""
@@ -161,8 +157,7 @@ def split_piece(piece: Any, table: dict[str, Any], blocks: list[int], both_ways:
     largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
     if largest >= grid.n:
         raise IndexError(f"vertex {largest} is out of range for {grid.n} vertices: give n_vertices={largest + 1}")
-    ids = np.dtype(np.int32 if grid.n < 1 << 31 else np.int64)
-    ends = [grid.order.positions(source).astype(ids), grid.order.positions(target).astype(ids)]
+    ends = [grid.order.positions(column).astype(grid.ids) for column in (source, target)]
     if both_ways:
         *ends, weight = with_reverses(*ends, weight)
     of = grid.block_of(*ends)
@@ -173,16 +168,3 @@ def split_piece(piece: Any, table: dict[str, Any], blocks: list[int], both_ways:
         some = order[bounds[block] : bounds[block + 1]]
         made[block] = ends[0][some], ends[1][some], None if weight is None else weight[some]
     return made
-
-
-def _part(split: dict[int, Any], block: int) -> Any:
-    return split[block]
-
-
-def place_parts(
-    graph: str, table: dict[str, Any], block: int, device: Device, parts: list[Any], duplicates: Duplicates | None
-) -> worker.Loaded:
-    """Assemble a block from its parts, and keep it."""
-    source, target = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-    weight = None if parts[0][2] is None else np.concatenate([part[2] for part in parts])
-    return worker.place(graph, table, block, device, source, target, weight, duplicates)

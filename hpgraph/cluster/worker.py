@@ -29,12 +29,8 @@ from hpgraph.cluster.messages import MessageError
 from hpgraph.cluster.relaxation import RelaxationRun, relaxes
 from hpgraph.cluster.run_block import BlockRun
 from hpgraph.cluster.triangles import TriangleRun
-from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.config import config
 from hpgraph.core.device import Device, require_cupy
-from hpgraph.formats import Bitmask
-from hpgraph.formats.duplicates import Duplicates
-from hpgraph.io.opening import open as open_graph
 
 # Blocks by graph and number.
 _blocks: dict[tuple[str, int], Block] = {}
@@ -115,8 +111,9 @@ def _station(worker: Any) -> Listener:
     return listener(host_of(worker.address))
 
 
-def hold(graph: str, block: int, made: Block) -> Loaded:
-    """Keep a block in this process."""
+def hold(graph: str, table: dict[str, Any], block: int, device: Device, make: Any, *arguments: Any) -> Loaded:
+    """Make a block of a graph on the grid that `table` describes, and keep it in this process."""
+    made: Block = make(Grid.of_table(table), block, device, *arguments)
     # A missing or too small GPU raises here.
     _ = made.resident, made.resident_vertices
     with _lock:
@@ -126,42 +123,6 @@ def hold(graph: str, block: int, made: Block) -> Loaded:
     if weights is None or not arcs:
         return Loaded(block, arcs, np.inf, float(arcs), False)
     return Loaded(block, arcs, float(weights.min()), float(weights.sum(dtype=np.float64)), made.unlike)
-
-
-def place(
-    graph: str, grid: dict[str, Any], block: int, device: Device, sources: np.ndarray, targets: np.ndarray,
-    weights: np.ndarray | None, duplicates: Duplicates | None = "min",
-) -> Loaded:  # fmt: skip
-    """Make a block from arrays of arcs, and keep it."""
-    return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights, device, duplicates))
-
-
-def place_saved(graph: str, grid: dict[str, Any], block: int, device: Device, path: str, name: str) -> Loaded:
-    """Load a block from a checkpoint's folder, and keep it."""
-    return hold(graph, block, checkpoints.load_block(path, name, Grid.of_table(grid), block, device))
-
-
-def place_pages(graph: str, grid: dict[str, Any], block: int, device: Device, path: str) -> Loaded:
-    """Make a block from an ``.hpg`` file, and keep it."""
-    whole = Grid.of_table(grid)
-    streamed = open_graph(path)
-    row = whole.row_of(block)
-    begin, end = whole.bounds[row[0]], whole.bounds[row[-1] + 1]
-    rows = Bitmask.from_indices(whole.order.vertices(np.arange(begin, end)), whole.n)
-    ids = np.dtype(np.int32 if whole.n < 1 << 31 else np.int64)
-    parts = []
-    for found in row_blocks(streamed, weighted=True, rows=rows):
-        targets = whole.order.positions(found.csr.indices)
-        mine = whole.owner(targets) % whole.columns == block % whole.columns
-        sources = whole.order.positions(found.sources[mine])
-        weights = None if found.csr.data is None else found.csr.data[mine]
-        parts.append((sources.astype(ids), targets[mine].astype(ids), weights))
-    none = np.empty(0, ids)
-    sources, targets = (np.concatenate([none, *(part[k] for part in parts)]) for k in (0, 1))
-    weights = None
-    if streamed.dtype is not None:
-        weights = np.concatenate([np.empty(0, streamed.dtype), *(part[2] for part in parts)])
-    return place(graph, grid, block, device, sources, targets, weights)
 
 
 def drop(graph: str, dask_worker: Any = None) -> None:
