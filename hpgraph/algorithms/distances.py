@@ -22,8 +22,8 @@ from hpgraph.engine.lanes import run_lanes
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.search import Starts
 
 # Near the limits of the float range, all vertices are in one bucket.
 _NEAR_NOTHING, _NEAR_ALL = 1e-290, 1e290

@@ -22,8 +22,8 @@ from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.search import Starts
 
 _TYPES = ("int8", "int16", "int32")
 

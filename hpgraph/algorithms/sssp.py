@@ -39,7 +39,7 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.lanes import run_lanes
 from hpgraph.engine.run import run, run_one
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.runtime.search import Starts
 
 # Supersteps before the first look for a negative cycle; every further stretch is twice as long.
 FIRST_LOOK = 32

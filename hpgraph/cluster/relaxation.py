@@ -28,6 +28,7 @@ from hpgraph.core.device import to_device
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Bitmask, Frontier
+from hpgraph.kernels.runtime.search import Search
 
 # A bucket widens if a round of messages relaxes fewer arcs of a block, and narrows towards its first width if it
 # relaxes PLENTY times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
@@ -105,11 +106,11 @@ class RelaxationRun(BlockRun):
         if not len(sources) or not self.inner.nnz:
             return 0
         with compiling_once(self.job.key, "relax"):
-            rows, _ = self.backend.relax(
+            rows, _ = self.backend.relax(Search(
                 self.code, self.inner, self.own_state, self._begun, tuple(self.world.values()),
-                sources.astype(self.inner.indices.dtype), delta=self.job.delta,
-                ceiling=None if self.bound is None else float(self.bound), limit=_NO_LIMIT,
-            )  # fmt: skip
+                sources.astype(self.inner.indices.dtype), _NO_LIMIT, delta=self.job.delta,
+                ceiling=None if self.bound is None else float(self.bound),
+            ))  # fmt: skip
         return int(rows()[:, 2].sum())
 
     def _news(self) -> np.ndarray:

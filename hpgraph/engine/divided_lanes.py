@@ -24,7 +24,7 @@ from hpgraph.engine.multi_gpu import apart
 from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import arcs_of
 from hpgraph.kernels.backend import lanes_together
-from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.runtime.search import Starts
 from hpgraph.kernels.runtime.techniques import techniques
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hpgraph.core.device import array_module, native, to_device
 from hpgraph.engine.declarations import beginning
 from hpgraph.engine.state import sources_of
 from hpgraph.engine.values import array, as_given, type_of
-from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.runtime.search import Starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph

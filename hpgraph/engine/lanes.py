@@ -28,7 +28,7 @@ from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import Run, arcs_of, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, lanes_together
-from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.runtime.search import Starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -167,16 +167,14 @@ def _together(
     team: Parts | None = None,
 ) -> None:  # fmt: skip
     """One group of a program whose first message wins."""
-    arcs, policy, state, world = run.arcs, run.policy, tuple(values.T for values in rows), tuple(run.world.values())
-    how: dict[str, Any] = {"alpha": policy.alpha, "beta": policy.beta, "forced": policy.forced, "limit": run.limit}
+    own = replace(run, state=tuple(values.T for values in rows), sources=starts)
+    search = own.search(form.code, run.arcs.by_target)
     sharing = lanes_together(device_of(*rows)) if team is not None else None
     if sharing is not None and team is not None and sharing.may_share(form.code, run.beginnings, starts.k):
-        outcome = sharing.traverse_lanes_together(form.code, team, state, run.beginnings, world, starts, **how)
+        outcome = sharing.traverse_lanes_together(search, team)
         form = form._replace(why=f"{form.why}; on {len(team)} devices that share the rows")
     else:
-        outcome = joint.traverse_lanes(
-            form.code, arcs.sending, arcs.by_target, state, run.beginnings, world, starts, **how
-        )
+        outcome = joint.traverse_lanes(search)
     found.unfinished |= outcome.unfinished
     found.traces.append(Trace(outcome.rows, form))
 
@@ -185,10 +183,7 @@ def _relax_together(
     relaxing: JointRelaxation, run: Run, form: Form, values: Any, starts: Starts, group: np.ndarray, found: LanesResult
 ) -> None:
     """One group of a program that improves one property in place."""
-    rows, left = relaxing.relax_lanes(
-        form.code, run.arcs.sending, (values.T,), run.beginnings, tuple(run.world.values()), starts,
-        delta=run.delta, ceiling=run.ceiling, limit=run.limit,
-    )  # fmt: skip
+    rows, left = relaxing.relax_lanes(replace(run, state=(values.T,), sources=starts).search(form.code))
     if left is not None:
         found.unfinished = True
         for place, lane in enumerate(group.tolist()):

@@ -114,18 +114,11 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
 
 
 def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
-    arcs, policy = run.arcs, run.policy
-    return run.backend.traverse(
-        form.code, arcs.sending, arcs.by_target, run.state, run.beginnings, tuple(run.world.values()), run.sources,
-        alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
-    )  # fmt: skip
+    return run.backend.traverse(run.search(form.code, run.arcs.by_target))
 
 
 def _relax(run: Run, form: Form) -> tuple[Callable[[], np.ndarray], Any]:
-    rows, active = run.backend.relax(
-        form.code, run.arcs.sending, run.state, run.beginnings, tuple(run.world.values()), run.sources,
-        delta=run.delta, ceiling=run.ceiling, limit=run.limit,
-    )  # fmt: skip
+    rows, active = run.backend.relax(run.search(form.code))
     return rows, active if len(active) else None
 
 

@@ -223,15 +223,14 @@ def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins; returns a function that fetches the trace rows."""
     from hpgraph.kernels.traversal.cuda import traverse_divided
 
-    policy, arcs = run.policy, cast(Any, run.arcs)
+    arcs, search = cast(Any, run.arcs), run.search(code)
     record: DividedRecord = _in_order_of_shards(
         run,
         lambda parts, state, sources: traverse_divided(
-            code, parts, state, run.beginnings, tuple(run.world.values()), sources,
-            alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit, apart=run.apart,
+            search._replace(state=state, sources=sources), parts, apart=run.apart
         ),
         brings=not run.apart,
-    )  # fmt: skip
+    )
     if run.apart:
         run.pieces = tuple(map(arcs.graph.in_pieces, zip(*record.pieces, strict=True)))
     return record

@@ -21,7 +21,8 @@ from hpgraph.engine.run import run
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels
-from hpgraph.kernels.lanes import Starts, Totals
+from hpgraph.kernels.lanes import Totals
+from hpgraph.kernels.runtime.search import Search, Starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -113,10 +114,10 @@ def survey(
         )
         running: tuple[np.ndarray, Totals] | None = None
         for group in groups(order_of(listed, arcs.sending, most), most, "searches"):
-            totals = joint.survey_lanes(
-                arcs.sending, arcs.by_target, some_of(starts, group, device), alpha=policy.alpha, beta=policy.beta,
-                forced=policy.forced, limit=ENDLESS if max_depth is None else max_depth,
-            )  # fmt: skip
+            totals = joint.survey_lanes(Search(
+                None, arcs.sending, (), (), (), some_of(starts, group, device),
+                ENDLESS if max_depth is None else max_depth, arcs.by_target, policy.alpha, policy.beta, policy.forced,
+            ))  # fmt: skip
             # A GPU goes on with this group while the host collects the last.
             if running is not None:
                 histogram = collect(*running)

@@ -23,9 +23,10 @@ from hpgraph.engine.divided_arcs import DividedArcs
 from hpgraph.engine.divided_pages import DividedPages
 from hpgraph.engine.paged_arcs import PagedArcs
 from hpgraph.engine.values import array, as_given, scalar, type_of
-from hpgraph.formats import Bitmask, Frontier
+from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.program import Beginning, begin
+from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.superstep import pushes_repeat
 
 if TYPE_CHECKING:
@@ -111,6 +112,14 @@ class Run:
     def n(self) -> int:
         """Number of vertices."""
         return len(self.state[0])
+
+    def search(self, code: ProgramCode, by_target: CSR | None = None) -> Search:
+        """The run as a fused loop takes it, by a form of its code; `by_target`: the arcs of a traversal's pulls."""
+        policy = self.policy
+        return Search(
+            code, self.arcs.sending, self.state, self.beginnings, tuple(self.world.values()), self.sources, self.limit,
+            by_target, policy.alpha, policy.beta, policy.forced, self.delta, self.ceiling,
+        )  # fmt: skip
 
     @property
     def device(self) -> Device:

@@ -11,6 +11,7 @@ import hpgraph as hpg
 from hpgraph.algorithms.bfs import Tree
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.engine.declarations import declarations_of
+from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.traversal import cpu
 
 N = 3000
@@ -42,10 +43,11 @@ def test_a_search_goes_on_where_another_stopped(make, depth):
     settled = np.packbits(np.append(begun.level >= 0, np.ones(-N % 64, bool)), bitorder="little").view(np.uint64)
     active = np.flatnonzero(begun.level == depth).astype(np.int32)
     code = declarations_of(Tree).code((np.dtype(np.int32),) * 2)
-    rows = cpu.go_on(
-        code, G.out_csr.with_data(None), G.in_csr.with_data(None), (begun.parent, begun.level), (), active, settled,
-        done=depth, alpha=0.05, beta=1 / 18, forced=-1, limit=2**40,
+    search = Search(
+        code, G.out_csr.with_data(None), (begun.parent, begun.level), (None, None), (), active, 2**40,
+        G.in_csr.with_data(None),
     )  # fmt: skip
+    rows = cpu.go_on(search, settled, depth)
     assert np.array_equal(begun.level, whole.level)
     assert len(rows) == len(whole.trace) - depth and rows[:, 1].sum() == whole.trace.active[depth:].sum()
     reached = np.flatnonzero(whole.level > 0)

@@ -10,32 +10,14 @@ relaxation the values of a vertex are contiguous, in C order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from hpgraph.formats import CSR
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
     from hpgraph.kernels.runtime.program import Beginning, ProgramCode
-
-
-class Starts(NamedTuple):
-    """Initially active pairs of a vertex and a source, distinct.
-
-    Attributes
-    ----------
-    vertices : array of vertex ids
-        On the device of the properties.
-    lanes : int32 array, ascending
-        The source of each.
-    k : int
-        Number of sources, including those without an active vertex.
-    """
-
-    vertices: Any
-    lanes: Any
-    k: int
+    from hpgraph.kernels.runtime.search import Search, Starts
 
 
 class JointOutcome(NamedTuple):
@@ -105,26 +87,10 @@ class JointTraversal(Protocol):
     def work_space(self, n: int, lanes: int, ids: np.dtype) -> int:
         """Bytes of work space for so many sources in a graph of n vertices, without the properties."""
 
-    def traverse_lanes(
-        self,
-        code: ProgramCode,
-        out: CSR,
-        in_: CSR,
-        state: tuple[Any, ...],
-        beginnings: tuple[Beginning | None, ...],
-        world: tuple[Any, ...],
-        starts: Starts,
-        *,
-        alpha: float,
-        beta: float,
-        forced: int,
-        limit: int,
-    ) -> JointOutcome:
-        """As `traverse`, from every source; properties are arrays of shape (n, k) in Fortran order."""
+    def traverse_lanes(self, search: Search) -> JointOutcome:
+        """As `traverse`, from every source."""
 
-    def survey_lanes(
-        self, out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
-    ) -> Totals:
+    def survey_lanes(self, search: Search) -> Totals:
         """Breadth-first search from every source that keeps totals only: the only n x k arrays are bitmaps."""
 
 
@@ -134,21 +100,8 @@ class LanesTogether(Protocol):
     def may_share(self, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
         """Whether rows of such searches can be divided among devices: all messages of a superstep must be equal."""
 
-    def traverse_lanes_together(
-        self,
-        code: ProgramCode,
-        parts: Parts,
-        state: tuple[Any, ...],
-        beginnings: tuple[Beginning | None, ...],
-        world: tuple[Any, ...],
-        starts: Starts,
-        *,
-        alpha: float,
-        beta: float,
-        forced: int,
-        limit: int,
-    ) -> JointOutcome:
-        """As `JointTraversal.traverse_lanes`; each of `parts` has all rows."""
+    def traverse_lanes_together(self, search: Search, parts: Parts) -> JointOutcome:
+        """As `JointTraversal.traverse_lanes`; each of `parts` has all rows, in place of the search's."""
 
 
 class JointRelaxation(Protocol):
@@ -165,20 +118,5 @@ class JointRelaxation(Protocol):
     def work_space(self, n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
         """Bytes of work space for so many sources, without the property, which is of type `dtype`."""
 
-    def relax_lanes(
-        self,
-        code: ProgramCode,
-        out: CSR,
-        state: tuple[Any, ...],
-        beginnings: tuple[Beginning | None, ...],
-        world: tuple[Any, ...],
-        starts: Starts,
-        *,
-        delta: float | None,
-        ceiling: float | None,
-        limit: int,
-    ) -> tuple[Callable[[], np.ndarray], Starts | None]:
-        """As `relax`, from every source. Returns the trace, and the pairs still active at the limit, if any.
-
-        The property is an array of shape (n, k) in Fortran order.
-        """
+    def relax_lanes(self, search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
+        """As `relax`, from every source. Returns the trace, and the pairs still active at the limit, if any."""

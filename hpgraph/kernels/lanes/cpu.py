@@ -8,9 +8,9 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Starts, Totals, apart, joint
+from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Totals, apart, joint
 from hpgraph.kernels.lanes.delivery import Program
-from hpgraph.kernels.lanes.joint_steps import Policy, Scratch, Search
+from hpgraph.kernels.lanes.joint_steps import Policy, Scratch, Words
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
@@ -20,7 +20,8 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.lane_functions import lane_functions_of
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes
+from hpgraph.kernels.runtime.program import ProgramCode, begin_lanes
+from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.empty_rows import empty_rows
@@ -120,12 +121,12 @@ class _Group:
         queues[0, : listed.size] = listed
         degree = self.out.indptr[listed + 1] - self.out.indptr[listed]
         board, progress = blank_board(workers), np.zeros(joint.PROGRESS, np.int64)
-        words = fronts[0, listed]
-        carried = int((degree * np.bitwise_count(words)).sum())
+        bits = fronts[0, listed]
+        carried = int((degree * np.bitwise_count(bits)).sum())
         progress[[ACTIVE, joint.LISTED, joint.PAIRS, joint.ARCS, joint.LANE_ARCS, joint.OPEN]] = (
             listed.size, listed.size, vertices.size, degree.sum(), carried, n,
         )  # fmt: skip
-        progress[joint.LIVE] = np.bitwise_or.reduce(words).astype(np.int64)
+        progress[joint.LIVE] = np.bitwise_or.reduce(bits).astype(np.int64)
         program = None
         if code is not None:
             functions = lane_functions_of(code)
@@ -137,7 +138,7 @@ class _Group:
             np.empty((workers, BUFFER), queues.dtype), np.empty((workers, BUFFER), np.uint64),
             np.empty((workers, 2, SIDE), np.uint64), counts,
         )  # fmt: skip
-        search = Search(seen, fronts, queues)
+        words = Words(seen, fronts, queues)
         flat = tuple(values.reshape(-1) for values in self.state)
         clock, trace = Clock(), np.empty((ROWS, 5), np.int64)
         prices, kind = _prices(self.out), self._kind
@@ -150,7 +151,7 @@ class _Group:
             # Switch to separate searches when the joint frontier has cost more than two of these would have.
             policy = policy._replace(price=least, patience=2 * n * least + PARTING)
             joint.run_supersteps(
-                program, flat, self.world, self._csr(self.out), self._csr(self.in_), search,
+                program, flat, self.world, self._csr(self.out), self._csr(self.in_), words,
                 joint.Shared(board, progress, trace, self.totals, self.inverse), scratch, policy,
             )  # fmt: skip
             rows = clock.convert(trace[: progress[joint.ROW]].copy())
@@ -169,7 +170,7 @@ class _Group:
             apart.by_lane(seen, n, settled)
             apart.by_lane(fronts[progress[joint.TURN]], n, active)
             active[:, -1:] &= ~past(n)
-            del search, seen, fronts, queues
+            del words, seen, fronts, queues
             self._by_themselves(workers, policy, settled, active, 0, self.k, int(progress[STEP]))
 
     def _by_themselves(
@@ -276,45 +277,27 @@ def _groups(starts: Starts) -> list[tuple[int, np.ndarray, np.ndarray, int]]:
     return groups
 
 
-def traverse_lanes(
-    code: ProgramCode,
-    out: CSR,
-    in_: CSR,
-    state: tuple[np.ndarray, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    starts: Starts,
-    *,
-    alpha: float,
-    beta: float,
-    forced: int,
-    limit: int,
-) -> JointOutcome:
-    """Run a program whose first message wins from many sources.
-
-    ``state`` (tuple of arrays of shape (n, k) in Fortran order): the properties; changed in place.
-    """
-    begin_lanes(state, beginnings, starts.vertices, starts.lanes)
+def traverse_lanes(search: Search) -> JointOutcome:
+    """Run a program whose first message wins from many sources."""
+    begin_lanes(search.state, search.beginnings, search.sources.vertices, search.sources.lanes)
     tables: list[tuple[int, np.ndarray]] = []
     unfinished = False
-    for first, vertices, lanes, k in _groups(starts):
-        rows = tuple(plain(values.T[first : first + k]) for values in state)
-        group = _Group(code, out, in_, rows, world, vertices, lanes, k)
-        group.run(alpha=alpha, beta=beta, forced=forced, limit=limit)
+    for first, vertices, lanes, k in _groups(search.sources):
+        rows = tuple(plain(values.T[first : first + k]) for values in search.state)
+        group = _Group(search.code, search.out, search.in_, rows, search.world, vertices, lanes, k)
+        group.run(alpha=search.alpha, beta=search.beta, forced=search.forced, limit=search.limit)
         tables.extend(group.tables)
         unfinished |= group.unfinished
     return JointOutcome(lambda: _summed(tables), unfinished)
 
 
-def survey_lanes(
-    out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
-) -> Totals:
+def survey_lanes(search: Search) -> Totals:
     """Breadth-first search from many sources that keeps totals."""
     tables: list[tuple[int, np.ndarray]] = []
     totals, inverse = [], []
-    for _, vertices, lanes, k in _groups(starts):
-        group = _Group(None, out, in_, (), (), vertices, lanes, k)
-        group.run(alpha=alpha, beta=beta, forced=forced, limit=limit)
+    for _, vertices, lanes, k in _groups(search.sources):
+        group = _Group(None, search.out, search.in_, (), (), vertices, lanes, k)
+        group.run(alpha=search.alpha, beta=search.beta, forced=search.forced, limit=search.limit)
         tables.extend(group.tables)
         totals.append(group.totals)
         inverse.append(group.inverse)

@@ -10,7 +10,6 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.lanes import cpu_relax_loop as relaxing
 from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, Values, Waiting
 from hpgraph.kernels.lanes.cpu_relax_apart import relax_apart, rooms
@@ -26,7 +25,8 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.runtime.program import ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.spmv.cpu import plain
 
 # Sources of a joint run: a bit each of one word.
@@ -46,23 +46,11 @@ PIECE = 1024
 ENDLESS = int(np.iinfo(np.int64).max)
 
 
-def relax_lanes(
-    code: ProgramCode,
-    out: CSR,
-    state: tuple[np.ndarray, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    starts: Starts,
-    *,
-    delta: float | None,
-    ceiling: float | None,
-    limit: int,
-) -> tuple[Callable[[], np.ndarray], Starts | None]:
-    """Run a program that lowers one property in place by an idempotent monoid, from every source.
-
-    ``state`` (tuple of one array of shape (n, k), Fortran order): the property; changed in place.
-    """
-    begin_lanes(state, beginnings, starts.vertices, starts.lanes)
+def relax_lanes(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
+    """Run a program that lowers one property in place by an idempotent monoid, from every source."""
+    code, out, state, starts, limit = search.code, search.out, search.state, search.sources, search.limit
+    delta, ceiling = search.delta, search.ceiling
+    begin_lanes(state, search.beginnings, starts.vertices, starts.lanes)
     rows, left = [np.empty((0, 4), np.int64)], []
     for first in range(0, starts.k, MAX_RELAXED):
         lanes = range(first, min(first + MAX_RELAXED, starts.k))
@@ -77,9 +65,7 @@ def relax_lanes(
         for lane, active in zip(lanes, sources, strict=True):
             if len(active):
                 own = (plain(state[0].T[lane]),)
-                fetch, active = single.relax(
-                    code, out, own, (None,), world, active, delta=delta, ceiling=ceiling, limit=limit
-                )  # fmt: skip
+                fetch, active = single.relax(search._replace(state=own, beginnings=(None,), sources=active))
                 rows.append(fetch())
             left.append(active)
     joined = np.concatenate(rows)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Starts, Totals
+from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Totals
 from hpgraph.kernels.lanes.cuda_bands import Bands, bands
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
@@ -35,6 +35,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.semiring.c_types import c_type
@@ -173,10 +174,12 @@ class Work:
         )  # fmt: skip
         self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
 
-    def policy(self, alpha: float, beta: float, forced: int, limit: int, waits: bool) -> np.ndarray:
+    def policy(self, search: Search, waits: bool) -> np.ndarray:
         """The struct ``LanesPolicy``."""
         pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
-        return _policy(*self._graph, alpha, beta, forced, limit, self._few, pushed, waits)
+        return _policy(
+            *self._graph, search.alpha, search.beta, search.forced, search.limit, self._few, pushed, waits
+        )
 
     @property
     def push_seconds(self) -> float:
@@ -210,30 +213,14 @@ def _fill(values: Any, fill: Any) -> None:
     values[wide // values.itemsize :].fill(fill)
 
 
-def traverse_lanes(
-    code: ProgramCode,
-    out: CSR,
-    in_: CSR,
-    state: tuple[Any, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    starts: Starts,
-    *,
-    alpha: float,
-    beta: float,
-    forced: int,
-    limit: int,
-) -> JointOutcome:
+def traverse_lanes(search: Search) -> JointOutcome:
     """Run a program whose first message wins, from many starts; see `hpgraph.kernels.lanes`."""
     launches = [
-        _traverse(
-            code, out, in_, tuple(values[:, lanes] for values in state), beginnings, world, some,
-            alpha=alpha, beta=beta, forced=forced, limit=limit,
-        )
-        for lanes, some in _launches(starts)
-    ]  # fmt: skip
+        _traverse(search._replace(state=tuple(values[:, lanes] for values in search.state), sources=some))
+        for lanes, some in _launches(search.sources)
+    ]
     # No search has more supersteps than vertices; only a lower limit requires the count, which waits.
-    unfinished = limit < out.shape[0] and any(work.record.counts()[1] > 0 for work in launches)
+    unfinished = search.limit < search.out.shape[0] and any(work.record.counts()[1] > 0 for work in launches)
     return JointOutcome(_rows_of(launches), unfinished)
 
 
@@ -269,15 +256,14 @@ def _rows_of(launches: list[Work]) -> Callable[[], np.ndarray]:
     return rows
 
 
-def _traverse(
-    code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...], starts: Starts, *, alpha: float, beta: float, forced: int, limit: int,
-) -> Work:  # fmt: skip
+def _traverse(search: Search) -> Work:
     """One launch."""
     import cupy
 
+    code, out, in_, world, starts = search.code, search.out, search.in_, search.world, search.sources
+    beginnings = search.beginnings
     waits, flat, samples = may_wait(code, beginnings), [], []
-    for values, beginning in zip(state, beginnings, strict=True):
+    for values, beginning in zip(search.state, beginnings, strict=True):
         if not values.flags.f_contiguous:
             raise ValueError("properties of many lanes must be in Fortran order: lane after lane")
         flat.append(values.T.reshape(-1))
@@ -295,7 +281,7 @@ def _traverse(
         (
             program.struct(tuple(flat), world, beginnings), program.struct(tuple(samples or flat), world, beginnings),
             np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-            work.policy(alpha, beta, forced, limit, waits), work.space,
+            work.policy(search, waits), work.space,
         ),
     )  # fmt: skip
     for values, sample in zip(flat, samples, strict=False):
@@ -339,12 +325,11 @@ def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads:
     return partial(module.function(name), (multiprocessors(),), (threads,))
 
 
-def survey_lanes(
-    out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
-) -> Totals:
+def survey_lanes(search: Search) -> Totals:
     """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.lanes`."""
     import cupy
 
+    out, in_, starts = search.out, search.in_, search.sources
     n, ids = out.shape[0], out.indices.dtype
     sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
@@ -355,7 +340,7 @@ def survey_lanes(
         _survey_kernel(ids, work.words, chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
             (
                 np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-                work.policy(alpha, beta, forced, limit, False), work.space,
+                work.policy(search, False), work.space,
                 SURVEY(
                     work.beyond, work.beyond + 8 * MAX_LANES, reached[lanes], total[lanes], farthest[lanes],
                     inverse[lanes],

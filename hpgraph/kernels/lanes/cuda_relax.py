@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.lanes.values import value_functions
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -27,7 +25,8 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 )
 from hpgraph.kernels.runtime.cuda.program import device_functions
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.runtime.program import ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.c_types import c_type
@@ -133,30 +132,18 @@ def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
     return n * (min(lanes, MAX_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
 
 
-def relax_lanes(
-    code: ProgramCode,
-    out: CSR,
-    state: tuple[Any, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    starts: Starts,
-    *,
-    delta: float | None,
-    ceiling: float | None,
-    limit: int,
-) -> tuple[Callable[[], np.ndarray], Starts | None]:
+def relax_lanes(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
     """Run a program that lowers one property in place, from every source; see `hpgraph.kernels.lanes.cpu_relax`."""
     import cupy
 
-    rows, records, left = state[0].T, [], []
+    starts = search.sources
+    rows, records, left = search.state[0].T, [], []
     lanes = starts.lanes.get()
     for first in range(0, starts.k, MAX_RELAXED):
         k = min(MAX_RELAXED, starts.k - first)
         begin, end = np.searchsorted(lanes, (first, first + k)).tolist()
         here = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), k)
-        record, active = _relax(
-            code, out, rows[first : first + k], beginnings, here, lanes[begin:end] - first, (delta, ceiling, limit)
-        )
+        record, active = _relax(search._replace(sources=here), rows[first : first + k], lanes[begin:end] - first)
         records.append(record)
         if active is not None and len(active.lanes):
             left.append((active.vertices, active.lanes + np.int32(first)))
@@ -170,19 +157,12 @@ def relax_lanes(
     return fetch, Starts(vertices, of_lane, starts.k)
 
 
-def _relax(
-    code: ProgramCode,
-    out: CSR,
-    rows: Any,
-    beginnings: tuple[Beginning | None, ...],
-    starts: Starts,
-    of_start: np.ndarray,
-    bounds: tuple[float | None, float | None, int],
-) -> tuple[Record, Starts | None]:
+def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Starts | None]:
     """Up to 32 sources, into rows of shape (k, n)."""
     import cupy
 
-    delta, ceiling, limit = bounds
+    code, out, beginnings, starts = search.code, search.out, search.beginnings, search.sources
+    delta, ceiling, limit = search.delta, search.ceiling, search.limit
     n, k, ids, dtype = out.shape[0], starts.k, out.indices.dtype, rows.dtype
     values = cupy.empty((n, k), dtype)
     if beginnings[0] is None:

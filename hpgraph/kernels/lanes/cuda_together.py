@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory
-from hpgraph.kernels.lanes import JointOutcome, Starts
+from hpgraph.kernels.lanes import JointOutcome
 from hpgraph.kernels.lanes.cuda import (
     HISTORIES,
     MAX_LANES,
@@ -29,6 +29,7 @@ from hpgraph.kernels.runtime.cuda.persistent import arcs_struct, kernel, weight_
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+from hpgraph.kernels.runtime.search import Search, Starts
 
 # As in lane_pull.cuh.
 _GRAIN = 64
@@ -44,25 +45,13 @@ def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes
     return 1 < lanes <= MAX_LANES and may_wait(code, beginnings)
 
 
-def traverse_lanes_together(
-    code: ProgramCode,
-    parts: Parts,
-    state: tuple[Any, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    starts: Starts,
-    *,
-    alpha: float,
-    beta: float,
-    forced: int,
-    limit: int,
-) -> JointOutcome:
-    """As `traverse_lanes`, on several GPUs.
-
-    ``state`` (tuple of CuPy arrays of shape (n, k) in Fortran order): on the first part's device; overwritten.
-    """
+def traverse_lanes_together(search: Search, parts: Parts) -> JointOutcome:
+    """As `traverse_lanes`, on several GPUs; the properties lie on the first part's device, and are overwritten."""
     import cupy
 
+    code, state, beginnings, world, starts = (
+        search.code, search.state, search.beginnings, search.world, search.sources,
+    )  # fmt: skip
     some = parts.all[0].rows.out
     n, ids = parts.n, some.indices.dtype
     program = cuda_program(code, weight_dtype(some))
@@ -101,7 +90,7 @@ def traverse_lanes_together(
         share = ROW_SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN, pushed)
         return Launch(launch, (
             program.struct(mine, world, beginnings), program.struct(samples, world, beginnings), np.int64(n),
-            arcs_struct(rows.out), arcs_struct(rows.in_), work.starts, work.policy(alpha, beta, forced, limit, True),
+            arcs_struct(rows.out), arcs_struct(rows.in_), work.starts, work.policy(search, True),
             work.space, share, FRONTS(*fronts[0], *fronts[1]),
         ))  # fmt: skip
 
@@ -109,7 +98,7 @@ def traverse_lanes_together(
     work, (_, samples, _) = works[0], kept[0]
     for values, sample in zip(flat, samples, strict=True):
         write_history(values, sample, n, starts.k, work)
-    unfinished = limit < n and work.record.counts()[1] > 0
+    unfinished = search.limit < n and work.record.counts()[1] > 0
 
     def rows() -> np.ndarray:
         record.wait()

@@ -27,7 +27,7 @@ LIVING = OTHER
 AT_ONCE = 4
 
 
-class Search(NamedTuple):
+class Words(NamedTuple):
     """Words of the vertices, and queues; `fronts` and `queues` are double buffers."""
 
     seen: Any

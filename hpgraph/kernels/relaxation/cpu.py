@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
 from hpgraph.kernels.relaxation import delta_stepping as relaxing
 from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, blocks_of, room
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin, bucket_bounds
+from hpgraph.kernels.runtime.program import begin, bucket_bounds
+from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.spmv.cpu import plain
 
 
-def relax(
-    code: ProgramCode,
-    out: CSR,
-    state: tuple[np.ndarray, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    sources: np.ndarray,
-    *,
-    delta: float | None,
-    ceiling: float | None,
-    limit: int,
-) -> tuple[Callable[[], np.ndarray], np.ndarray]:
-    """Run a program that lowers one property in place by an idempotent monoid.
-
-    ``state``: the property; changed in place.
-    """
-    program = functions_of(code)
+def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
+    """See `hpgraph.kernels.relaxation.Relaxation`."""
+    out, state, sources, delta, limit = search.out, search.state, search.sources, search.delta, search.limit
+    program = functions_of(search.code)
     n = out.shape[0]
-    begin(state, beginnings, sources)
+    begin(state, search.beginnings, sources)
     with team() as workers:
         waiting = np.zeros(n, np.uint8)
         waiting[sources] = 1
@@ -47,7 +33,7 @@ def relax(
         vertices[: sources.size], link[:used], buckets[0, 0] = sources, np.arange(-1, used - 1), sources.size
         board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used
-        width, _, last = bucket_bounds(state[0].dtype, delta, ceiling, 0)
+        width, _, last = bucket_bounds(state[0].dtype, delta, search.ceiling, 0)
         # A width too small to divide by gives each value its own bucket.
         density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
         scale = np.array([state[0][sources].min() if sources.size else 0, density, density], np.float64)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, Bitmask
+from hpgraph.formats import Bitmask
 from hpgraph.kernels.runtime.cuda.persistent import (
     BATCH,
     BATCH_OF_MANY_ARCS,
@@ -30,7 +30,8 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, on_host, takeover
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, bucket_bounds
+from hpgraph.kernels.runtime.program import Beginning, bucket_bounds
+from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 
 PRIORITY = Layout(
@@ -74,22 +75,12 @@ def priority_struct(
     )
 
 
-def relax(
-    code: ProgramCode,
-    out: CSR,
-    state: tuple[Any, ...],
-    beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...],
-    sources: Any,
-    *,
-    delta: float | None,
-    ceiling: float | None,
-    limit: int,
-) -> tuple[Callable[[], np.ndarray], Any]:
+def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`."""
     import cupy
 
-    program = cuda_program(code, weight_dtype(out))
+    out, state, sources, limit = search.out, search.state, search.sources, search.limit
+    program = cuda_program(search.code, weight_dtype(out))
     n, ids = out.shape[0], out.indices.dtype
     dtype = state[0].dtype
     pieces, row = heavy_pieces(out) * 2 * ids.itemsize, (n + 63) // 64
@@ -97,7 +88,7 @@ def relax(
     vertices = n * ids.itemsize
     space = Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
     record = Record(n)
-    bounds = priority_struct(state[0], beginnings[0], sources, delta, ceiling)
+    bounds = priority_struct(state[0], search.beginnings[0], sources, search.delta, search.ceiling)
     masks = [bits.data.ptr + 8 * row * i for i in range(3)]
     device = cupy.cuda.runtime.getDevice()
     turn = takeover(out)
@@ -110,8 +101,9 @@ def relax(
         (priority, layout),
     )(
         (
-            program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), sources_struct(sources),
-            bounds, np.int64(limit), LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
+            program.struct(state, search.world, search.beginnings), np.int64(n), arcs_struct(out),
+            sources_struct(sources), bounds, np.int64(limit),
+            LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
             layout(space.header, *masks, *space.addresses, *record.fields),
         ),
     )  # fmt: skip
@@ -129,11 +121,9 @@ def relax(
     # Imported on demand.
     from hpgraph.kernels.relaxation import cpu
 
-    rows, active = on_host(
-        state,
-        lambda copies: cpu.relax(
-            code, turn.copy("out", out), copies, (None,) * len(copies), world, active.get(),
-            delta=delta, ceiling=ceiling, limit=limit if endless else limit - done,
-        ),
+    here = search._replace(
+        out=turn.copy("out", out), beginnings=(None,) * len(state), sources=active.get(),
+        limit=limit if endless else limit - done,
     )  # fmt: skip
+    rows, active = on_host(state, lambda copies: cpu.relax(here._replace(state=copies)))
     return Continued(record, rows()), cupy.asarray(active)

@@ -9,36 +9,20 @@ HPDC'19; Enterprise, H. Liu, H. H. Huang, SC'15).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from hpgraph.formats import CSR
-    from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+    from hpgraph.kernels.runtime.search import Search
 
 
 class Traversal(Protocol):
     """Interface of a backend."""
 
-    def traverse(
-        self,
-        code: ProgramCode,
-        out: CSR,
-        in_: CSR,
-        state: tuple[Any, ...],
-        beginnings: tuple[Beginning | None, ...],
-        world: tuple[Any, ...],
-        sources: Any,
-        *,
-        alpha: float,
-        beta: float,
-        forced: int,
-        limit: int,
-    ) -> Callable[[], np.ndarray]:
+    def traverse(self, search: Search) -> Callable[[], np.ndarray]:
         """Run a program whose first message wins.
 
-        ``state`` (tuple of arrays of length n): the properties; changed in place; ``forced``: 0 pushes always, 1 pulls
-        always, -1 chooses. Returns a callable that gives the trace rows, an int64 array of shape (supersteps, 4):
-        direction, active vertices, arcs examined, nanoseconds.
+        Returns a callable that gives the trace rows, an int64 array of shape (supersteps, 4): direction, active
+        vertices, arcs examined, nanoseconds.
         """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,8 @@ from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, long
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin
+from hpgraph.kernels.runtime.program import begin
+from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import past, settled_words
@@ -23,45 +23,33 @@ from hpgraph.kernels.traversal.direction_optimizing import ARCS, OPEN, PROGRESS,
 from hpgraph.kernels.traversal.thin import THIN_PER_ROW, unfolded
 
 
-def traverse(
-    code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...], sources: np.ndarray, *, alpha: float, beta: float, forced: int, limit: int,
-) -> Callable[[], np.ndarray]:  # fmt: skip
+def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`."""
-    begin(state, beginnings, sources)
+    code, sources = search.code, search.sources
+    begin(search.state, search.beginnings, sources)
     with team() as workers:
-        sourceless, receivers = _without_in_arcs(in_)
-        settled = sourceless.copy() if code.cond is None else sourceless | settled_words(code, state, out.shape[0])
+        settled, receivers = _without_in_arcs(search.in_)
+        closed = None if code.cond is None else settled_words(code, search.state, search.out.shape[0])
+        settled = settled.copy() if closed is None else settled | closed
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
-        return _run(
-            code, out, in_, state, world, sources, settled, receivers, 0, workers,
-            alpha=alpha, beta=beta, forced=forced, limit=limit,
-        )  # fmt: skip
+        return _run(search, settled, receivers, 0, workers)
 
 
-def go_on(
-    code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], world: tuple[Any, ...], active: np.ndarray,
-    settled: np.ndarray, *, done: int, alpha: float, beta: float, forced: int, limit: int,
-) -> np.ndarray:  # fmt: skip
-    """Continue a search that began on another device.
+def go_on(search: Search, settled: np.ndarray, done: int) -> np.ndarray:
+    """Continue a search that began on another device, or with others, from its now active vertices.
 
     ``settled``: bitmap of the vertices that receive no more messages; bits past the last vertex are set. Returns int64
     array of shape (supersteps, 4): the trace rows as from `traverse`, from superstep `done` + 1 on.
     """
     waiting = 64 * settled.size - bits_count(settled)
     with team() as workers:
-        rows = _run(
-            code, out, in_, state, world, active, settled, waiting, done, workers,
-            alpha=alpha, beta=beta, forced=forced, limit=limit,
-        )  # fmt: skip
+        rows = _run(search, settled, waiting, done, workers)
     return rows()
 
 
-def _run(
-    code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], world: tuple[Any, ...], active: np.ndarray,
-    settled: np.ndarray, waiting: int, done: int, workers: int, *, alpha: float, beta: float, forced: int, limit: int,
-) -> Callable[[], np.ndarray]:  # fmt: skip
-    """Run supersteps from the vertices `active`, with `waiting` others unsettled; return a callable for the trace."""
+def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: int) -> Callable[[], np.ndarray]:
+    """Run supersteps from the active vertices, with `waiting` others unsettled; return a callable for the trace."""
+    code, out, in_, active, limit = search.code, search.out, search.in_, search.sources, search.limit
     program, n = functions_of(code), out.shape[0]
     queue = np.empty(n, out.indices.dtype)
     queue[: active.size] = active
@@ -76,10 +64,10 @@ def _run(
     clock, trace, thin = Clock(), np.empty((ROWS, 4), np.int64), np.empty(ROWS * THIN_PER_ROW, np.uint32)
     while True:
         run_supersteps(
-            program.gather, program.update, program.edge_cond, state, world,
+            program.gather, program.update, program.edge_cond, search.state, search.world,
             plain(out.indptr), plain(out.indices), plain(out.data), plain(in_.indptr), plain(in_.indices),
-            plain(in_.data), queue, settled, *fronts, board, buffers, messages, progress, trace, thin, float(alpha),
-            float(beta), forced, limit, dead_end,
+            plain(in_.data), queue, settled, *fronts, board, buffers, messages, progress, trace, thin,
+            float(search.alpha), float(search.beta), search.forced, limit, dead_end,
         )  # fmt: skip
         if progress[ACTIVE] and progress[STEP] < limit and progress[ROW] == len(trace):
             trace = longer(trace)

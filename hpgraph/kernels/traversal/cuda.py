@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
@@ -29,7 +28,7 @@ from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
 from hpgraph.kernels.runtime.direction import PULL
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
@@ -52,13 +51,11 @@ def policy_struct(
     return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
 
 
-def traverse(
-    code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...], sources: Any, *, alpha: float, beta: float, forced: int, limit: int,
-) -> Callable[[], np.ndarray]:  # fmt: skip
+def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`; the trace stays on the device until its rows are asked for."""
     import cupy
 
+    code, out, in_, forced = search.code, search.out, search.in_, search.forced
     program = cuda_program(code, weight_dtype(out))
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
     # A push lists pieces of rows of `out`, a pull those of `in_`.
@@ -74,9 +71,11 @@ def traverse(
         layouts=(POLICY, layout),
     )(
         (
-            program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_),
-            sources_struct(sources),
-            policy_struct(n, arcs, alpha, beta, forced, limit, techniques.local_block, turn.limits(waits)),
+            program.struct(search.state, search.world, search.beginnings), np.int64(n), arcs_struct(out),
+            arcs_struct(in_), sources_struct(search.sources),
+            policy_struct(
+                n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
+            ),
             layout(empty_rows(in_).words, *space.addresses), TRACE.of()(*record.fields), np.uint64(space.header),
         ),
     )  # fmt: skip
@@ -89,43 +88,34 @@ def traverse(
     address, _ = record.passed()
     queue = space.array(address, queued, ids)
     settled = space.array(space.addresses[0], words, np.uint8)
-    rows = _on_host(turn, code, out, in_, state, world, queue, settled, done, alpha, beta, forced, limit)
-    return Continued(record, rows)
+    return Continued(record, _on_host(turn, search._replace(sources=queue), settled, done))
 
 
-def _on_host(
-    turn: Takeover, code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], world: tuple[Any, ...],
-    queue: np.ndarray, settled: np.ndarray, done: int, alpha: float, beta: float, forced: int, limit: int,
-) -> np.ndarray:  # fmt: skip
+def _on_host(turn: Takeover, search: Search, settled: np.ndarray, done: int) -> np.ndarray:
     """Run the supersteps after the first `done` on the host."""
     # Imported on demand.
     from hpgraph.kernels.traversal import cpu
 
+    out, in_ = search.out, search.in_
     bits = np.full((out.shape[0] + 63) // 64 * 8, 0xFF, np.uint8)
     bits[: len(settled)] = settled
     sends = turn.copy("out", out)
     gathers = sends if in_ is out else turn.copy("in", in_)
+    here = search._replace(out=sends, in_=gathers)
     return on_host(
-        state,
-        lambda copies: cpu.go_on(
-            code, sends, gathers, copies, world, queue, bits.view(np.uint64), done=done, alpha=alpha, beta=beta,
-            forced=forced, limit=limit,
-        ),
-    )  # fmt: skip
+        search.state, lambda copies: cpu.go_on(here._replace(state=copies), bits.view(np.uint64), done)
+    )
 
 
-def traverse_divided(
-    code: ProgramCode, parts: Parts, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...],
-    world: tuple[Any, ...], sources: Any, *, alpha: float, beta: float, forced: int, limit: int, apart: bool = False,
-) -> DividedRecord:  # fmt: skip
-    """`traverse` on several GPUs: one kernel on each.
-
-    ``state`` (tuple of CuPy arrays of length n): the properties, on the first part's device; changed in place.
-    """
+def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> DividedRecord:
+    """`traverse` on several GPUs: one kernel on each; the properties lie on the first part's device."""
+    code, beginnings = search.code, search.beginnings
     some = parts.all[0].rows.out
     program, ids, pattern = cuda_program(code, weight_dtype(some)), some.indices.dtype, some.data is None
     own, exchange, chosen = SPACE.of(Index=ids), EXCHANGE.of(Index=ids, Message=code.message), techniques_type()
-    policy = policy_struct(parts.n, parts.arcs, alpha, beta, forced, limit, False, parts.limits)
+    policy = policy_struct(
+        parts.n, parts.arcs, search.alpha, search.beta, search.forced, search.limit, False, parts.limits
+    )
 
     def found(part: Part) -> tuple[Any, np.ndarray, np.ndarray]:
         space, shared = parts.once(
@@ -141,12 +131,12 @@ def traverse_divided(
         rows = part.rows
         launch, space, shared = parts.once(("traversal", part.number, program, chosen), lambda: found(part))
         arguments = (
-            program.struct(state, world, beginnings), np.int64(parts.n), rows.sending, rows.gathering,
-            sources_struct(part.sources(sources)), policy, space, trace, shared,
+            program.struct(state, search.world, beginnings), np.int64(parts.n), rows.sending, rows.gathering,
+            sources_struct(part.sources(search.sources)), policy, space, trace, shared,
         )  # fmt: skip
         return Launch(launch, arguments)
 
-    return parts.run(prepare, state, beginnings, apart=apart)
+    return parts.run(prepare, search.state, beginnings, apart=apart)
 
 
 def _divided_space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> tuple[list[int], list[int]]:
