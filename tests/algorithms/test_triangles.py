@@ -354,7 +354,8 @@ def test_cuda_source_compiles(arch, index):
         for name in cuda.kernel_names(index, by_degree, tally, lanes)
     ]
     names += cuda.kernel_names(index, True, False, 32, filtered=False)
-    compiles(cuda.SOURCE, names=tuple(dict.fromkeys(names)), arch=arch)
+    ids = np.dtype({"int": "int32", "long long": "int64"}[index])
+    compiles(cuda.SOURCE, names=tuple(dict.fromkeys(names)), arch=arch, checks=cuda.checks(ids))
     compiles(degree_order.SOURCE, names=degree_order.kernel_names(index), arch=arch)
 
 

@@ -8,7 +8,14 @@ from cuda_build import GENERATIONS, compiles, kernels, local_memory
 
 from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
-from hpgraph.kernels.structure import cuda_greedy, cuda_peeling, cuda_spanning_forest, cuda_support, cuda_truss
+from hpgraph.kernels.structure import (
+    cuda_greedy,
+    cuda_peeling,
+    cuda_spanning_forest,
+    cuda_support,
+    cuda_triangles,
+    cuda_truss,
+)
 from hpgraph.semiring import c_types
 
 pytest.importorskip("cuda.core")
@@ -47,9 +54,9 @@ def test_greedy_choices(index: str, arch: str) -> None:
 
 @pytest.mark.parametrize(
     ("index", "above", "lanes", "arch"),
-    [("int", cuda_support.BY_RANK, 8, OLDEST), ("int", cuda_support.BY_RANK, 32, NEWEST),
-     ("long long", cuda_support.BY_ID, 16, NEWEST), ("long long", cuda_support.BY_ID, 8, OLDEST),
-     ("int", cuda_support.LISTED, 32, OLDEST), ("int", cuda_support.LISTED, 16, NEWEST)],
+    [("int", cuda_triangles.BY_RANK, 8, OLDEST), ("int", cuda_triangles.BY_RANK, 32, NEWEST),
+     ("long long", cuda_triangles.BY_ID, 16, NEWEST), ("long long", cuda_triangles.BY_ID, 8, OLDEST),
+     ("int", cuda_triangles.LISTED, 32, OLDEST), ("int", cuda_triangles.LISTED, 16, NEWEST)],
 )  # fmt: skip
 def test_triangles_of_edges(index: str, above: int, lanes: int, arch: str) -> None:
     names = cuda_support.kernel_names(index, above, lanes)

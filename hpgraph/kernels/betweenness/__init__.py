@@ -33,16 +33,10 @@ LIMIT, STEP = 2.0**256, 2.0**512
 class Sums(NamedTuple):
     """The sums that sources add to, on the device of the graph.
 
-    Attributes
-    ----------
-    vertices : float64 array of length n
-        The dependencies on each vertex, except of a source on itself.
-    arcs : float64 array of length nnz or 0
-        The dependencies on each arc, if wanted.
-    reached : int64 array of length n or 0
-        How many other vertices among the sources reach each vertex, if wanted.
-    reach : int64 array of length k or 0
-        How many vertices each source reaches, itself included, if wanted.
+    ``vertices`` (float64 array of length n): the dependencies on each vertex, except of a source on itself; ``arcs``
+    (float64 array of length nnz or 0): the dependencies on each arc, if wanted; ``reached`` (int64 array of length n or
+    0): how many other vertices among the sources reach each vertex, if wanted; ``reach`` (int64 array of length k or
+    0): how many vertices each source reaches, itself included, if wanted.
     """
 
     vertices: Any

@@ -28,21 +28,12 @@ COUNTERS = 96
 class Lanes(NamedTuple):
     """The state of all lanes.
 
-    Attributes
-    ----------
-    numbers : float64 array of length n * stride
-        σ, a row of lanes a vertex; in the backward pass (1 + δ) / σ replaces it. 0 in lanes that have not reached it.
-    exponents : int32 array of length n * stride
-        See `hpgraph.kernels.betweenness`.
-    seen, first, second : uint64 arrays of length n
-        Bitmasks of lanes: those that have reached the vertex; those with it on the level before, and on the current
-        one.
-    listed : array of vertex ids
-        The vertices of each level, in order of levels.
-    masks : uint64 array
-        The lanes of each.
-    stride, every : int
-        Lanes, rounded up to whole lines; bitmask of the lanes in use.
+    ``numbers`` (float64 array of length n * stride): σ, a row of lanes a vertex; in the backward pass (1 + δ) / σ
+    replaces it. 0 in lanes that have not reached it; ``exponents`` (int32 array of length n * stride): see
+    `hpgraph.kernels.betweenness`; ``seen, first, second`` (uint64 arrays of length n): bitmasks of lanes: those that
+    have reached the vertex; those with it on the level before, and on the current one; ``listed`` (array of vertex
+    ids): the vertices of each level, in order of levels; ``masks`` (uint64 array): the lanes of each; ``stride, every``
+    (int): lanes, rounded up to whole lines; bitmask of the lanes in use.
     """
 
     numbers: Any

@@ -16,17 +16,10 @@ _EXACT = 2**52
 class Level(NamedTuple):
     """A graph, or one whose vertices are the communities of another.
 
-    Attributes
-    ----------
-    arcs : CSR
-        Every edge from both of its ends; int64 weights, or None if all are 1. Loops are skipped, and graphs of
-        communities have none: their weight is part of the strengths.
-    sent, received : int64 array of shape (n,)
-        Weight of the arcs that leave each vertex and that reach it, the same array if the graph is undirected.
-    total : int
-        Their sum.
-    unit : float
-        The original weight of 1 unit.
+    ``arcs`` (CSR): every edge from both of its ends; int64 weights, or None if all are 1. Loops are skipped, and graphs
+    of communities have none: their weight is part of the strengths; ``sent, received`` (int64 array of shape (n,)):
+    weight of the arcs that leave each vertex and that reach it, the same array if the graph is undirected; ``total``
+    (int): their sum; ``unit`` (float): the original weight of 1 unit.
     """
 
     arcs: CSR

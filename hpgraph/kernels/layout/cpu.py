@@ -23,13 +23,8 @@ CHUNK = 64
 class Tree(NamedTuple):
     """A binary tree over ordered points; inner node i has two children, each an inner node, or ~leaf.
 
-    Attributes
-    ----------
-    left, right : int64 arrays of shape (n - 1,)
-    first, last : int64 arrays of shape (n - 1,)
-        The points of each node.
-    side : float64 array of shape (n - 1,)
-        Side of the cell that holds them.
+    ``left, right`` (int64 arrays of shape (n - 1,)); ``first, last`` (int64 arrays of shape (n - 1,)): the points of
+    each node; ``side`` (float64 array of shape (n - 1,)): side of the cell that holds them.
     """
 
     left: Any

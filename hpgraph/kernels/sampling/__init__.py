@@ -27,12 +27,8 @@ HOP_SHIFT, KEYS = 40, 1 << 39
 class Sums(NamedTuple):
     """Tables of weighted draws.
 
-    Attributes
-    ----------
-    running : float64 array of shape (nnz,)
-        Inclusive sums of each row's weights.
-    positive : int64 array of shape (n,)
-        Number of positive weights of each row.
+    ``running`` (float64 array of shape (nnz,)): inclusive sums of each row's weights; ``positive`` (int64 array of
+    shape (n,)): number of positive weights of each row.
     """
 
     running: Any
@@ -42,14 +38,8 @@ class Sums(NamedTuple):
 class Bias(NamedTuple):
     """Factors on the probabilities of arcs in a second-order walk.
 
-    Attributes
-    ----------
-    back : float
-        Of the arc back to the previous vertex.
-    near : float
-        Of an arc to a neighbour of the previous vertex.
-    away : float
-        Of any other.
+    ``back`` (float): of the arc back to the previous vertex; ``near`` (float): of an arc to a neighbour of the previous
+    vertex; ``away`` (float): of any other.
     """
 
     back: float
@@ -60,18 +50,11 @@ class Bias(NamedTuple):
 class Drawn(NamedTuple):
     """Neighbours drawn hop by hop; vertices are numbered in order of discovery, seeds first.
 
-    Attributes
-    ----------
-    vertex : int64 array of shape (n,)
-        The vertex of each number.
-    seeds : int64 array of shape (k,)
-        The number of each seed.
-    edge_index : int64 array of shape (2, m)
-        The drawn vertices, and those they were drawn for, ascending.
-    place : int64 array of shape (m,)
-        The drawn entries of the matrix.
-    vertices_of_hop, edges_of_hop : list of int
-        Numbers of vertices discovered, among the seeds and at each hop; numbers of entries drawn at each hop.
+    ``vertex`` (int64 array of shape (n,)): the vertex of each number; ``seeds`` (int64 array of shape (k,)): the number
+    of each seed; ``edge_index`` (int64 array of shape (2, m)): the drawn vertices, and those they were drawn for,
+    ascending; ``place`` (int64 array of shape (m,)): the drawn entries of the matrix; ``vertices_of_hop, edges_of_hop``
+    (list of int): numbers of vertices discovered, among the seeds and at each hop; numbers of entries drawn at each
+    hop.
     """
 
     vertex: Any

@@ -18,13 +18,7 @@ _CHUNK = 4096
 
 
 class Numbering:
-    """A numbering, empty at first.
-
-    Attributes
-    ----------
-    The vertices, by number.
-        By number.
-    """
+    """A numbering, empty at first: the `vertices`, by number."""
 
     def __init__(self) -> None:
         self.vertices = np.empty(0, np.int64)

@@ -20,12 +20,8 @@ COMMON, JACCARD, OVERLAP, SORENSEN, COSINE = range(5)
 class Common(NamedTuple):
     """The sum over common neighbours.
 
-    Attributes
-    ----------
-    values : float64 array of shape (n,), or None
-        Value of each neighbour; if None, 1 or a function of the two weights, if rows have any.
-    product : bool
-        Whether to multiply two weights; otherwise the lesser of them counts.
+    ``values`` (float64 array of shape (n,), or None): value of each neighbour; if None, 1 or a function of the two
+    weights, if rows have any; ``product`` (bool): whether to multiply two weights; otherwise the lesser of them counts.
     """
 
     values: Any = None

@@ -35,12 +35,8 @@ GROUP_FROM = 8
 class Pairs(NamedTuple):
     """Pairs of rows, in the order of processing.
 
-    Attributes
-    ----------
-    long, short : arrays of ids, shape (k,)
-        The longer and the shorter row of each.
-    order : int64 array of shape (k,)
-        Index of each among those given.
+    ``long, short`` (arrays of ids, shape (k,)): the longer and the shorter row of each; ``order`` (int64 array of shape
+    (k,)): index of each among those given.
     """
 
     long: Any

@@ -24,16 +24,10 @@ CHUNK = 64
 class Middles(NamedTuple):
     """Middle vertices, with the arcs that reach them and those that leave them.
 
-    Attributes
-    ----------
-    begin, tails : int64 array, array
-        Rows of the tails of arcs that reach each middle.
-    row : int64 array
-        The row of each middle in the two that follow.
-    first, heads : int64 array, array
-        Rows of the heads of arcs that leave a middle, by rank among all heads.
-    above : int64 array
-        The least rank of a head whose degree is above that of each middle.
+    ``begin, tails`` (int64 array, array): rows of the tails of arcs that reach each middle; ``row`` (int64 array): the
+    row of each middle in the two that follow; ``first, heads`` (int64 array, array): rows of the heads of arcs that
+    leave a middle, by rank among all heads; ``above`` (int64 array): the least rank of a head whose degree is above
+    that of each middle.
     """
 
     begin: np.ndarray
@@ -47,9 +41,7 @@ class Middles(NamedTuple):
 class Closing(NamedTuple):
     """The arcs that close triangles: rows of each tail's heads, by rank, ascending.
 
-    Attributes
-    ----------
-    begin, heads : int64 array, array
+    ``begin, heads`` (int64 array, array).
     """
 
     begin: np.ndarray
@@ -59,10 +51,7 @@ class Closing(NamedTuple):
 class Tallies(NamedTuple):
     """Triangles at each vertex, which are added to: for each thread at tails and at heads; at middles.
 
-    Attributes
-    ----------
-    tail, head : int64 array of shape (threads, n)
-    middle : int64 array
+    ``tail, head`` (int64 array of shape (threads, n)); ``middle`` (int64 array).
     """
 
     tail: np.ndarray

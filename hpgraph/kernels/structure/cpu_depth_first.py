@@ -20,17 +20,9 @@ from hpgraph.semiring.stop import is_stopped
 class DepthFirst(NamedTuple):
     """A depth-first forest, in arrays of vertex ids of shape (n,).
 
-    Attributes
-    ----------
-    order : array
-        Vertices in discovery order.
-    number : array
-        Position of each vertex in that order.
-    parent : array
-        Predecessor in the forest; a root's is itself.
-    low : array
-        The least number that can be reached from its subtree by one arc that is not of the forest; its own number, if
-        that is less.
+    ``order`` (array): vertices in discovery order; ``number`` (array): position of each vertex in that order;
+    ``parent`` (array): predecessor in the forest; a root's is itself; ``low`` (array): the least number that can be
+    reached from its subtree by one arc that is not of the forest; its own number, if that is less.
     """
 
     order: Any

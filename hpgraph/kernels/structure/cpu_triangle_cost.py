@@ -36,14 +36,8 @@ GOLDEN = 2654435761
 class Wedges(NamedTuple):
     """Work of counting by ids.
 
-    Attributes
-    ----------
-    below : float
-        Pairs of neighbours below the same vertex.
-    across : float
-        Pairs of a neighbour below and one above the same vertex.
-    rows : float
-        Arcs from a vertex that has neighbours below to one above.
+    ``below`` (float): pairs of neighbours below the same vertex; ``across`` (float): pairs of a neighbour below and one
+    above the same vertex; ``rows`` (float): arcs from a vertex that has neighbours below to one above.
     """
 
     below: float

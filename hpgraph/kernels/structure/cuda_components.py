@@ -57,14 +57,9 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
 class Rows(NamedTuple):
     """Rows of consecutive vertices, or of each the arcs to some columns.
 
-    Attributes
-    ----------
-    begins, ends : int64 or uint32 CuPy arrays
-        Where the arcs of each row begin and end in `indices`. Whole rows have int64.
-    indices : CuPy array of ids
-        Of all vertices.
-    first, arcs : int
-        The vertex of the first row, and how many arcs there are.
+    ``begins, ends`` (int64 or uint32 CuPy arrays): where the arcs of each row begin and end in `indices`. Whole rows
+    have int64; ``indices`` (CuPy array of ids): of all vertices; ``first, arcs`` (int): the vertex of the first row,
+    and how many arcs there are.
     """
 
     begins: Any
@@ -101,10 +96,7 @@ class Forest:
 
     ``label``: only those of vertices with a row are read and written.
 
-    Attributes
-    ----------
-    largest : CuPy array of one id
-        A vertex of the largest tree, once it is found.
+    ``largest`` (CuPy array of one id): a vertex of the largest tree, once it is found.
     """
 
     def __init__(self, rows: Rows, label: Any, symmetric: bool) -> None:
@@ -191,10 +183,7 @@ class Ranks:
 
     ``roots``: bitmap of the roots.
 
-    Attributes
-    ----------
-    argument : numpy void
-        The struct ``Ranks``.
+    ``argument`` (numpy void): the struct ``Ranks``.
     """
 
     def __init__(self, roots: Any, ids: np.dtype) -> None:

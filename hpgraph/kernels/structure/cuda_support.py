@@ -10,17 +10,12 @@ import numpy as np
 from hpgraph.core import reductions
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_triangles import LONG, MAX_BITS, PIECE, THREADS, part_of, plan
+from hpgraph.kernels.structure import cuda_triangles
+from hpgraph.kernels.structure.cuda_triangles import BY_ID, BY_RANK, LISTED, THREADS, Upwards, launch, plan
 from hpgraph.semiring.c_types import c_type
 
 SOURCE = "support.cuh"
-BY_RANK, BY_ID, LISTED = range(3)
-UPWARDS = Layout(
-    "Upwards<{Index}, hpgraph::BY_RANK>", indptr="*", indices="*", order="*", rank="*", edges="*", row="*",
-    row_start="*", lower="*",
-)  # fmt: skip
 SUPPORT = Layout("Support", count="*", enough="*", cap="unsigned")
 
 
@@ -28,14 +23,9 @@ SUPPORT = Layout("Support", count="*", enough="*", cap="unsigned")
 class Rows:
     """Edges by their upper ends: row r of `indptr` and `lower` holds the neighbours below r, ascending.
 
-    Attributes
-    ----------
-    indptr : int64 array of shape (n + 1,)
-        Where rows begin.
-    lower : array of vertices
-        In the rows of a graph itself, also the vertex and the neighbours above it.
-    order : array of shape (n,) or None
-        The graph's vertex of each number; None where that is the number itself.
+    ``indptr`` (int64 array of shape (n + 1,)): where rows begin; ``lower`` (array of vertices): in the rows of a graph
+    itself, also the vertex and the neighbours above it; ``order`` (array of shape (n,) or None): the graph's vertex of
+    each number; None where that is the number itself.
     """
 
     indptr: Any
@@ -47,16 +37,9 @@ class Rows:
 class Edges:
     """Rows that hold only the neighbours below, and the same edges by their lower ends.
 
-    Attributes
-    ----------
-    rows : Rows
-        An edge is identified by its position in them.
-    row : array of shape (m,)
-        The upper end of each edge.
-    upper_indptr : int64 array of shape (n + 1,)
-        Where the list of each lower end begins.
-    upper : int64 array of shape (m,)
-        Edges, in any order within a list.
+    ``rows`` (Rows): an edge is identified by its position in them; ``row`` (array of shape (m,)): the upper end of each
+    edge; ``upper_indptr`` (int64 array of shape (n + 1,)): where the list of each lower end begins; ``upper`` (int64
+    array of shape (m,)): edges, in any order within a list.
     """
 
     rows: Rows
@@ -80,7 +63,7 @@ def kernel_names(index: str, above: int, lanes: int) -> tuple[str, ...]:
 
 def checks(ids: np.dtype) -> str:
     """What follows the source, where it is compiled here and in a test."""
-    return f"{UPWARDS.of(Index=ids).checks}\n{SUPPORT.of().checks}"
+    return f"{cuda_triangles.checks(ids)}\n{SUPPORT.of().checks}"
 
 
 def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
@@ -91,17 +74,12 @@ def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
     """
     import cupy
 
-    n, chosen = graph.shape[0], plan(graph)
-    by_degree = chosen.by_degree
-    if by_degree is not None:
-        rows = Rows(by_degree.indptr, by_degree.indices, by_degree.order)
-        given = graph.indptr, graph.indices, by_degree.order, by_degree.rank, None, None
-        return rows, _support(BY_RANK, given, rows, chosen.longest, chosen.lanes, cap)
-    rows = Rows(graph.indptr, graph.indices, None)
-    if not chosen.few:
-        given = graph.indptr, graph.indices, None, None, None, None
-        return rows, _support(BY_ID, given, rows, chosen.longest, chosen.lanes, cap)
-    support = cupy.zeros(graph.nnz, np.uint32)
+    chosen = plan(graph)
+    by_degree, up = chosen.by_degree, Upwards.of(graph, chosen.by_degree)
+    rows = Rows(up.row_start, up.lower, up.order)
+    if by_degree is not None or not chosen.few:
+        return rows, _support(BY_ID if by_degree is None else BY_RANK, up, chosen.longest, chosen.lanes, cap)
+    n, support = graph.shape[0], cupy.zeros(graph.nnz, np.uint32)
     *_, few = _functions(graph.indices.dtype, BY_ID, chosen.lanes)
     few((-(-n // THREADS),), (THREADS,), (graph.indptr, graph.indices, np.int64(n), support))
     return rows, support
@@ -117,8 +95,8 @@ def support_of_edges(edges: Edges, cap: int) -> Any:
     longest = int(cupy.diff(edges.upper_indptr).max())
     mean = len(edges) / filled
     lanes = 32 if mean >= 32 else 16 if mean >= 8 else 8
-    given = edges.upper_indptr, None, None, None, edges.upper, edges.row
-    return _support(LISTED, given, rows, longest, lanes, cap)
+    up = Upwards(edges.upper_indptr, None, None, None, edges.upper, edges.row, rows.indptr, rows.lower)
+    return _support(LISTED, up, longest, lanes, cap)
 
 
 def _functions(ids: np.dtype, above: int, lanes: int) -> list[Any]:
@@ -127,31 +105,12 @@ def _functions(ids: np.dtype, above: int, lanes: int) -> list[Any]:
     return [module.function(name) for name in names]
 
 
-def _support(above: int, given: tuple[Any, ...], rows: Rows, longest: int, lanes: int, cap: int) -> Any:
+def _support(above: int, up: Upwards, longest: int, lanes: int, cap: int) -> Any:
     import cupy
 
-    indptr, indices, order = given[:3]
-    n, places, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
-    short, long_, list_tasks, _ = _functions(ids, above, lanes)
+    places, ids = len(up.lower), up.lower.dtype
+    *kernels, _ = _functions(ids, above, lanes)
     support, enough = cupy.zeros(places, np.uint32), cupy.zeros(-(-places // 32), np.uint32)
-    up = UPWARDS.of(Index=ids)(*given, rows.indptr, rows.lower)
     wanted = SUPPORT.of()(support, enough, np.uint32(cap))
-    # Next short vertex, number of tasks, next task.
-    counters = cupy.zeros(3, np.uint64)
-    next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(3))
-    processors = multiprocessors()
-    if longest > LONG:
-        listed = len(edges) if (edges := given[4]) is not None else len(indices)
-        most = listed // LONG + listed // PIECE + 1
-        task_vertex, task_begin = cupy.empty(most, ids), cupy.empty(most, np.int64)
-        numbers = rows.lower if order is None else order  # not read where there is no order
-        listing = np.int64(n), part_of(0, 1), task_vertex, task_begin, tasks
-        arguments: tuple[Any, ...] = indptr, numbers, rows.indptr, *listing
-        list_tasks((-(-n // THREADS),), (THREADS,), arguments)
-        bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
-        arguments = up, task_vertex, task_begin, tasks, np.uint32(bits), next_task, wanted
-        long_((processors * (2048 // THREADS),), (THREADS,), arguments, shared_mem=bits // 4)
-    blocks = processors * (2048 // THREADS)
-    share = max(1, min(32, n // (blocks * THREADS // 32)))
-    short((blocks,), (THREADS,), (up, np.int64(n), np.int32(share), next_vertex, wanted))
+    launch(kernels, up, longest, (0, 1), 2, cupy.zeros(3, np.uint64), (wanted,))
     return support

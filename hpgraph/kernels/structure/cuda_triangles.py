@@ -1,4 +1,4 @@
-"""Triangles on CUDA: choice among the kernels of ``triangles.cuh``, and their launches.
+"""Triangles on CUDA: choice among the kernels of ``triangles.cuh``, and launches over the middle vertices.
 
 Bound: each wedge costs one coalesced read of four bytes and one probe of a bit in shared memory.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.cuda_degree_order import degree_sums, order_by_degree
 from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
@@ -25,6 +25,12 @@ SOURCE = "triangles.cuh"
 THREADS = 256
 # As in the source.
 LONG, PIECE = 256, 1024
+BY_RANK, BY_ID, LISTED = range(3)
+UPWARDS = Layout(
+    "Upwards<{Index}, hpgraph::BY_RANK>", indptr="*", indices="*", order="*", rank="*", edges="*", row="*",
+    row_start="*", lower="*",
+)  # fmt: skip
+TASKS = Layout("Tasks<{Index}>", vertex="*", begin="*", count="*")
 # Degree up to which one thread walks a vertex's rows.
 WALK_DEGREE = 16
 # Bits of a block's filter: 16 KiB, so that every resident block of an SM has its own.
@@ -35,16 +41,9 @@ MAX_BITS = 1 << 17
 class Plan:
     """How the triangles of one graph are counted.
 
-    Attributes
-    ----------
-    by_degree : DegreeOrder or None
-        The order that "below" refers to; None is the order of ids.
-    few : bool
-        Whether no vertex has more than a few neighbours.
-    longest : int
-        The largest degree.
-    lanes : int
-        Lanes that read one row together.
+    ``by_degree`` (DegreeOrder or None): the order that "below" refers to; None is the order of ids; ``few`` (bool):
+    whether no vertex has more than a few neighbours; ``longest`` (int): the largest degree; ``lanes`` (int): lanes that
+    read one row together.
     """
 
     by_degree: DegreeOrder | None
@@ -87,13 +86,19 @@ def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered:
 
     ``by_degree``: whether there is a degree order.
     """
-    ordered, tallied, filters = ("true" if flag else "false" for flag in (by_degree, tally, filtered))
+    above = BY_RANK if by_degree else BY_ID
+    tallied, filters = ("true" if flag else "false" for flag in (tally, filtered))
     return (
-        f"hpgraph::count_short<{index}, {ordered}, {tallied}, {lanes}, {filters}>",
-        f"hpgraph::count_long<{index}, {ordered}, {tallied}, {lanes}, {filters}>",
-        f"hpgraph::list_tasks<{index}, {ordered}>",
+        f"hpgraph::count_short<{index}, {above}, {tallied}, {lanes}, {filters}>",
+        f"hpgraph::count_long<{index}, {above}, {tallied}, {lanes}, {filters}>",
+        f"hpgraph::list_tasks<{index}, {str(by_degree).lower()}>",
         f"hpgraph::count_few<{index}, {tallied}>",
     )
+
+
+def checks(ids: np.dtype) -> str:
+    """What follows the sources, where they are compiled here and in a test."""
+    return f"{UPWARDS.of(Index=ids).checks}\n{TASKS.of(Index=ids).checks}"
 
 
 @cache
@@ -102,44 +107,80 @@ def part_of(part: int, parts: int) -> np.ndarray:
     return struct(np.int32(part), np.int32(parts))
 
 
+class Upwards(NamedTuple):
+    """The edges that reach each vertex from above, and the neighbours below; None where not read.
+
+    ``indptr, indices``: rows of the graph, ``order, rank`` of its degree order; or ``indptr`` of the lists of ``edges``
+    by their lower ends, and ``row``, the upper end of each. ``row_start, lower``: rows of the neighbours below.
+    """
+
+    indptr: Any
+    indices: Any
+    order: Any
+    rank: Any
+    edges: Any
+    row: Any
+    row_start: Any
+    lower: Any
+
+    @classmethod
+    def of(cls, graph: CSR, by_degree: DegreeOrder | None) -> Upwards:
+        """Those of a graph, in the order of ids if there is no other."""
+        rows = graph.indptr, graph.indices
+        if by_degree is None:
+            return cls(*rows, None, None, None, None, *rows)
+        return cls(*rows, by_degree.order, by_degree.rank, None, None, by_degree.indptr, by_degree.indices)
+
+
+def launch(
+    kernels: Any, up: Upwards, longest: int, of: tuple[int, int], filters: int, counters: Any, extra: Any
+) -> None:
+    """Launch the kernels of short rows, of long rows, and the one that lists these.
+
+    ``longest``: the most edges from above; ``of``: the part of the work to do, of how many; ``filters``: how many a
+    block has; ``counters``: three zeros of uint64; ``extra``: the last arguments.
+    """
+    import cupy
+
+    short, long_, list_tasks = kernels
+    part, parts = of
+    n, ids, share_of_work = len(up.row_start) - 1, up.lower.dtype, part_of(part, parts)
+    next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(3))
+    blocks, made = multiprocessors() * (2048 // THREADS), UPWARDS.of(Index=ids)(*up)
+    if longest > LONG:
+        # Long tasks first, so that small ones are left at the end.
+        listed = len(up.indices if up.edges is None else up.edges)
+        most = listed // LONG + listed // PIECE + 1
+        task_vertex, task_begin = cupy.empty(most, ids), cupy.empty(most, np.int64)
+        listing = TASKS.of(Index=ids)(task_vertex, task_begin, tasks)
+        arguments = up.indptr, up.order, up.row_start, np.int64(n), share_of_work, listing
+        list_tasks((-(-n // THREADS),), (THREADS,), arguments)
+        bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
+        arguments = made, listing, np.uint32(bits), next_task, *extra
+        long_((blocks,), (THREADS,), arguments, shared_mem=filters * bits // 8)
+    share = max(1, min(32, n // (parts * blocks * THREADS // 32)))
+    short((blocks,), (THREADS,), (made, np.int64(n), np.int32(share), share_of_work, next_vertex, *extra))
+
+
 def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) -> Any:
     """Launch; the first element of the uint64 array returned is the total. `tally`: None, or n zeros of uint64."""
     import cupy
 
-    n, index = graph.shape[0], c_type(graph.indices.dtype)
-    by_degree = chosen.by_degree
-    names = kernel_names(index, by_degree is not None, tally is not None, chosen.lanes, techniques.triangle_filters)
-    module = load(SOURCE, names=names, title="triangles")
-    short, long_, list_tasks, few = (module.function(name) for name in names)
+    n, ids, by_degree = graph.shape[0], graph.indices.dtype, chosen.by_degree
+    names = kernel_names(
+        c_type(ids), by_degree is not None, tally is not None, chosen.lanes, techniques.triangle_filters
+    )
+    module = load(SOURCE, names=names, title="triangles", checks=checks(ids))
+    *kernels, few = (module.function(name) for name in names)
     # Total, next short vertex, number of tasks, next task.
-    counters, of = cupy.zeros(4, np.uint64), part_of(part, parts)
+    counters = cupy.zeros(4, np.uint64)
+    sums = counters, counters if tally is None else tally
     if chosen.few:
-        tallies = counters if tally is None else tally
-        arguments: tuple[Any, ...] = graph.indptr, graph.indices, np.int64(n), of, counters, tallies
+        arguments = graph.indptr, graph.indices, np.int64(n), part_of(part, parts), *sums
         few((-(-n // (THREADS * parts)),), (THREADS,), arguments)
-        return counters
-    total, next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(4))
-    tallies = total if tally is None else tally
-    if by_degree is None:
-        order = rank = graph.indices  # not read
-        row_start, lower = graph.indptr, graph.indices
     else:
-        order, rank, row_start, lower = by_degree.order, by_degree.rank, by_degree.indptr, by_degree.indices
-    rows = (graph.indptr, graph.indices, order, rank, row_start, lower)
-    processors = multiprocessors()
-    blocks = processors * (2048 // THREADS)
-    if chosen.longest > LONG:
-        # Long tasks first, so that small ones are left at the end.
-        most = graph.nnz // LONG + graph.nnz // PIECE + 1
-        task_vertex, task_begin = cupy.empty(most, graph.indices.dtype), cupy.empty(most, np.int64)
-        arguments = (graph.indptr, order, row_start, np.int64(n), of, task_vertex, task_begin, tasks)
-        list_tasks((-(-n // THREADS),), (THREADS,), arguments)
-        bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
-        arguments = (*rows, task_vertex, task_begin, tasks, np.uint32(bits), next_task, total, tallies)
-        long_((blocks,), (THREADS,), arguments, shared_mem=bits // 8)
-    share = max(1, min(32, n // (parts * blocks * THREADS // 32)))
-    short((blocks,), (THREADS,), (*rows, np.int64(n), np.int32(share), of, next_vertex, total, tallies))
-    return total
+        launch(kernels, Upwards.of(graph, by_degree), chosen.longest, (part, parts), 1, counters[1:], sums)
+    return counters
 
 
 def count(graph: CSR, part: int = 0, parts: int = 1) -> int:

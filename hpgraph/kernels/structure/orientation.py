@@ -19,16 +19,9 @@ class DegreeOrder:
     from the vertex of lower degree to that of higher degree, that is, from the larger rank to the smaller. No vertex
     has more than √(2m) such out-neighbours, of m edges.
 
-    Attributes
-    ----------
-    order : array of shape (n,)
-        Vertex of each rank.
-    rank : array of shape (n,)
-        Rank of each vertex.
-    indptr : int64 array of shape (n + 1,)
-        Row r holds the neighbours of rank below r.
-    indices : array of shape (m,)
-        Those neighbours, as ranks, ascending in each row.
+    ``order`` (array of shape (n,)): vertex of each rank; ``rank`` (array of shape (n,)): rank of each vertex;
+    ``indptr`` (int64 array of shape (n + 1,)): row r holds the neighbours of rank below r; ``indices`` (array of shape
+    (m,)): those neighbours, as ranks, ascending in each row.
     """
 
     order: Any
