@@ -34,6 +34,7 @@ class LinkedCode:
     key: str
     produce: Callable[[], bytes] = field(compare=False, repr=False)
     lasting: bool = True
+    function: Function | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -201,8 +202,10 @@ def device_function(
     parameters = ", ".join(_parameter_type(kind, byte_type) for kind in _flat(types))
     declared = "void" if returned is None else byte_type(returned)
     key = f"{declared} {symbol}({parameters}) {_nesting(types)}: {function.key}"
-    code = LinkedCode(key, lambda: function.cuda(types, result, symbol), function.is_lasting)
-    return f'extern "C" __device__ {declared} {symbol}({parameters});\n', (code,)
+    fault = function.fault
+    code = LinkedCode(key, lambda: function.cuda(types, result, symbol, fault=fault), function.is_lasting, function)
+    include = '#include "faults.cuh"\n' if fault else ""
+    return f'{include}extern "C" __device__ {declared} {symbol}({parameters});\n', (code,)
 
 
 def _called(

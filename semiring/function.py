@@ -8,10 +8,12 @@ LTO-IR that nvJitLink inlines into a CUDA C++ kernel (`hpgraph.semiring.lto`).
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from hpgraph.core.config import config
 from hpgraph.core.errors import MissingExtraError
@@ -47,7 +49,7 @@ class Function:
         The function, with its own copy of all it refers to.
     name : str
     checks_bounds : bool
-        Whether indices are checked on the CPU: ``config.check_bounds`` as it was.
+        Whether array indices are checked: ``config.check_bounds`` as it was.
 
     Raises
     ------
@@ -86,6 +88,34 @@ class Function:
     def key(self) -> str:
         """Fingerprint of the code and of all it refers to, the same in every process."""
         return fingerprint_of_copy(self.python, self.checks_bounds)
+
+    @cached_property
+    def _may(self) -> set[str]:
+        """What may go wrong in functions of a user: an index may be out of bounds, or there is a ``raise``."""
+        found: set[str] = set()
+
+        def note(python: FunctionType) -> FunctionType:
+            if is_of_user(python):
+                for step in dis.get_instructions(python):
+                    # As of Python 3.14 an index is a binary operator.
+                    if step.opname == "BINARY_SUBSCR" or step.argrepr == "[]":
+                        found.add("index")
+                    elif step.opname == "RAISE_VARARGS":
+                        found.add("raise")
+            return python
+
+        copy_function(self.python, note)
+        return found
+
+    @cached_property
+    def fault(self) -> int:
+        """What the GPU calls the function where a call ends by an exception; 0 where none may, or none is checked."""
+        return crc32(self.key.encode()) | 1 if self.checks_bounds and self._may else 0
+
+    @property
+    def raises(self) -> bool:
+        """Whether it, or a function that it calls, has a ``raise`` or an ``assert``."""
+        return "raise" in self._may
 
     @property
     def is_lasting(self) -> bool:
@@ -144,6 +174,7 @@ class Function:
         return_dtype: Any,
         symbol: str,
         arch: tuple[int, int] = OLDEST_ARCHITECTURE,
+        fault: int = 0,
     ) -> bytes:
         """Compile for the GPU, to be linked into a CUDA C++ kernel under a C name.
 
@@ -159,6 +190,9 @@ class Function:
             there, as argument and as result; other types are those of the same size.
         arch : (int, int)
             Compute capability to compile for, at most that of the GPU.
+        fault : int
+            If not 0, array indices are checked, and a call that ends by an exception calls ``hpgraph_fault(fault)``,
+            which ``faults.cuh`` defines, and returns zero.
 
         Returns
         -------
@@ -176,7 +210,7 @@ class Function:
             from hpgraph.semiring.lto import compile_ltoir
         except ImportError:
             raise MissingExtraError("numba-cuda", "cuda13", "a Python function on the GPU") from None
-        return compile_ltoir(self, argument_dtypes, return_dtype, symbol, arch)
+        return compile_ltoir(self, argument_dtypes, return_dtype, symbol, arch, fault)
 
 
 class TypedFunction(Function):

@@ -13,15 +13,20 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from llvmlite import ir
 from numba import from_dtype, types
+from numba.cuda import cgutils
 from numba.cuda import compile as compile_device_function
 from numba.cuda.compiler import compile_cuda
+from numba.cuda.core.imputils import fix_returning_optional
 from numba.cuda.datamodel.models import PointerModel
 from numba.cuda.dispatcher import CUDADispatcher
 from numba.cuda.extending import lower_builtin, register_model
+from numba.cuda.types.ext_types import CUDADispatcher as DispatcherType
+from numba.cuda.typing.templates import AbstractTemplate, infer_global, signature
 
 from hpgraph.core.errors import CompileError
-from hpgraph.core.patches import complete_numba_cuda, for_architecture
+from hpgraph.core.patches import checking_bounds, complete_numba_cuda, for_architecture
 from hpgraph.semiring.complaint import reason
 from hpgraph.semiring.snapshot import copy_function
 
@@ -30,23 +35,33 @@ if TYPE_CHECKING:
 
 
 def compile_ltoir(
-    function: Function, argument_dtypes: Sequence[Any], return_dtype: Any, symbol: str, arch: tuple[int, int]
+    function: Function,
+    argument_dtypes: Sequence[Any],
+    return_dtype: Any,
+    symbol: str,
+    arch: tuple[int, int],
+    fault: int,
 ) -> bytes:
     """LTO-IR of a function; see `Function.cuda` for the parameters and what is raised."""
     arguments = tuple(_numba_type(dtype) for dtype in argument_dtypes)
     result = None if return_dtype is None else _numba_type(return_dtype)
-    return _compile(function, arguments, result, symbol, tuple(arch))
+    return _compile(function, arguments, result, symbol, tuple(arch), fault)
 
 
 @lru_cache(maxsize=1024)
-def _compile(function: Function, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int]) -> bytes:
+def _compile(
+    function: Function, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int], fault: int
+) -> bytes:
     inner = copy_function(function.python, lambda python: _DeviceFunction(python, arch))
+    inner.fault = fault
     wrapper, parameters = _c_function(inner, arguments, result)
     try:
-        with for_architecture(arch):
+        with for_architecture(arch), checking_bounds(fault != 0):
             ltoir, _ = compile_device_function(
                 wrapper, parameters, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=arch
             )
+    except CompileError as error:
+        raise CompileError(function.name, error.reason) from error
     except Exception as error:  # NVVM, libdevice and Numba's passes each raise their own
         raise CompileError(function.name, reason(error)) from error
     return bytes(ltoir)
@@ -84,6 +99,8 @@ class _DeviceFunction(CUDADispatcher):
     def __init__(self, python: FunctionType, arch: tuple[int, int]) -> None:
         super().__init__(python, {"device": True, "opt": True, "debug": False})
         self.arch = arch
+        # What `hpgraph_fault` is given where a call by `_call` ends by an exception.
+        self.fault = 0
 
     def compile_device(self, args: tuple[Any, ...], return_type: Any = None) -> Any:
         if args not in self.overloads:
@@ -92,6 +109,35 @@ class _DeviceFunction(CUDADispatcher):
                 self.overloads[args] = compiled
                 compiled.target_context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
         return self.overloads[args]
+
+
+def _call(function: Any, *args: Any) -> Any:
+    """Call a `_DeviceFunction`; where it ends by an exception, report that, and return zero."""
+
+
+@infer_global(_call)
+class _CallTemplate(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        try:
+            inner = args[0].get_call_type(self.context, args[1:], {})
+        except Exception as error:  # Numba's own are taken for those of a template that does not fit
+            raise CompileError(args[0].dispatcher.py_func.__name__, reason(error)) from error
+        return signature(inner.return_type, args[0], *inner.args[: len(args) - 1])
+
+
+@lower_builtin(_call, DispatcherType, types.VarArg(types.Any))
+def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    function = sig.args[0].dispatcher
+    inner = sig.args[0].get_call_type(context.typing_context, sig.args[1:], {})
+    compiled = function.compile_device(inner.args)
+    context.active_code_library.add_linking_library(compiled.library)
+    defaults = [context.get_dummy_value()] * (len(inner.args) - len(args) + 1)
+    status, found = context.call_internal_no_propagate(builder, compiled.fndesc, inner, [*args[1:], *defaults])
+    number = ir.IntType(32)
+    report = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), [number]), "hpgraph_fault")
+    with cgutils.if_unlikely(builder, status.is_error):
+        builder.call(report, [number(function.fault)])
+    return fix_returning_optional(context, builder, inner, status, found)
 
 
 def _c_function(function: Any, arguments: tuple[Any, ...], result: Any) -> tuple[FunctionType, tuple[Any, ...]]:
@@ -109,14 +155,15 @@ def _c_function(function: Any, arguments: tuple[Any, ...], result: Any) -> tuple
         parameters.append(types.uint8 if is_bool else numba_type)
         return f"({name} != 0)" if is_bool else name
 
-    value = f"function({', '.join(argument(numba_type) for numba_type in arguments)})"
+    called = "call(function, " if function.fault else "function("
+    value = f"{called}{', '.join(argument(numba_type) for numba_type in arguments)})"
     if result is None:
         body = value
     elif result == types.boolean:
         body = f"return convert(1) if {value} else convert(0)"
     else:
         body = f"return convert({value})"
-    namespace = {"function": function, "convert": types.uint8 if result == types.boolean else result}
+    namespace = {"call": _call, "function": function, "convert": types.uint8 if result == types.boolean else result}
     exec(f"def wrapper({', '.join(names)}):\n    {body}\n", namespace)
     return namespace["wrapper"], tuple(parameters)
 

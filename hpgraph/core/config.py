@@ -164,9 +164,10 @@ class Config:
         divided, and when a run begins. ``HPGRAPH_PEER_ACCESS``.
 
     check_bounds : bool
-        Whether functions of a program, and those that operations are given, check on the CPU where they index arrays;
-        `OutOfBoundsError` is raised then. Without, an index that is out of bounds reads memory of something else. A
-        function is compiled as this was when it was made a part of a program or of an operator.
+        Whether functions of a program, and those that operations are given, check where they index arrays;
+        `OutOfBoundsError` is raised then, on a GPU at the end of the run. Without, an index that is out of bounds reads
+        memory of something else. A function is compiled as this was when it was made a part of a program or of an
+        operator.
         ``HPGRAPH_CHECK_BOUNDS``.
 
     Raises

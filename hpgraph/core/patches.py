@@ -63,6 +63,11 @@ PATCHES = {
         "functions that numba-cuda has in Python, as the view of a number, compile without that GPU",
         "numba-cuda, CUDADispatcher.compile_device: compiles for the GPU present, whatever its caller is compiled for",
     ),
+    "bounds": Patch(
+        *_NUMBA_CUDA,
+        "an index out of a captured array's bounds ends a user's function instead of reading foreign memory",
+        "numba-cuda, CUDATargetContext.enable_boundscheck: always False, though what it switches is there",
+    ),
     "ufuncs": Patch(
         *_NUMBA_CUDA,
         "np.sqrt, np.exp and others in functions of a user, which fail to compile without",
@@ -208,6 +213,18 @@ def for_architecture(arch: tuple[int, int]) -> Iterator[None]:
 
     device = SimpleNamespace(compute_capability=arch)
     with _ONE_ARCHITECTURE, _replaced(dispatcher, "get_current_device", lambda: device):
+        yield
+
+
+@contextlib.contextmanager
+def checking_bounds(checks: bool) -> Iterator[None]:
+    """Context manager inside `for_architecture`: functions compiled inside the block check indices of arrays."""
+    if not checks or not applies("bounds"):
+        yield
+        return
+    from numba.cuda.target import CUDATargetContext
+
+    with _replaced(CUDATargetContext, "enable_boundscheck", True):
         yield
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from hpgraph.core import cache_folder, patches, work_clock
 from hpgraph.core.config import config
+from hpgraph.kernels.runtime.cuda.faults import Faults
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
 from hpgraph.semiring.cuda import LinkedCode
@@ -35,8 +36,10 @@ _NULL = np.uint64(0)
 class Kernel:
     """A kernel of a loaded module, called to be launched on CuPy's current stream."""
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Any, faults: Faults | None = None) -> None:
         self.raw = raw
+        # Where its functions may end by an exception.
+        self.faults = faults
         self._shared = 0
         self._resident: dict[tuple[int, int], int] = {}
 
@@ -52,6 +55,8 @@ class Kernel:
         # (https://github.com/cupy/cupy/issues/9046).
         given = tuple([_NULL if argument is None else argument for argument in arguments])
         self.raw(grid, block, given, shared_mem=shared_mem)
+        if self.faults is not None:
+            self.faults.launched()
 
     def resident(self, threads: int, shared_mem: int = 0) -> int:
         """Blocks that all multiprocessors hold at once: the most of a cooperative launch."""
@@ -73,10 +78,15 @@ class Kernel:
 class Module:
     """Loaded kernels of one compilation."""
 
-    def __init__(self, path: Path, symbols: dict[str, str], cooperative: bool) -> None:
+    def __init__(
+        self, path: Path, symbols: dict[str, str], cooperative: bool, ltoir: Sequence[bytes | LinkedCode] = ()
+    ) -> None:
         import cupy
 
         self._module = cupy.RawModule(path=os.fspath(path), enable_cooperative_groups=cooperative)
+        linked = (code.function for code in ltoir if isinstance(code, LinkedCode))
+        functions = [function for function in linked if function is not None and function.fault]
+        self._faults = Faults(self._module, functions) if functions else None
         self._symbols = symbols
         self._functions: dict[str, Kernel] = {}
 
@@ -86,7 +96,7 @@ class Module:
         if kernel is None:
             if name not in self._symbols:
                 raise KeyError(f"no kernel {name!r} in this module; it has {', '.join(self._symbols)}")
-            kernel = self._functions[name] = Kernel(self._module.get_function(self._symbols[name]))
+            kernel = self._functions[name] = Kernel(self._module.get_function(self._symbols[name]), self._faults)
         return kernel
 
 
@@ -114,7 +124,7 @@ def load(
                 arch = f"sm_{device.compute_capability}"
                 with work_clock.compiling():
                     path, symbols = build_cached(source, prologue, ltoir, names, arch, title, checks)
-                    module = _modules[memo] = Module(path, symbols, cooperative)
+                    module = _modules[memo] = Module(path, symbols, cooperative, ltoir)
     return module
 
 

@@ -27,6 +27,7 @@ class Prepared:
 
         assert isinstance(kernel, partial) and isinstance(kernel.func, Kernel)
         (grid,), (block,) = kernel.args
+        self._faults = kernel.func.faults
         self._shape = kernel.func.raw.kernel.ptr, grid, 1, 1, block, 1, 1, 0
         driver = cupy.cuda.driver
         self._launch = driver.launchCooperativeKernel if cooperative else driver.launchKernel
@@ -52,3 +53,5 @@ class Prepared:
         """Launch it on a stream of the kernel's device, which is the current one."""
         self._number[0] = number
         self._launch(*self._shape, stream, self._address, *self._rest)
+        if self._faults is not None:
+            self._faults.launched()
