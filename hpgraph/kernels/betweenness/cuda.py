@@ -20,7 +20,7 @@ from hpgraph.semiring.c_types import c_type
 SOURCE = "betweenness.cuh"
 # Threads of a block, blocks a multiprocessor.
 THREADS, BLOCKS = 512, 2
-# As in path_lanes.cuh: arcs of a piece of a long row.
+# As in path_sources.cuh: arcs of a piece of a long row.
 PIECE_ARCS = 2048
 LONG_ROWS = Layout("LongRows", rows="*", first="*", owner="*", count="i64", pieces="i64")
 ARCS = Layout("PathArcs<{Index}>", indptr="*", indices="*", weights="*", lengthy=LONG_ROWS)
@@ -29,7 +29,7 @@ LEVEL_SLOT = Layout(
 ).of()
 LEVEL_ROW = Layout("LevelRow", begin="i64", leaving="u64", reaching="u64", heavy="u64").of()
 STATE = Layout(
-    "PathLanes<{Index}>", numbers="*", exponents="*", distances="*", pending="*", seen="*", fronts="*",
+    "PathState<{Index}>", numbers="*", exponents="*", distances="*", pending="*", seen="*", fronts="*",
     listed="*", masks="*", levels="*", partial="*", partial_exponents="*", partial_heard="*", slots="*", chunks="*",
     barrier="*", outcome="*", n="i64", every="u64", stride="i64",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 // Backward pass of betweenness: level by level, from the last, each vertex sums over its neighbours on the level below
 // (of weighted paths, those after it), and adds its own dependency to the results.
 #pragma once
-#include "path_lanes.cuh"
+#include "path_sources.cuh"
 
 namespace hpgraph {
 
@@ -13,7 +13,7 @@ struct PathSums {
 template <class Index, bool SCALED, bool PLACES, bool WEIGHTED>
 struct PathsBackward {
     const PathArcs<Index>&out, &in;
-    const PathLanes<Index>& lanes;
+    const PathState<Index>& state;
     PathSums sums;
     WarpShare<Index>* shares;
     u64 *front, *next;
@@ -22,10 +22,10 @@ struct PathsBackward {
     using Pull = PathPull<Index, SCALED, true, PLACES, WEIGHTED>;
     using Sum = typename Pull::Sum;
 
-    // Dependency of one lane; its share replaces its path count.
+    // Dependency of one source; its share replaces its path count.
     __device__ double depend(i64 at, double sum) const {
-        const double number = lanes.numbers[at], dependency = number * sum;
-        lanes.numbers[at] = (1 + dependency) / number;
+        const double number = state.numbers[at], dependency = number * sum;
+        state.numbers[at] = (1 + dependency) / number;
         return dependency;
     }
 
@@ -40,66 +40,39 @@ struct PathsBackward {
         if (pull.group == 0)
 #pragma unroll
             for (int c = 0; c < 2; ++c)
-                if (mask >> (2 * pull.pair + c) & 1) total += depend(v * lanes.stride + 2 * pull.pair + c, sum[c].m);
+                if (mask >> (2 * pull.pair + c) & 1) total += depend(v * state.stride + 2 * pull.pair + c, sum[c].m);
         for (int d = pull.width / 2; d; d /= 2) total += __shfl_xor_sync(ALL, total, d);
         if (lane_of_warp() == 0) credit(v, total);
     }
 
     // Marks the in-neighbours of listed vertices: they may have dependencies.
-    __device__ void mark(u64* counter, i64 first_listed, i64 count) {
-        const int lane = lane_of_warp();
-        for_chunks(counter, count, [&](i64 at) {
-            i64 begin = 0, stop = 0;
-            u64 mask = 0;
-            if (at + lane < count) {
-                const i64 w = lanes.listed[first_listed + at + lane];
-                mask = lanes.masks[first_listed + at + lane];
-                begin = in.indptr[w], stop = in.indptr[w + 1];
-                if (stop - begin > PIECE_ARCS) stop = begin;
+    __device__ void mark(u64* counter, i64 first, i64 count, bool has_long) {
+        const auto mark_arcs = [&](i64, u64 mask, i64 begin, i64 end, int stride) {
+            for (i64 j = begin; j < end; j += stride) {
+                const i64 u = in.indices[j];
+                if (mask & ~state.seen[u]) atomicOr(state.seen + u, mask);
             }
-            if (stop - begin <= 8) mark_arcs(mask, begin, stop, 1);
-            for (u32 rest = __ballot_sync(ALL, stop - begin > 8); rest; rest &= rest - 1) {
-                const int owner = __ffs(rest) - 1;
-                const i64 from = __shfl_sync(ALL, begin, owner), to = __shfl_sync(ALL, stop, owner);
-                mark_arcs(__shfl_sync(ALL, mask, owner), from + lane, to, 32);
-            }
-        });
-    }
-
-    __device__ void mark_pieces() {
-        const LongRows& rows = in.lengthy;
-        for (i64 p = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; p < rows.pieces; p += i64(gridDim.x) * PATH_WARPS) {
-            const i64 w = rows.rows[rows.owner[p]];
-            const u64 mask = front[w];
-            if (!mask) continue;
-            const i64 begin = in.indptr[w] + (p - rows.first[rows.owner[p]]) * PIECE_ARCS;
-            mark_arcs(mask, begin + lane_of_warp(), min(begin + PIECE_ARCS, in.indptr[w + 1]), 32);
-        }
-    }
-
-    __device__ void mark_arcs(u64 mask, i64 begin, i64 stop, int stride) {
-        for (i64 j = begin; j < stop; j += stride) {
-            const i64 u = in.indices[j];
-            if (mask & ~lanes.seen[u]) atomicOr(lanes.seen + u, mask);
-        }
+        };
+        for_listed_arcs(in, state, counter, first, count, mark_arcs);
+        if (has_long) for_long_arcs(in, front, mark_arcs);
     }
 
     // The vertices of the level; long rows come later. Vertices without neighbours below read nothing.
     __device__ void take_level(u64* counter, i64 first_listed, i64 count, bool last) {
         const int lane = lane_of_warp();
-        Pull pull(out, lanes, front, sums.arcs, shares[threadIdx.x / 32]);
+        Pull pull(out, state, front, sums.arcs, shares[threadIdx.x / 32]);
         for_chunks(counter, count, [&](i64 at) {
             i64 v = 0, arcs = PIECE_ARCS + 1;
             u64 mask = 0, want = 0;
             if (at + lane < count) {
-                v = lanes.listed[first_listed + at + lane];
-                next[v] = want = mask = lanes.masks[first_listed + at + lane];
+                v = state.listed[first_listed + at + lane];
+                next[v] = want = mask = state.masks[first_listed + at + lane];
                 arcs = out.indptr[v + 1] - out.indptr[v];
-                // Long rows ignore the marks: their pieces read their lanes from `next`.
-                if (marked && arcs <= PIECE_ARCS) want &= lanes.seen[v];
+                // Long rows ignore the marks: their pieces read their sources from `next`.
+                if (marked && arcs <= PIECE_ARCS) want &= state.seen[v];
                 if (last) want = 0;
                 if (!want) arcs = 0;
-                lanes.seen[v] = 0;
+                state.seen[v] = 0;
             }
             const bool few = arcs * __popcll(mask) <= FEW;
             if (few && mask) {
@@ -107,7 +80,7 @@ struct PathsBackward {
                 for (u64 rest = mask; rest; rest &= rest - 1) {
                     const int k = __ffsll(rest) - 1;
                     const double sum = want >> k & 1 ? pull.gather_one(v, k).m : 0;
-                    total += depend(v * lanes.stride + k, sum);
+                    total += depend(v * state.stride + k, sum);
                 }
                 credit(v, total);
             }
@@ -123,56 +96,53 @@ struct PathsBackward {
     }
 
     __device__ void take_pieces() {
-        Pull pull(out, lanes, front, sums.arcs, shares[threadIdx.x / 32]);
-        const LongRows& rows = out.lengthy;
-        for (i64 p = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; p < rows.pieces; p += i64(gridDim.x) * PATH_WARPS)
-            if (const u64 mask = next[rows.rows[rows.owner[p]]]) pull.gather_piece(p, mask);
+        Pull pull(out, state, front, sums.arcs, shares[threadIdx.x / 32]);
+        for_pieces(out.lengthy, [&](i64 piece, i64 v) {
+            if (const u64 mask = next[v]) pull.gather_piece(piece, mask);
+        });
     }
 
     __device__ void join_rows() {
-        Pull pull(out, lanes, front, sums.arcs, shares[threadIdx.x / 32]);
-        const LongRows& rows = out.lengthy;
-        for (i64 r = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; r < rows.count; r += i64(gridDim.x) * PATH_WARPS) {
-            const i64 v = rows.rows[r];
+        Pull pull(out, state, front, sums.arcs, shares[threadIdx.x / 32]);
+        for_long_rows(out.lengthy, [&](i64 row, i64 v) {
             const u64 mask = next[v];
-            if (!mask) continue;
+            if (!mask) return;
             Sum sum[2];
-            pull.join_pieces(r, sum);
+            pull.join_pieces(row, sum);
             finish(pull, v, mask, sum);
-        }
+        });
     }
 };
 
 // All levels from the last to the first; level 0 contributes only to arcs. Fronts and `seen` are zero at first.
 template <class Index, bool SCALED, bool PLACES, bool WEIGHTED>
 __global__ void __launch_bounds__(PATH_THREADS, PATH_BLOCKS)
-paths_backward(PathArcs<Index> out, PathArcs<Index> in, PathLanes<Index> lanes, PathSums sums, i64 depth) {
+paths_backward(PathArcs<Index> out, PathArcs<Index> in, PathState<Index> state, PathSums sums, i64 depth) {
     __shared__ WarpShare<Index> shares[PATH_WARPS];
-    GridBarrier barrier(lanes.barrier);
+    GridBarrier barrier(state.barrier);
     const i64 me = i64(blockIdx.x) * PATH_THREADS + threadIdx.x, all = i64(gridDim.x) * PATH_THREADS;
     int step = 0;
     const auto counter = [&] {
-        if (me == 0) lanes.chunks[(step + 2) & 3] = 0;
-        return lanes.chunks + (step++ & 3);
+        if (me == 0) state.chunks[(step + 2) & 3] = 0;
+        return state.chunks + (step++ & 3);
     };
     // The list ends where the level after the last would begin; so do the levels after that.
-    const i64 end_of_list = lanes.levels[depth].begin;
-    const auto begins = [&](i64 level) { return level < depth ? lanes.levels[level].begin : end_of_list; };
+    const i64 end_of_list = state.levels[depth].begin;
+    const auto begins = [&](i64 level) { return level < depth ? state.levels[level].begin : end_of_list; };
     for (i64 level = depth - 1; level >= (PLACES ? 0 : 1); --level) {
         const bool last = level == depth - 1;
         const i64 begin = begins(level), end = begins(level + 1), below = begins(level + 2), far = begins(level + 3);
-        const LevelRow row = lanes.levels[level], row_below = lanes.levels[level + 1];
+        const LevelRow row = state.levels[level], row_below = state.levels[level + 1];
         PathsBackward<Index, SCALED, PLACES, WEIGHTED> run{
-            out, in, lanes, sums, shares, lanes.front(level + 1), lanes.front(level),
+            out, in, state, sums, shares, state.front(level + 1), state.front(level),
             !WEIGHTED && !last && PUSH_COST * (row_below.reaching + u64(below - end)) < row.leaving, level == 0};
         if (run.marked) {
-            run.mark(counter(), end, below - end);
-            if (row_below.heavy && in.lengthy.count) run.mark_pieces();
+            run.mark(counter(), end, below - end, row_below.heavy && in.lengthy.count);
             barrier.wait();
         }
         run.take_level(counter(), begin, end - begin, last);
-        u64* old = lanes.front(level + 2);
-        for (i64 i = below + me; i < far; i += all) old[lanes.listed[i]] = 0;
+        u64* old = state.front(level + 2);
+        for (i64 i = below + me; i < far; i += all) old[state.listed[i]] = 0;
         barrier.wait();
         if (!last && row.heavy && out.lengthy.count) {
             run.take_pieces();

@@ -1,9 +1,9 @@
 // Shared by both passes of betweenness: data layout, path counts beyond the range of doubles, distribution of a step's
 // work over warps, and the sum over a vertex's neighbours.
 //
-// A lane is a source. The numbers of a vertex's lanes are contiguous, `stride` of them, a power of two. A thread
-// handles two lanes, so that a warp reads the numbers of 64 lanes, or of fewer lanes of several neighbours, by one
-// instruction. A vertex with few arcs times lanes is handled by one thread.
+// The numbers of a vertex's sources are contiguous, `stride` of them, a power of two. A thread
+// handles two sources, so that a warp reads the numbers of 64 sources, or of fewer sources of several neighbours, by one
+// instruction. A vertex with few arcs times sources is handled by one thread.
 #pragma once
 #include "persistent.cuh"
 #include "warp.cuh"
@@ -14,7 +14,7 @@ namespace hpgraph {
 constexpr int PATH_THREADS = HPGRAPH_PATH_THREADS, PATH_BLOCKS = HPGRAPH_PATH_BLOCKS, PATH_WARPS = PATH_THREADS / 32;
 // As in the package's __init__: the limit from which numbers carry an exponent, and one step down.
 constexpr double PATH_LIMIT = 0x1p256, STEP_DOWN = 0x1p-512;
-// Arcs of a piece, and of the longest row of one warp; arcs times lanes of one thread.
+// Arcs of a piece, and of the longest row of one warp; arcs times sources of one thread.
 constexpr i64 PIECE_ARCS = 2048, FEW = 32;
 // Loads of neighbours' numbers that a thread has in flight.
 constexpr int IN_FLIGHT = 4;
@@ -34,9 +34,14 @@ struct PathArcs {
     const Index* indices;
     const double* weights;
     LongRows lengthy;
+
+    // Where a piece of a long row begins.
+    __device__ i64 begin_of(i64 piece, i64 row) const {
+        return indptr[row] + (piece - lengthy.first[lengthy.owner[piece]]) * PIECE_ARCS;
+    }
 };
 
-// Counts of a level being built: vertices, arcs that leave and reach them, in-arcs of those reached in all lanes,
+// Counts of a level being built: vertices, arcs that leave and reach them, in-arcs of those reached in all sources,
 // whether a number reached the limit, whether there is a long row.
 struct LevelSlot {
     u64 count, leaving, reaching, full, large, heavy;
@@ -49,17 +54,17 @@ struct LevelRow {
 };
 
 template <class Index>
-struct PathLanes {
+struct PathState {
     double* numbers;  // n rows: path counts; in the backward pass (1 + dependency) / paths
     int* exponents;
     const double* distances;  // of weighted paths, and the number of arcs still pending
     int* pending;
-    u64* seen;       // lanes that have reached a vertex; in the backward pass those in which it may have dependencies
-    u64* fronts;     // three times n: lanes in which a vertex is on a level, by the level's number modulo 3
-    Index* listed;   // the vertices of each level, in order of levels, and their lanes
+    u64* seen;       // sources that have reached a vertex; in the backward pass those in which it may have dependencies
+    u64* fronts;     // three times n: sources in which a vertex is on a level, by the level's number modulo 3
+    Index* listed;   // the vertices of each level, in order of levels, and their sources
     u64* masks;
     LevelRow* levels;
-    double* partial;  // sums of pieces, and their lanes with any
+    double* partial;  // sums of pieces, and their sources with any
     int* partial_exponents;
     u64* partial_heard;
     LevelSlot* slots;  // 4, by the level's number modulo 4
@@ -67,7 +72,7 @@ struct PathLanes {
     unsigned* barrier;
     i64* outcome;
     i64 n;
-    u64 every;  // the bits of all lanes
+    u64 every;  // the bits of all sources
     i64 stride;
 
     __device__ u64* front(i64 level) const { return fronts + level % 3 * n; }
@@ -118,19 +123,67 @@ __device__ void for_chunks(u64* counter, i64 count, Body body) {
     }
 }
 
+// The pieces of long rows, each by a warp: use(piece, row).
+template <class Use>
+__device__ void for_pieces(const LongRows& rows, Use use) {
+    for (i64 p = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; p < rows.pieces; p += i64(gridDim.x) * PATH_WARPS)
+        use(p, rows.rows[rows.owner[p]]);
+}
+
+// The long rows, each by a warp: use(number, row).
+template <class Use>
+__device__ void for_long_rows(const LongRows& rows, Use use) {
+    for (i64 r = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; r < rows.count; r += i64(gridDim.x) * PATH_WARPS)
+        use(r, rows.rows[r]);
+}
+
+// The arcs of `count` listed vertices from number `first` on, except long rows: use(vertex, its sources, begin, end,
+// stride), by one thread for few arcs, else by a warp.
+template <class Index, class Use>
+__device__ void for_listed_arcs(const PathArcs<Index>& arcs, const PathState<Index>& state, u64* counter, i64 first, i64 count, Use use) {
+    const int lane = lane_of_warp();
+    for_chunks(counter, count, [&](i64 at) {
+        i64 v = 0, begin = 0, end = 0;
+        u64 mask = 0;
+        if (at + lane < count) {
+            v = state.listed[first + at + lane], mask = state.masks[first + at + lane];
+            begin = arcs.indptr[v], end = arcs.indptr[v + 1];
+            if (end - begin > PIECE_ARCS) end = begin;
+        }
+        if (end - begin <= 8) use(v, mask, begin, end, 1);
+        for (u32 rest = __ballot_sync(ALL, end - begin > 8); rest; rest &= rest - 1) {
+            const int owner = __ffs(rest) - 1;
+            const i64 from = __shfl_sync(ALL, begin, owner), to = __shfl_sync(ALL, end, owner);
+            const u64 bits = __shfl_sync(ALL, mask, owner);
+            use(__shfl_sync(ALL, v, owner), bits, from + lane, to, 32);
+        }
+    });
+}
+
+// The same for the long rows among the vertices of a front.
+template <class Index, class Use>
+__device__ void for_long_arcs(const PathArcs<Index>& arcs, const u64* front, Use use) {
+    for_pieces(arcs.lengthy, [&](i64 piece, i64 v) {
+        if (const u64 mask = front[v]) {
+            const i64 begin = arcs.begin_of(piece, v);
+            use(v, mask, begin + lane_of_warp(), min(begin + PIECE_ARCS, arcs.indptr[v + 1]), 32);
+        }
+    });
+}
+
 // Compacted neighbours of a batch of arcs.
 template <class Index>
 struct WarpShare {
     Index vertex[32];
     unsigned char place[32];
-    u64 lanes[32];
+    u64 sources[32];
 };
 
 // Sums the numbers of a vertex's neighbours: forward paths, backward (1 + dependency) / paths.
 template <class Index, bool SCALED, bool BACK, bool PLACES, bool WEIGHTED>
 struct PathPull {
     const PathArcs<Index>& arcs;
-    const PathLanes<Index>& lanes;
+    const PathState<Index>& state;
     const u64* front;
     double* places;  // dependencies on arcs
     WarpShare<Index>& share;
@@ -138,16 +191,16 @@ struct PathPull {
 
     using Sum = PathNumber<SCALED && !BACK>;
 
-    __device__ PathPull(const PathArcs<Index>& arcs, const PathLanes<Index>& lanes, const u64* front, double* places,
+    __device__ PathPull(const PathArcs<Index>& arcs, const PathState<Index>& state, const u64* front, double* places,
                         WarpShare<Index>& share)
-        : arcs(arcs), lanes(lanes), front(front), places(places), share(share) {
-        width = int(lanes.stride) / 2;
+        : arcs(arcs), state(state), front(front), places(places), share(share) {
+        width = int(state.stride) / 2;
         groups = 32 / width;
         pair = lane_of_warp() % width;
         group = lane_of_warp() / width;
     }
 
-    // Whether the arc between v and its neighbour u is tight in one lane.
+    // Whether the arc between v and its neighbour u is tight in one source.
     __device__ static bool tight(double at_u, double weight, double at_v) {
         return BACK ? at_v + weight == at_u : at_u + weight == at_v;
     }
@@ -164,16 +217,16 @@ struct PathPull {
         }
     }
 
-    // Warp-collective: the arcs begin..end of v in the lanes wanted. The sums of a thread's two lanes are the same in
-    // all groups; returns the lanes with any.
+    // Warp-collective: the arcs begin..end of v in the sources wanted. The sums of a thread's two sources are the same in
+    // all groups; returns the sources with any.
     __device__ u64 gather(i64 v, u64 want, i64 begin, i64 end, Sum (&sum)[2]) {
         const int lane = lane_of_warp();
-        const i64 stride = lanes.stride, own = v * stride + 2 * pair;
+        const i64 stride = state.stride, own = v * stride + 2 * pair;
         double2 own_number = {0, 0}, own_distance = {0, 0};
         int2 own_exponent = {0, 0};
-        if (PLACES) own_number = *(const double2*)(lanes.numbers + own);
-        if (WEIGHTED) own_distance = *(const double2*)(lanes.distances + own);
-        if (SCALED && BACK) own_exponent = *(const int2*)(lanes.exponents + own);
+        if (PLACES) own_number = *(const double2*)(state.numbers + own);
+        if (WEIGHTED) own_distance = *(const double2*)(state.distances + own);
+        if (SCALED && BACK) own_exponent = *(const int2*)(state.exponents + own);
         u64 heard = 0;
         for (i64 from = begin; from < end; from += 32) {
             const i64 j = from + lane;
@@ -188,7 +241,7 @@ struct PathPull {
             if (!hits) continue;
             if (both) {
                 const int at = __popc(hits & lanes_below());
-                share.vertex[at] = u, share.lanes[at] = both, share.place[at] = (unsigned char)lane;
+                share.vertex[at] = u, share.sources[at] = both, share.place[at] = (unsigned char)lane;
             }
             __syncwarp();
             const int count = __popc(hits);
@@ -199,13 +252,13 @@ struct PathPull {
 #pragma unroll
                 for (int q = 0; q < IN_FLIGHT; ++q) {
                     const int k = first + q * groups + group;
-                    bits[q] = k < count ? u32(share.lanes[k] >> (2 * pair)) & 3 : 0;
+                    bits[q] = k < count ? u32(share.sources[k] >> (2 * pair)) & 3 : 0;
                     if (!bits[q]) continue;
                     const i64 at = i64(share.vertex[k]) * stride + 2 * pair;
-                    number[q] = *(const double2*)(lanes.numbers + at);
-                    if (SCALED) exponent[q] = *(const int2*)(lanes.exponents + at);
+                    number[q] = *(const double2*)(state.numbers + at);
+                    if (SCALED) exponent[q] = *(const int2*)(state.exponents + at);
                     if (WEIGHTED) {
-                        const double2 distance = *(const double2*)(lanes.distances + at);
+                        const double2 distance = *(const double2*)(state.distances + at);
                         const double weight = arcs.weights[from + share.place[k]];
                         if (!tight(distance.x, weight, own_distance.x)) bits[q] &= 2;
                         if (!tight(distance.y, weight, own_distance.y)) bits[q] &= 1;
@@ -243,11 +296,11 @@ struct PathPull {
             }
     }
 
-    // By one thread: all arcs of v in lane k.
+    // By one thread: all arcs of v in source k.
     __device__ Sum gather_one(i64 v, int k) {
-        const i64 begin = arcs.indptr[v], end = arcs.indptr[v + 1], own = v * lanes.stride + k;
-        const double own_number = PLACES ? lanes.numbers[own] : 0, own_distance = WEIGHTED ? lanes.distances[own] : 0;
-        const int own_exponent = SCALED && BACK ? lanes.exponents[own] : 0;
+        const i64 begin = arcs.indptr[v], end = arcs.indptr[v + 1], own = v * state.stride + k;
+        const double own_number = PLACES ? state.numbers[own] : 0, own_distance = WEIGHTED ? state.distances[own] : 0;
+        const int own_exponent = SCALED && BACK ? state.exponents[own] : 0;
         Sum sum;
         for (i64 from = begin; from < end; from += IN_FLIGHT) {
             Index u[IN_FLIGHT];
@@ -260,16 +313,16 @@ struct PathPull {
             for (int q = 0; q < IN_FLIGHT; ++q) {
                 if constexpr (WEIGHTED)
                     on[q] = from + q < end &&
-                            tight(lanes.distances[i64(u[q]) * lanes.stride + k], arcs.weights[from + q], own_distance);
+                            tight(state.distances[i64(u[q]) * state.stride + k], arcs.weights[from + q], own_distance);
                 else
                     on[q] = from + q < end && (front[u[q]] >> k & 1);
             }
 #pragma unroll
             for (int q = 0; q < IN_FLIGHT; ++q) {
                 if (!on[q]) continue;
-                const i64 at = i64(u[q]) * lanes.stride + k;
-                number[q] = lanes.numbers[at];
-                exponent[q] = SCALED ? lanes.exponents[at] : 0;
+                const i64 at = i64(u[q]) * state.stride + k;
+                number[q] = state.numbers[at];
+                exponent[q] = SCALED ? state.exponents[at] : 0;
             }
 #pragma unroll
             for (int q = 0; q < IN_FLIGHT; ++q) {
@@ -284,26 +337,25 @@ struct PathPull {
     // Warp-collective: a piece of a long row, for `join_pieces`.
     __device__ void gather_piece(i64 piece, u64 want) {
         const LongRows& rows = arcs.lengthy;
-        const i64 row = rows.owner[piece], v = rows.rows[row];
-        const i64 begin = arcs.indptr[v] + (piece - rows.first[row]) * PIECE_ARCS;
+        const i64 v = rows.rows[rows.owner[piece]], begin = arcs.begin_of(piece, v);
         Sum sum[2];
         const u64 heard = gather(v, want, begin, min(begin + PIECE_ARCS, arcs.indptr[v + 1]), sum);
-        if (lane_of_warp() == 0) lanes.partial_heard[piece] = heard;
+        if (lane_of_warp() == 0) state.partial_heard[piece] = heard;
         if (group) return;
-        const i64 at = piece * lanes.stride + 2 * pair;
-        *(double2*)(lanes.partial + at) = {sum[0].m, sum[1].m};
-        if (SCALED && !BACK) *(int2*)(lanes.partial_exponents + at) = {sum[0].e, sum[1].e};
+        const i64 at = piece * state.stride + 2 * pair;
+        *(double2*)(state.partial + at) = {sum[0].m, sum[1].m};
+        if (SCALED && !BACK) *(int2*)(state.partial_exponents + at) = {sum[0].e, sum[1].e};
     }
 
     // Warp-collective: sums the pieces of a long row, in their order.
     __device__ u64 join_pieces(i64 row, Sum (&sum)[2]) const {
         u64 heard = 0;
         for (i64 piece = arcs.lengthy.first[row] + group; piece < arcs.lengthy.first[row + 1]; piece += groups) {
-            heard |= lanes.partial_heard[piece];
-            const i64 at = piece * lanes.stride + 2 * pair;
-            const double2 m = *(const double2*)(lanes.partial + at);
+            heard |= state.partial_heard[piece];
+            const i64 at = piece * state.stride + 2 * pair;
+            const double2 m = *(const double2*)(state.partial + at);
             int2 e = {0, 0};
-            if (SCALED && !BACK) e = *(const int2*)(lanes.partial_exponents + at);
+            if (SCALED && !BACK) e = *(const int2*)(state.partial_exponents + at);
             sum[0].add(m.x, e.x);
             sum[1].add(m.y, e.y);
         }
