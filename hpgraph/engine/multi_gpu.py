@@ -238,15 +238,12 @@ def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
 
 def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
     """Run a relaxation; returns a function that fetches the trace, and the vertices still active."""
-    from hpgraph.kernels.relaxation.cuda_divided import relax
+    from hpgraph.kernels.relaxation.cuda import relax_divided
 
+    search = run.search(code)
     rows, active = _in_order_of_shards(
-        run,
-        lambda parts, state, sources: relax(
-            code, parts, state, run.beginnings, tuple(run.world.values()), sources,
-            delta=run.delta, ceiling=run.ceiling, limit=run.limit,
-        ),
-    )  # fmt: skip
+        run, lambda parts, state, sources: relax_divided(search._replace(state=state, sources=sources), parts)
+    )
     arcs: Any = run.arcs
     order = arcs.graph.order
     return rows, active if order is None else array_module(active).sort(order[active])

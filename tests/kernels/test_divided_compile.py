@@ -11,7 +11,7 @@ from cuda_build import GENERATIONS, LOCAL, compiles
 from hpgraph.algorithms.distances import SingleDistances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.kernels.relaxation import cuda_divided as relaxation
+from hpgraph.kernels.relaxation import cuda as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, message_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
@@ -40,10 +40,11 @@ def test_a_traversal_in_parts() -> None:
 def test_a_relaxation_in_parts() -> None:
     code = declarations_of(SingleDistances).code((np.dtype(np.float32),))
     program = cuda_program(code, np.dtype(np.float32))
-    layouts = relaxation.SPACE.of(Index=IDS, Message=code.message), *SHARED
+    exchange = relaxation.EXCHANGE.of(Index=IDS, Message=code.message)
+    layouts = relaxation.SPACE.of(Index=IDS, Value=code.message), exchange, *SHARED
     name = f"hpgraph::relax_divided<Program, int, float, Program::Message, {persistent.techniques_type()}>"
     compiles(
-        "divided_relaxation.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[1],
+        "delta_stepping.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[1],
         checks=persistent.checks(*layouts),
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
 from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS, blocked_prologue
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import pays
-from hpgraph.kernels.sweep.cuda import BY_BLOCKS, TELLING, TELLING_BY_BLOCKS
+from hpgraph.kernels.sweep.cuda import BY_BLOCKS
 from hpgraph.kernels.sweep.cuda import KERNELS as SWEEPS
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, read_by_gather
 from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
@@ -189,11 +189,11 @@ def test_layout_and_sweeps_compile(arch):
     f64 = np.dtype(np.float64)
     code = declarations_of(Spread).code((f64,))
     program = SweepProgram(code, declarations_of(Spread).functions["converged"])
-    compiles("sweep.cuh", program.prologue, program.ltoir, (*SWEEPS, TELLING[0], TELLING[2]), arch)
+    compiles("sweep.cuh", program.prologue, program.ltoir, SWEEPS, arch)
     special = specialize(functions_of(code).offer, code.reduce, None, None, np.dtype(np.int32), (f64,), f64, False)
     ltoir = (*special.ltoir, *program.ltoir)
     for source, before, names in (
-        ("sweep_blocks.cuh", blocked_prologue(special, f64), (*BY_BLOCKS, TELLING_BY_BLOCKS[0])),
+        ("sweep_blocks.cuh", blocked_prologue(special, f64), BY_BLOCKS),
         ("sweep_slab.cuh", special.prologue, (SLAB,)),
     ):
         compiles(source, before + program.prologue, ltoir, names, arch)

@@ -1,4 +1,4 @@
-"""Programs with one monotone property, on the GPU: work space for the persistent kernel, and its launch."""
+"""Programs with one monotone property, on one GPU or several: work space of the persistent kernel, and its launch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, Launch, Parts, message_dtype
+from hpgraph.kernels.runtime.cuda.part import Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
     BATCH,
     BATCH_OF_MANY_ARCS,
@@ -38,9 +40,11 @@ PRIORITY = Layout(
     "Priority<{Value}>", on="int", adapts="int", threshold="Value", delta="Value", ceiling="Value", largest="Value"
 )
 SPACE = Layout(
-    "RelaxSpace<{Index}, {Value}>", header="*", queued="*", following_queued="*", waiting="*", least="*",
-    queue=FRONTIER, following=FRONTIER, far="*", far_kept="*", trace=TRACE,
+    "RelaxSpace<{Index}, {Value}>", queued="*", following_queued="*", waiting="*", least="*", queue=FRONTIER,
+    following=FRONTIER, far="*", far_kept="*",
 )  # fmt: skip
+EXCHANGE = Layout("RelaxExchange<{Index}, {Message}>", listed="*", post=POST)
+SOURCE, MESSAGE = "delta_stepping.cuh", ", Program::Message"
 # Mean degree above which a graph's first search is expected to occupy the whole grid.
 DENSE = 8
 
@@ -89,22 +93,20 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     space = Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
     record = Record(n)
     bounds = priority_struct(state[0], search.beginnings[0], sources, search.delta, search.ceiling)
-    masks = [bits.data.ptr + 8 * row * i for i in range(3)]
     device = cupy.cuda.runtime.getDevice()
     turn = takeover(out)
     waits = turn.waits()
-    source, message = "delta_stepping.cuh", ", Program::Message"
     threads, batch = threads_and_batch(turn.arcs_a_superstep, len(out.indices), n)
     priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
     kernel(
-        program, source, "relax", message, ids, out.data is None, techniques_type(batch), device, threads,
+        program, SOURCE, "relax", MESSAGE, ids, out.data is None, techniques_type(batch), device, threads,
         (priority, layout),
     )(
         (
-            program.struct(state, search.world, search.beginnings), np.int64(n), arcs_struct(out),
-            sources_struct(sources), bounds, np.int64(limit),
+            program.struct(state, search.world, search.beginnings), np.int64(n), np.int64(len(out.indices)),
+            arcs_struct(out), sources_struct(sources), bounds, np.int64(limit),
             LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
-            layout(space.header, *masks, *space.addresses, *record.fields),
+            layout(*_masks(bits), *space.addresses), TRACE.of()(*record.fields), np.uint64(space.header),
         ),
     )  # fmt: skip
     endless = limit >= np.iinfo(np.int64).max
@@ -114,8 +116,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     if not left:
         turn.ended_here()
         return record, sources[:0]
-    # The kernel swaps the two queues' bitmasks in every superstep.
-    active = Bitmask(n, bits[done % 2] | bits[2]).to_indices()
+    active = _active(n, bits, done)
     if done >= limit:
         return record, active
     # Imported on demand.
@@ -127,3 +128,69 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     )  # fmt: skip
     rows, active = on_host(state, lambda copies: cpu.relax(here._replace(state=copies)))
     return Continued(record, rows()), cupy.asarray(active)
+
+
+def _masks(bits: Any) -> list[int]:
+    """Addresses of the three bitmasks of a launch."""
+    return [int(row.data.ptr) for row in bits]
+
+
+def _active(n: int, bits: Any, done: int) -> Any:
+    """The vertices that are near or far after `done` supersteps, each of which swaps the two queues' bitmasks."""
+    return Bitmask(n, bits[done % 2] | bits[2]).to_indices()
+
+
+def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray], Any]:
+    """`relax` on several GPUs: one kernel on each; the property is on the first part's device."""
+    import cupy
+
+    code, state, sources, beginnings = search.code, search.state, search.sources, search.beginnings
+    some, dtype = parts.all[0].rows.out, state[0].dtype
+    program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype
+    layouts = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype), EXCHANGE.of(Index=ids, Message=code.message)
+    bounds = priority_struct(state[0], beginnings[0], sources, search.delta, search.ceiling)
+    limits = LIMITS.of()(*local_limits(False), *parts.limits)
+    threads, batch = threads_and_batch(parts.arcs_a_superstep, parts.arcs, parts.n, parts.gpus)
+    all_bits = []
+
+    def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
+        rows, bits = part.rows, cupy.zeros((3, (parts.n + 63) // 64), np.uint64)
+        all_bits.append(bits)
+        space, exchange = parts.once(
+            ("relaxation", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
+        )
+        launch = kernel(
+            program, SOURCE, "relax_divided", MESSAGE, ids, some.data is None, techniques_type(batch), rows.device,
+            threads, (*layouts, *SHARED), part.beside,
+        )  # fmt: skip
+        arguments = (
+            program.struct(own, search.world, beginnings), np.int64(parts.n), np.int64(parts.arcs), rows.sending,
+            sources_struct(part.sources(sources)), bounds, np.int64(search.limit), limits,
+            layouts[1](*_masks(bits), *space), trace, layouts[2](*exchange),
+        )  # fmt: skip
+        return Launch(launch, arguments)
+
+    record = parts.run(prepare, state, beginnings, whole=True)
+    none = sources[:0]
+    if search.limit >= np.iinfo(np.int64).max:
+        return record, none
+    done, left = record.counts()
+    if not left:
+        return record, none
+    active = []
+    for part, bits in zip(parts, all_bits, strict=True):
+        with part.here:
+            active.append(_active(parts.n, bits, done).get())
+    return record, cupy.asarray(np.concatenate(active))
+
+
+def _divided_space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> tuple[list[int], list[int]]:
+    """The fields of a part's structs ``RelaxSpace``, behind the bits, and ``RelaxExchange``."""
+    vertices = (part.rows.last - part.rows.first) * ids.itemsize
+    pieces = heavy_pieces(part.rows.out) * 2 * ids.itemsize
+    sizes = {
+        "least": 16, "queue": vertices, "pieces": pieces, "following": vertices, "following pieces": pieces,
+        "far": vertices, "far kept": vertices, "listed": parts.n * ids.itemsize,
+    }  # fmt: skip
+    *own, listed = (part.room(f"{name} of relaxations", size) for name, size in sizes.items())
+    return own, [listed, *parts.post(part, message_dtype(ids, message))]

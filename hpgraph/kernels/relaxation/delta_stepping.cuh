@@ -7,21 +7,32 @@
 // bit.
 //
 // The width of a bucket adapts, as in ADDS (K. Wang, D. Fussell, C. Lin, PPoPP'21): see BucketWidth.
+//
+// A team of several GPUs (team.cuh) divides the rows. Each part has a value for every vertex: the value of an own
+// vertex, and the lowest value sent to the owner of a remote one, which avoids most remote messages. A superstep lists
+// the remote vertices that it lowers and sends their final values: one remote message a vertex, however often it was
+// lowered. All parts share one bucket.
 #pragma once
 #include "lowering.cuh"
 #include "one_block.cuh"
-#include "persistent.cuh"
+#include "team.cuh"
 
 namespace hpgraph {
 
+// Pointers to a part's arrays are offset so that elements are indexed by global vertex ids.
 template <class Index, class Value>
 struct RelaxSpace {
-    Header* header;
-    u32 *queued, *following_queued, *waiting;
-    Value* least;  // a double buffer
+    u32 *queued, *following_queued, *waiting;  // of all vertices; of remote ones, whether listed
+    Value* least;                              // a double buffer
     Frontier<Index> queue, following;
     Index *far, *far_kept;
-    Trace trace;
+};
+
+// What a part needs to send messages to the others.
+template <class Index, class Value>
+struct RelaxExchange {
+    Index* listed;  // remote vertices that a superstep lowers
+    Post<Index, Value> post;
 };
 
 template <class Value>
@@ -156,166 +167,334 @@ __device__ void find_least(const Program& program, const Index* pile, u64 size, 
     if (lane_of_warp() == 0 && mine) atomicAdd(sum, mine);
 }
 
-template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
-__global__ void __launch_bounds__(THREADS, 1)
-relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,
-      const Priority<Value> priority, const i64 limit, const LocalLimits limits, const RelaxSpace<Index, Value> space) {
-    __shared__ LocalQueue<Index> local;
-    __shared__ Index slots[2][WARPS * 64];
-    __shared__ BlockSums sums;
+template <class T, class Team, class Exchange, class Program, class Index, class Weight, class Value>
+struct Relaxation {
+    Team& team;
+    const Exchange& exchange;
+    const Program& program;
+    const i64 n, all_arcs;
+    const Arcs<Index, Weight>& out;
+    const Priority<Value>& priority;
+    const i64 limit;
+    const LocalLimits& limits;
+    const RelaxSpace<Index, Value>& space;
+    const Trace& trace;
+    LocalQueue<Index>& local;
+    Stages<Index> stages;
+    Stage<Index> away;  // stage of `listed`
+    BlockSums& sums;
     // State that only one thread changes is in shared memory: blocks of many threads have few registers.
-    __shared__ BucketWidth<Value> bucket;
-    if (threadIdx.x == 0) {
-        sums.wanted[0] = sums.wanted[1] = 0;
-        bucket = BucketWidth<Value>{priority.delta, 0, 0, 0, 0, 0, 0};
+    BucketWidth<Value>& bucket;
+    u32& repeated;  // arcs relaxed repeatedly in the bucket by this block
+    Bounds<Value> bounds{priority.on != 0, priority.threshold, priority.ceiling};
+    typename Team::Sums now{};  // sums over the team
+    Tally own{};                // of this part's queue, if there are several parts
+    i64 step = 0;
+    u64 left = 0;  // active vertices, near and far
+    u32 phase = 0;
+    bool queue_turned = false, bits_turned = false, far_turned = false;
+
+    __device__ void run(const Sources<Index>& sources) {
+        begin(sources);
+        trace.begin();
+        while (goes_on()) {
+            if (holds()) run_on_one_block();
+            else if (now.count == 0) begin_bucket();
+            else if (is_short<T>(queue_tally())) run_short();
+            else superstep([&](auto visit) {
+                for_each_arc<T, Index>(out, queue(), queue_tally().light, queue_tally().pieces, visit);
+            });
+        }
     }
-    Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
-    GridBarrier barrier(&space.header->barrier);
-    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-    const int lane = lane_of_warp();
-    for (i64 v = thread; v < n; v += threads) program.fill(v);
-    barrier.wait();
-    if (thread == 0) space.least[0] = space.least[1] = priority.largest;
-    // Arcs relaxed repeatedly in the bucket by this block.
-    __shared__ u32 repeated;
-    if (threadIdx.x == 0) repeated = 0;
-    const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
-        finish_found(found, stages, sums, repeated, far, far_tail);
-        barrier.wait();
-    };
-    {
-        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
-        for (i64 i = thread; i - lane < sources.count; i += threads) {
-            const bool mine = i < sources.count;
-            const Index v = mine ? sources[i] : 0;
-            if (mine) program.start(v);
+
+private:
+    __device__ const Tally& queue_tally() const {
+        if constexpr (Team::DIVIDED) return own;
+        else return now;
+    }
+    __device__ Frontier<Index> queue() const { return of_two(space.queue, space.following, queue_turned); }
+    __device__ Frontier<Index> following() const { return of_two(space.following, space.queue, queue_turned); }
+    __device__ Index* far() const { return of_two(space.far, space.far_kept, far_turned); }
+    __device__ Index* far_kept() const { return of_two(space.far_kept, space.far, far_turned); }
+    __device__ u64* far_tail() const { return &team.header->far_tail[far_turned]; }
+    __device__ u64* kept_tail() const { return &team.header->far_tail[1 - far_turned]; }
+    __device__ u32* queued(bool turned) const { return of_two(space.queued, space.following_queued, turned); }
+    __device__ Tally* next_tally() {
+        if (Trace::is_writer()) team.header->tally[(phase + 2) % 3] = Tally{};
+        return &team.header->tally[++phase % 3];
+    }
+    __device__ auto owns() const {
+        return [this](i64 v) { return team.owns(v); };
+    }
+    // Append a vertex to the far pile; warp-collective.
+    __device__ auto waits() const {
+        return [this](bool mine, Index v) { append(mine, v, far(), far_tail()); };
+    }
+
+    __device__ bool goes_on() {
+        if constexpr (Team::DIVIDED) {
+            left = now.count + now.waiting;
+            return left && step < limit && !team.lost;
+        } else {
+            left = now.count + (now.count == 0 || step >= limit ? *(volatile u64*)far_tail() : 0);
+            return left && step < limit && !(now.count && limits.leave(now, team.header->local.thin));
+        }
+    }
+    // Several GPUs neither run supersteps on one block nor leave them to the host.
+    __device__ bool holds() const {
+        if constexpr (Team::DIVIDED) return false;
+        else return now.count && limits.hold<Index>(now);
+    }
+
+    // The end of a superstep: a barrier of the team, and the tallies after it; `far_tail` of the pile that waits.
+    __device__ void meet(const u64* far_tail) {
+        const Tally& tally = team.header->tally[phase % 3];
+        if constexpr (Team::DIVIDED) {
+            now = team.meet([&](Report& report) {
+                const volatile Tally& here = tally;
+                report.count = here.count, report.arcs = here.arcs;
+                report.waiting = *(const volatile u64*)far_tail;
+            });
+            own = team.lost ? Tally{} : tally;
+        } else {
+            team.wait();
+            now = tally;
+        }
+    }
+
+    __device__ void begin(const Sources<Index>& sources) {
+        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+        for (i64 v = thread; v < n; v += threads) program.fill(v);
+        if (thread == 0) space.least[0] = space.least[1] = priority.largest;
+        team.wait();
+        Collector<T, Index> found(out.indptr, space.queue, &team.header->tally[0]);
+        for (i64 i = thread; i - lane_of_warp() < sources.count; i += threads) {
+            const bool is_source = i < sources.count;
+            const Index v = is_source ? sources[i] : 0;
+            const bool mine = is_source && team.owns(v);
+            if (is_source) program.start(v);
             if (mine) atomicOr(space.queued + (v >> 5), 1u << (v & 31));
             found.add(mine, v);
         }
-        finish(found, space.far, space.header->far_tail);
+        finish_found(found, stages, sums, repeated, far(), far_tail());
+        meet(far_tail());
     }
 
-    space.trace.begin();
-    i64 step = 0;
-    u32 phase = 0;
-    Bounds<Value> bounds{priority.on != 0, priority.threshold, priority.ceiling};
-    bool queue_turned = false, bits_turned = false, far_turned = false;
-    const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
-    const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
-    const auto far = [&] { return of_two(space.far, space.far_kept, far_turned); };
-    const auto far_kept = [&] { return of_two(space.far_kept, space.far, far_turned); };
-    const auto queued = [&](bool turned) { return of_two(space.queued, space.following_queued, turned); };
-    Tally now = space.header->tally[0];
-    u64 left = 0;
-    while (true) {
-        u64* const far_tail = &space.header->far_tail[far_turned];
-        const u64 pile = now.count == 0 || step >= limit ? *(volatile u64*)far_tail : 0;
-        left = now.count + pile;
-        if (left == 0 || step >= limit || (now.count && limits.leave(now, space.header->local.thin))) break;
-        const auto waits = [&](bool mine, Index v) { append(mine, v, far(), far_tail); };
-
-        if (now.count && limits.hold<Index>(now)) {
+    __device__ void run_on_one_block() {
+        if constexpr (!Team::DIVIDED) {
+            LocalReturn& result = team.header->local;
             const i64 entry = step;
             const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
                 // Other blocks may still be reading the number of thin supersteps, which this block writes.
-                if (limits.may_leave) barrier.await_others();
+                if (limits.may_leave) team.barrier.await_others();
                 run_local<T>(
-                    local, limits, out.indptr, queue(), following(), now, step, space.header->local.thin,
-                    &space.header->local, [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
+                    local, limits, out.indptr, queue(), following(), now, step, result.thin, &result,
+                    [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         send(program, out, bounds, bits(at), space.waiting, batch,
                              [&](bool comes, bool near, bool, Index v) {
                                  found.add(near, v);
-                                 stages.far.add(comes && !near, v, waits);
+                                 stages.far.add(comes && !near, v, waits());
                              });
                     },
                     [&](const Index* slots, const LocalTally& here, i64 at) {
                         // No more bits of the current queue are set: clear them for the superstep after the next.
                         for (u32 i = threadIdx.x; i < here.light; i += THREADS)
                             bits(at - 1)[slots[i] >> 5] = 0;
-                        space.trace.add(at, 0, here.count, here.arcs);
+                        trace.add(at, 0, here.count, here.arcs);
                     },
                     [&](const LocalTally&, i64 at) { return at < limit; });
                 Index v = 0;
                 const bool mine = stages.far.rest(v);
-                waits(mine, v);
+                waits()(mine, v);
             }
-            barrier.wait();
-            if (threadIdx.x == 0) bucket.sent += now.arcs + space.header->local.sent;
-            now = space.header->local.tally, step = space.header->local.step;
+            team.wait();
+            if (threadIdx.x == 0) bucket.sent += now.arcs + result.sent;
+            now = result.tally, step = result.step;
             bits_turned = bits_turned != ((step - entry) & 1);
             queue_turned = !queue_turned;
             // All blocks read it before a block alone writes it again.
-            barrier.wait();
-            continue;
-        }
-
-        const auto next_tally = [&] {
-            if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{};
-            return &space.header->tally[++phase % 3];
-        };
-        if (now.count == 0) {
-            Tally* const tally = next_tally();
-            if (thread == 0) space.least[1 - far_turned] = priority.largest, space.header->repeated[1 - far_turned] = 0;
-            u64* const all_repeated = space.header->repeated + far_turned;
-            Value* const cell = space.least + far_turned;
-            find_least(program, far(), pile, priority.largest, cell, threadIdx.x ? 0 : repeated, all_repeated);
-            barrier.wait();
-            const Value least = *(volatile Value*)cell;
-            // Computed redundantly by each block.
-            if (threadIdx.x == 0 && priority.adapts)
-                bucket.adapt(step, *(volatile i64*)all_repeated, out.indptr[n], priority.largest, threads * T::BATCH);
-            __syncthreads();
-            if (threadIdx.x == 0) repeated = 0;
-            const Value below = bounds.threshold;
-            bounds.threshold = next_threshold(below, least, bucket.width, priority.largest);
-            Collector<T, Index> found(out.indptr, queue(), tally);
-            u64* const kept = &space.header->far_tail[1 - far_turned];
-            split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
-                  [&](bool mine, Index v) { found.add(mine, v); },
-                  [&](bool mine, Index v) { append(mine, v, far_kept(), kept); });
-            finish(found, far_kept(), kept);
-            if (thread == 0) *far_tail = 0;
-            far_turned = !far_turned;
-            now = *tally;
-            continue;
-        }
-
-        // One superstep over the arcs that `each_arc` enumerates in batches.
-        const auto superstep = [&](auto each_arc) {
-            Tally* const tally = next_tally();
-            ++step;
-            Collector<T, Index> found(out.indptr, following(), tally);
-            each_arc([&](const Batch<Index, T::BATCH>& batch) {
-                send(program, out, bounds, queued(!bits_turned), space.waiting, batch,
-                     [&](bool comes, bool near, bool again, Index v) {
-                         stages.near.add(near, marked(v, again), [&](bool mine, Index one) {
-                             const bool sends_again = unmark(one);
-                             note_repeated(repeated, sends_again, found.add(mine, one));
-                         });
-                         stages.far.add(comes && !near, v, waits);
-                     });
-            });
-            for (u64 i = thread; i < now.light; i += threads) queued(bits_turned)[queue().light[i] >> 5] = 0;
-            for (u64 i = thread; i < now.pieces; i += threads)
-                queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
-            queue_turned = !queue_turned, bits_turned = !bits_turned;
-            const i64 count = now.count, arcs = now.arcs;
-            if (threadIdx.x == 0) bucket.sent += arcs, bucket.covered += arcs;
-            finish(found, far(), far_tail);
-            now = *tally;
-            space.trace.add(step, 0, count, arcs);
-        };
-        if (is_short<T>(now)) {
-            // A separate loop, to keep values of the other paths out of its registers.
-            do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now, visit); });
-            while (now.count && step < limit && is_short<T>(now) && !limits.hold<Index>(now));
-        } else {
-            superstep([&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
+            team.wait();
         }
     }
-    space.trace.end(step, left);
-    if (thread == 0) limits.tell(space.header->local.thin, step, bucket.sent);
+
+    // The least value of `cell` over the team, after a barrier of it; `arcs` becomes the sum of `part_repeated`.
+    __device__ Value least_of_team(const Value* cell, const u64* part_repeated, i64& arcs) {
+        if constexpr (Team::DIVIDED) {
+            arcs = team.meet([&](Report& report) {
+                *(Value*)&report.least = *(const volatile Value*)cell;
+                report.repeated = *(const volatile u64*)part_repeated;
+            }).repeated;
+            Value least = priority.largest;
+            for (int part = 0; part < team.parts.count && !team.lost; ++part) {
+                const u64 bits = team.report_of(part).least;
+                const Value other = *(const Value*)&bits;
+                if (other < least) least = other;
+            }
+            return least;
+        } else {
+            team.wait();
+            arcs = *(const volatile i64*)part_repeated;
+            return *(const volatile Value*)cell;
+        }
+    }
+
+    // No near vertex is left: the next bucket.
+    __device__ void begin_bucket() {
+        Tally* const tally = next_tally();
+        if (Trace::is_writer())
+            space.least[1 - far_turned] = priority.largest, team.header->repeated[1 - far_turned] = 0;
+        const u64 pile = Team::DIVIDED ? *(volatile u64*)far_tail() : left;
+        Value* const cell = space.least + far_turned;
+        u64* const part_repeated = team.header->repeated + far_turned;
+        find_least(program, far(), pile, priority.largest, cell, threadIdx.x ? 0 : repeated, part_repeated);
+        i64 arcs;
+        const Value least = least_of_team(cell, part_repeated, arcs);
+        if (team.lost) return;
+        // Computed redundantly by each block.
+        if (threadIdx.x == 0 && priority.adapts)
+            bucket.adapt(step, arcs, all_arcs, priority.largest, team.size() * gridDim.x * THREADS * T::BATCH);
+        __syncthreads();
+        if (threadIdx.x == 0) repeated = 0;
+        const Value below = bounds.threshold;
+        bounds.threshold = next_threshold(below, least, bucket.width, priority.largest);
+        Collector<T, Index> found(out.indptr, queue(), tally);
+        split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
+              [&](bool mine, Index v) { found.add(mine, v); },
+              [&](bool mine, Index v) { append(mine, v, far_kept(), kept_tail()); });
+        finish_found(found, stages, sums, repeated, far_kept(), kept_tail());
+        meet(kept_tail());
+        if (Trace::is_writer()) *far_tail() = 0;
+        far_turned = !far_turned;
+    }
+
+    // Newly queued or waiting vertices; see `deliver`.
+    __device__ auto arrivals(Collector<T, Index>& found) {
+        return [this, &found](bool comes, bool near, bool again, Index v) {
+            const bool mine = comes && team.owns(v);
+            stages.near.add(near && mine, marked(v, again), [&](bool has_one, Index one) {
+                const bool sends_again = unmark(one);
+                note_repeated(repeated, sends_again, found.add(has_one, one));
+            });
+            stages.far.add(mine && !near, v, waits());
+            if constexpr (Team::DIVIDED) away.add(comes && !mine, v, lists());
+        };
+    }
+    __device__ auto lists() const {
+        return [this](bool has_one, Index v) { append(has_one, v, exchange.listed, team.header->received_tail); };
+    }
+
+    // A separate loop, to keep values of the other paths out of its registers.
+    __device__ void run_short() {
+        do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
+        while (!Team::DIVIDED && now.count && step < limit && is_short<T>(queue_tally()) && !holds());
+    }
+
+    // One superstep over the arcs that `each_arc` enumerates in batches.
+    template <class EachArc>
+    __device__ void superstep(EachArc each_arc) {
+        const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
+        Collector<T, Index> found(out.indptr, following(), next_tally());
+        ++step;
+        const auto arrive = arrivals(found);
+        each_arc([&](const Batch<Index, T::BATCH>& batch) {
+            send(program, out, bounds, queued(!bits_turned), space.waiting, batch, arrive, owns());
+        });
+        for (u64 i = thread; i < queue_tally().light; i += threads) queued(bits_turned)[queue().light[i] >> 5] = 0;
+        for (u64 i = thread; i < queue_tally().pieces; i += threads)
+            queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
+        queue_turned = !queue_turned, bits_turned = !bits_turned;
+        const i64 count = now.count, arcs = now.arcs;
+        if (threadIdx.x == 0) bucket.sent += arcs, bucket.covered += arcs;
+        if constexpr (Team::DIVIDED) {
+            Index one = 0;
+            const bool has_one = away.rest(one);
+            lists()(has_one, one);
+        }
+        finish_found(found, stages, sums, repeated, far(), far_tail());
+        send_listed();
+        meet(far_tail());
+        receive_remote();
+        trace.add(step, 0, count, arcs);
+    }
+
+    // Send the values of the listed remote vertices to their owners.
+    __device__ void send_listed() {
+        if constexpr (Team::DIVIDED) {
+            const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
+            team.wait();
+            const u64 listed = team.lost ? 0 : *(volatile u64*)team.header->received_tail;
+            for (u64 i = thread; i - lane_of_warp() < listed; i += threads) {
+                const bool mine = i < listed;
+                const Index v = mine ? exchange.listed[i] : 0;
+                const Value value = mine ? *(volatile Value*)(program.p0 + v) : Value();
+                if (mine) queued(bits_turned)[v >> 5] = 0;
+                exchange.post.send(team, 0, mine, v, value);
+            }
+        }
+    }
+
+    __device__ void receive_remote() {
+        if constexpr (Team::DIVIDED) {
+            if (!now.sent) return;
+            if (Trace::is_writer()) *team.header->received_tail = 0;
+            Collector<T, Index> more(out.indptr, queue(), &team.header->tally[phase % 3]);
+            exchange.post.read_all(team, 0, [&](bool has_message, const RemoteMessage<Index, Value>& remote) {
+                const Index v[1] = {remote.vertex};
+                const Value message[1] = {remote.message};
+                bool live[1] = {has_message};
+                deliver(program, bounds, queued(bits_turned), space.waiting, v, message, live, arrivals(more));
+            });
+            finish_found(more, stages, sums, repeated, far(), far_tail());
+            meet(far_tail());
+        }
+    }
+};
+
+// Run a relaxation by the calling kernel, whose shared memory it takes.
+template <class T, class Team, class Exchange, class Program, class Index, class Weight, class Value>
+__device__ void run_relaxation(Team& team, const Exchange& exchange, const Program& program, i64 n, i64 arcs,
+                               const Arcs<Index, Weight>& out, const Sources<Index>& sources,
+                               const Priority<Value>& priority, i64 limit, const LocalLimits& limits,
+                               const RelaxSpace<Index, Value>& space, const Trace& trace) {
+    __shared__ LocalQueue<Index> local;
+    __shared__ Index slots[3][WARPS * 64];
+    __shared__ BlockSums sums;
+    __shared__ BucketWidth<Value> bucket;
+    __shared__ u32 repeated;
+    if (threadIdx.x == 0) {
+        sums.wanted[0] = sums.wanted[1] = repeated = 0;
+        bucket = BucketWidth<Value>{priority.delta, 0, 0, 0, 0, 0, 0};
+    }
+    Relaxation<T, Team, Exchange, Program, Index, Weight, Value> relaxation{
+        team, exchange, program, n, arcs, out, priority, limit, limits, space, trace, local,
+        Stages<Index>{Stage<Index>(slots[0]), Stage<Index>(slots[1])}, Stage<Index>(slots[2]), sums, bucket, repeated};
+    relaxation.run(sources);
+    trace.end(relaxation.step, relaxation.left);
+    if (Trace::is_writer()) {
+        if constexpr (Team::DIVIDED) trace.outcome->passed[0] = team.lost;
+        limits.tell(team.header->local.thin, relaxation.step, bucket.sent);
+    }
+}
+
+template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+relax(const Program program, const i64 n, const i64 arcs, const Arcs<Index, Weight> out, const Sources<Index> sources,
+      const Priority<Value> priority, const i64 limit, const LocalLimits limits, const RelaxSpace<Index, Value> space,
+      const Trace trace, Header* const header) {
+    OneGpu team(header);
+    run_relaxation<T>(team, 0, program, n, arcs, out, sources, priority, limit, limits, space, trace);
+}
+
+template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+relax_divided(const Program program, const i64 n, const i64 arcs, const Arcs<Index, Weight> out,
+              const Sources<Index> sources, const Priority<Value> priority, const i64 limit, const LocalLimits limits,
+              const RelaxSpace<Index, Value> space, const Trace trace, const RelaxExchange<Index, Value> exchange,
+              const Parts parts, const u64 launch) {
+    __shared__ BlockFlags flags;
+    MultiGpuBarrier team(parts, launch, flags);
+    run_relaxation<T>(team, exchange, program, n, arcs, out, sources, priority, limit, limits, space, trace);
 }
 
 }  // namespace hpgraph

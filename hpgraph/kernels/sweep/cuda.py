@@ -8,7 +8,7 @@ supersteps are running.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,11 +34,8 @@ from hpgraph.kernels.sweep.cuda_slab import sweep_slab
 SPAN, THREADS = 2048, 256
 # Supersteps launched ahead of the last one known not to have converged: enough to keep the device busy, few to discard.
 LAUNCHES_AHEAD = 2
-KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
-BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])
-# The same, which also write to the memory of other GPUs.
-TELLING = ("hpgraph::sweep_and_send<Sweeping>", KERNELS[1], "hpgraph::send_sums<Sweeping>")
-TELLING_BY_BLOCKS = ("hpgraph::sweep_blocks_and_send<Blocked, Sweeping>", *TELLING[1:])
+KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude", "send_sums"))
+BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", *KERNELS[1:])
 
 
 def sweeps(
@@ -146,21 +143,20 @@ class Halves(NamedTuple):
 
 def halves(
     made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
-    remote: tuple[Any, ...] = (), coming: Coming | None = None,
+    first: int = 0, others: Sequence[tuple[Any, ...]] = (), coming: Coming | None = None,
 ) -> Halves:  # fmt: skip
-    """The compiled launches of a superstep.
+    """The compiled launches of a superstep of the vertices from `first` on.
 
-    ``state``: the properties of all vertices; changed in place.
+    ``state``: the properties of all vertices; changed in place, as those of `others`, on other GPUs.
     """
     import cupy
 
     code, n, ignores = made.code, rows.shape[0], ignored(made.code)
     program, offer = made.struct(state, world), functions_of(code).offer
-    product = product_of(made, rows, state)
+    product, remote = product_of(made, rows, state), (np.int64(first), made.others(others))
     if product is not None:
         return _by_blocks(made, product, state, program, standing, remote, coming)
-    names = TELLING if remote else KERNELS
-    module = made.load("sweep.cuh", names)
+    module = made.load("sweep.cuh", KERNELS)
     message, sums = cupy.empty(n, code.message), cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
     arguments = program, np.int64(n), message, standing, sums, *remote
 
@@ -169,7 +165,7 @@ def halves(
 
     def update() -> None:
         if n:
-            module.function(names[0])((len(sums),), (THREADS,), arguments)
+            module.function(KERNELS[0])((len(sums),), (THREADS,), arguments)
 
     return Halves(gather, update, sums, program, module)
 
@@ -189,11 +185,10 @@ def _by_blocks(
 ) -> Halves:  # fmt: skip
     import cupy
 
-    names = TELLING_BY_BLOCKS if remote else BY_BLOCKS
-    module = made.load("sweep_blocks.cuh", names, product.prologue, product.special.ltoir)
+    module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
     blocks, shared = add_shape(product)
     sums = cupy.empty((blocks, made.code.aggregates + 2), np.float64)
-    kernel, layout = module.function(names[0]), product.layout
+    kernel, layout = module.function(BY_BLOCKS[0]), product.layout
     partial: list[Any] = []
 
     def gather() -> None:

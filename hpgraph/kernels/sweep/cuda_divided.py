@@ -25,7 +25,7 @@ from hpgraph.kernels.spmv.cuda_far_operand import Stages, take
 from hpgraph.kernels.spmv.origin import hyb_of
 from hpgraph.kernels.superstep.cuda import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cuda import TELLING, Following, begin_standing, conclude, halves, product_of, swept
+from hpgraph.kernels.sweep.cuda import KERNELS, Following, begin_standing, conclude, halves, product_of, swept
 from hpgraph.kernels.sweep.cuda_program import (
     MAX_OTHERS,
     SweepProgram,
@@ -69,15 +69,12 @@ class _Gpu:
             if movable and product is not None and product.layout.order is not None:
                 self.coming = _ComingRanges(self, gpus, sent, product.stages)
 
-    def prepare(self, world: tuple[Any, ...], sent: tuple[int, ...]) -> None:
+    def prepare(self, world: tuple[Any, ...]) -> None:
         """Compile."""
         in_reach = self.in_reach
-        to = [other for other in self.others if in_reach and other.coming is None]
-        padding = [None] * (MAX_OTHERS - len(to))
-        addresses = [field for i in sent for field in (*(other.state[i] for other in to), *padding)]
+        to = [other.state for other in self.others if in_reach and other.coming is None]
         with self.device.here:
-            remote = np.int64(self.first), struct(np.int64(len(to)), *addresses)
-            self.half = halves(self.made, self.stored, self.state, world, self.standing, remote, self.coming)
+            self.half = halves(self.made, self.stored, self.state, world, self.standing, self.first, to, self.coming)
         # Sums are written to all GPUs in any case.
         summed = [self, *(self.others if in_reach else [])]
         padding = [None] * (MAX_OTHERS + 1 - len(summed))
@@ -120,7 +117,7 @@ class _Gpu:
             self.aside.wait_event(self.updated)
             with self.aside:
                 arguments = self.half.sums, np.int64(len(self.half.sums)), self.places[step % 2]
-                self.half.module.function(TELLING[2])((1,), (APPLY_THREADS,), arguments)
+                self.half.module.function(KERNELS[2])((1,), (APPLY_THREADS,), arguments)
             self.summed.record(self.aside)
 
     def fetch(self, i: int, other: _Gpu, stream: Any) -> None:
@@ -194,7 +191,7 @@ def divided_sweeps(
         for gpu in gpus:
             gpu.choose(gpus, sent, in_reach)
         for gpu in gpus:
-            gpu.prepare(world, sent)
+            gpu.prepare(world)
     except CompileError:
         if made.answers_converged():
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from hpgraph.core.errors import CompileError
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram
+from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.functions import ProgramFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.cuda import LinkedCode
@@ -97,9 +98,13 @@ class SweepProgram(CUDAProgram):
                 *(f"        {name} b{i};\n" for i, name in enumerate(types)),
                 "    };\n",
                 f"    __device__ Vertex vertex(long long v) const {{ return {{{loads}}}; }}\n",
-                "    // Updates a vertex whose properties were `held`; writes to `to`, whose arrays may be the same.\n",
+                "    // Properties that messages depend on, in the memory of other GPUs.\n",
+                "    struct Others {\n        long long count;\n",
+                *(f"        {types[i]}* p{i}[{MAX_OTHERS}];\n" for i in sent),
+                "    };\n",
+                "    // Updates a vertex whose properties were `held`; writes to `to`, maybe itself, and to `others`.\n",
                 "    __device__ bool apply(long long v, const Vertex& held, Message message, long long step,\n",
-                "                          double* sums, const Sweeping& to) const {\n",
+                "                          double* sums, const Sweeping& to, const Others& others) const {\n",
                 *(
                     f"        const {name} b{i} = held.b{i};\n        {name} n{i} = b{i};\n"
                     for i, name in enumerate(types)
@@ -110,30 +115,20 @@ class SweepProgram(CUDAProgram):
                     f"        if (to.p{i} != p{i} || hpg_differ(n{i}, b{i})) to.p{i}[v] = n{i};\n"
                     for i in range(len(types))
                 ),
-                "        return changed;\n    }\n",
-                "    // Properties that messages depend on, in the memory of other GPUs.\n",
-                "    struct Others {\n        long long count;\n",
-                *(f"        {types[i]}* p{i}[{MAX_OTHERS}];\n" for i in sent),
-                "    };\n",
-                "    __device__ bool apply_and_send(long long v, Message message, long long step, double* sums,\n",
-                "                                   const Others& others) const {\n",
-                *(
-                    f"        const {name} b{i} = p{i}[v];\n        {name} n{i} = b{i};\n"
-                    for i, name in enumerate(types)
-                ),
-                f"        const bool changed = hpg_advance({fresh}, v, message, {world}step);\n",
-                tally,
-                *(f"        if (hpg_differ(n{i}, b{i})) p{i}[v] = n{i};\n" for i in range(len(types))),
                 "        for (int k = 0; k < others.count; ++k) {\n",
                 *(f"            if (hpg_differ(n{i}, b{i})) others.p{i}[k][v] = n{i};\n" for i in sent),
                 "        }\n        return changed;\n    }\n",
-                "    __device__ bool apply(long long v, Message message, long long step, double* sums) const {\n",
-                "        return apply(v, vertex(v), message, step, sums, *this);\n    }\n",
                 f"    __device__ void take(const double* sums) {{{takes} }}\n",
                 "    __device__ bool converged(long long step) const {",
                 f" return {f'hpg_converged({world}step)' if self.stop else 'false'}; }}\n}};\n",
             ]
         )
+
+    def others(self, states: Sequence[tuple[Any, ...]]) -> np.ndarray:
+        """A struct ``Others``: the properties on other GPUs that messages depend on."""
+        padding = [None] * (MAX_OTHERS - len(states))
+        fields = (field for i in sorted(read_by_gather(self.code)) for field in (*(s[i] for s in states), *padding))
+        return struct(np.int64(len(states)), *fields)
 
     def load(
         self,

@@ -77,7 +77,7 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
                 if (!full || k >= width) break;
                 batch.load(slab, rows, width, k, v);
             }
-            changed += here.apply(v, held, fold.value, step, mine, there);
+            changed += here.apply(v, held, fold.value, step, mine, there, typename Program::Others{});
             ++updated;
         }
         mine[Program::SUMS] = changed;
@@ -85,11 +85,7 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
         double* const of_blocks = sums + (step & 1) * i64(gridDim.x) * COLUMNS<Program>;
         sum_block(mine, of_blocks + blockIdx.x * i64(COLUMNS<Program>));
         barrier.wait();
-        double all[COLUMNS<Program>] = {};
-        for (i64 r = threadIdx.x; r < gridDim.x; r += BLOCK)
-            for (int k = 0; k < COLUMNS<Program>; ++k) all[k] += __ldcg(of_blocks + r * COLUMNS<Program> + k);
-        sum_block(all, total);
-        __syncthreads();
+        add_rows<Program>(of_blocks, gridDim.x, total);
         here.take(total);
         stopped = total[Program::SUMS] == 0 || here.converged(step);
         const Program written = there;

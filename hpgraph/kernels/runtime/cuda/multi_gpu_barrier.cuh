@@ -128,6 +128,7 @@ struct MultiGpuBarrier {
         return joint;
     }
 
+    __device__ i64 size() const { return parts.count; }
     __device__ bool owns(i64 v) const { return parts.owns(v); }
     __device__ i64 first_word() const { return parts.first_word(); }
     __device__ i64 last_word(i64) const { return parts.last_word(); }

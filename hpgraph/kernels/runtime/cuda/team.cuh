@@ -15,6 +15,7 @@ struct OneGpu {
     __device__ explicit OneGpu(Header* header) : barrier(&header->barrier), header(header) {}
 
     __device__ void wait() { barrier.wait(); }
+    __device__ i64 size() const { return 1; }
     __device__ bool owns(i64) const { return true; }
     __device__ i64 first_word() const { return 0; }
     __device__ i64 last_word(i64 n) const { return (n + 31) / 32; }
