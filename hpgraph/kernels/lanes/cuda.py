@@ -60,7 +60,7 @@ PUSH_SECONDS, PUSH_SECONDS_FAR = 1.67e-11, 5.8e-11
 HISTORIES, HISTORY_THREADS = 4, 256
 
 _SUMS = dict.fromkeys(("count", "arcs", "pairs", "looked"), "u64")
-_TAILS = dict.fromkeys(("light", "pieces", "put_off", "pushed", "pushed_pieces"), "u64")
+_TAILS = dict.fromkeys(("light", "pieces", "put_off"), "u64")
 _TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), **_TAILS)
 _APART = Layout("LaneApart", arcs="u64", count="u64", parked="i64")
 HEADER = Layout(

@@ -5,18 +5,17 @@
 
 namespace hpgraph {
 
-// Pushes the bits in `lanes`; `received` collects the bits sent. If all messages of a superstep are equal, `received`
-// begins as a copy of `reached`, and `settle` determines the new bits afterwards; if not, it begins empty, each arc
-// claims bits in `reached`, and those whose messages change the vertex go to `received`. `besides`: other sources have
-// pulled in the same superstep, and `received` holds their bits only. `own`: other GPUs visit the same arcs, and each
-// sends to its own rows.
+// `received` collects the bits sent. If all messages of a superstep are equal, it begins as a copy of `reached`, and
+// `settle` determines the new bits afterwards; if not, it begins empty, each arc claims bits in `reached`, and those
+// whose messages change the vertex go to `received`. `own`: other GPUs visit the same arcs, and each sends to its own
+// rows.
 template <class T, int W, class Delivery, class Index, class Weight>
 struct LanesPush {
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
-    const u64 *front, *lanes;
+    const u64* front;
     u64 *reached, *received;
-    bool besides, own;
+    bool own;
     i64 step;
     LanesSums<W>& sums;
     const RowShare& share;
@@ -33,10 +32,6 @@ struct LanesPush {
             bits[k] = known[k] = Bits<W>{};
             if (!batch.live[k] || (own && !share.owns(v[k]))) continue;
             bits[k] = load_bits<W>(front, batch.source[k]), known[k] = load_bits<W>(test, v[k]);
-            if (!Delivery::BY_ARC && besides) known[k].add(load_bits<W>(reached, v[k]));
-#pragma unroll
-            for (int w = 0; w < W; ++w) bits[k].word[w] &= lanes[w];
-            sums.looked += besides;
         }
 #pragma unroll
         for (int k = 0; k < size; ++k)

@@ -61,27 +61,24 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
     }
 }
 
-// A list of the vertices that have bits in `lanes`. With `counts`, of all sources, and the tally counts them as after a
-// superstep.
+// A list of the vertices that have bits. With `counts`, the tally counts them as after a superstep.
 template <class T, int W, bool counts, class Index>
-__device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const u64* lanes, const i64* indptr, i64 n,
-                                 Frontier<Index> queue, LanesTally* tally, u64* light_tail, u64* pieces_tail) {
+__device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
+                                 Frontier<Index> queue, LanesTally* tally) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
-    Appender<Index, W> light{block, queue.light, light_tail};
+    Appender<Index, W> light{block, queue.light, &tally->light};
     LanesSums<W> sums;
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();
-        bool sends = false;
         const Bits<W> bits = v < n ? load_bits<W>(front, v) : Bits<W>{};
+        const bool sends = bits.any();
 #pragma unroll
-        for (int w = 0; w < W; ++w) {
-            sends |= (counts ? bits.word[w] : bits.word[w] & lanes[w]) != 0;
+        for (int w = 0; w < W; ++w)
             if (counts) sums.live[w] |= bits.word[w];
-        }
         const i64 degree = sends ? indptr[v + 1] - indptr[v] : 0;
         if (counts && sends) sums.note(degree);
         light.add(degree > 0 && degree <= T::PIECE, (Index)v);
-        append_pieces<T>((Index)v, degree, queue.pieces, pieces_tail);
+        append_pieces<T>((Index)v, degree, queue.pieces, &tally->pieces);
     }
     light.finish();
     if (counts) flush_sums(block, sums, tally);

@@ -77,7 +77,7 @@ struct LanesTally {
     u64 pairs;    // of a vertex and a source, settled
     u64 looked;   // arcs that a pull examined
     u64 live[2];
-    u64 light, pieces, put_off, pushed, pushed_pieces;
+    u64 light, pieces, put_off;
 };
 constexpr int SUMS = 4;
 

@@ -64,25 +64,83 @@ struct Alone {
 };
 
 template <class T, int W, class Team, class Delivery, class Index, class Weight>
-__device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare& share, const Delivery& delivery,
-                                const i64 n, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
-                                const LaneStarts<Index>& starts, const LanesPolicy& policy,
-                                const LanesSpace<Index>& space) {
-    __shared__ LanesBlock<W> block;
-    __shared__ LaneClasses<W> classes;
-    __shared__ ApartTally tallies[3];
-    __shared__ bool changes;
-    if (threadIdx.x == 0) block.filled = 0;
-    __syncthreads();
-    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+struct MultiSource {
+    Team& team;
+    GridBarrier& barrier;
+    const RowShare& share;
+    const Delivery& delivery;
+    const i64 n;
+    const Arcs<Index, Weight>&out, &in;
+    const LaneStarts<Index>& starts;
+    const LanesPolicy& policy;
+    const LanesSpace<Index>& space;
+    LanesBlock<W>& block;
+    LaneClasses<W>& classes;
+    ApartTally* tallies;
+    bool& changes;  // whether messages of a superstep change their vertices, in shared memory
+    // The part of the tally that every superstep reads; the rest is loaded on demand, to save registers.
+    Queued now{LanesTally{}};
+    bool listed = true, queued = false;  // the frontier is a list of entries; or bits, and also a queue of vertices
     bool entries_turned = false, front_turned = false;
-    const auto front = [&] { return of_two(space.front[0], space.front[1], front_turned); };
-    const auto next = [&] { return of_two(space.front[1], space.front[0], front_turned); };
-    const auto entries = [&] { return of_two(space.entries[0], space.entries[1], entries_turned); };
-    const auto following = [&] { return of_two(space.entries[1], space.entries[0], entries_turned); };
-    {
+    int direction = TOP_DOWN, histories = 0;
+    u32 phase = 0;
+    i64 step = 0, previous = 0;
+    // Consecutive supersteps with little overlap; superstep of the next parked search; superstep of the first split.
+    i64 scattered = 0, parked = NOT_PARKED, first_apart = -1, farthest = 0, began = 0;
+
+    __device__ void run() {
+        begin();
+        space.trace.begin();
+        while ((now.count || parked < NOT_PARKED) && step < policy.limit && !team.lost()) {
+            if (scattered == PARTING) {
+                search_apart();
+                continue;
+            }
+            const bool joins = parked < NOT_PARKED && (now.count == 0 || parked == step);
+            if (joins) step = parked;
+            const bool few = !joins && policy.forced != BOTTOM_UP && (i64)now.arcs * (listed ? 1 : W) <= policy.few;
+            if (few && !listed) list_entries();
+            if (joins || (!few && listed)) {
+                mark_frontier(joins);
+                if (!now.count) continue;
+            }
+            const i64 count = now.count, arcs = now.arcs;
+            ++step;
+            if constexpr (Delivery::COUNTS)
+                if (step > 1) delivery.account(step - 1);
+            if (few) sparse_superstep();
+            else dense_superstep(count, arcs);
+            end_superstep(few, count, arcs);
+        }
+        if constexpr (Delivery::COUNTS)
+            if (step) delivery.account(step);
+        if (Trace::is_writer()) space.header->histories = histories;
+        const u64 active = space.header->left + (step < policy.limit ? 0 : now.count);
+        step = max(step, farthest);
+        if (first_apart >= 0 && blockIdx.x == 0) apart().share_time(first_apart, step, began);
+        space.trace.end(step, active);
+    }
+
+private:
+    __device__ u64* front() const { return of_two(space.front[0], space.front[1], front_turned); }
+    __device__ u64* next() const { return of_two(space.front[1], space.front[0], front_turned); }
+    __device__ EntryList<Index> entries() const { return of_two(space.entries[0], space.entries[1], entries_turned); }
+    __device__ EntryList<Index> following() const { return of_two(space.entries[1], space.entries[0], entries_turned); }
+    __device__ LanesTally* tally() const { return &space.header->tally[phase % 3]; }
+    __device__ LanesTally* next_tally() {
+        ++phase;
+        if (Trace::is_writer()) space.header->tally[(phase + 1) % 3] = LanesTally{};
+        return tally();
+    }
+    __device__ Apart<W, Delivery, Index, Weight> apart() const {
+        return {delivery, out, space.reached, space.parked, space.front[0], space.header, block, tallies, following(),
+                entries(), space.trace, space.pairs, n, starts.k, policy.limit};
+    }
+
+    __device__ void begin() {
+        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
         LanesSums<W> sums;
-        EntryCollector<Index, W> found(block, entries(), &space.header->tally[0], sums);
+        EntryCollector<Index, W> found(block, entries(), tally(), sums);
         for (i64 i = thread; i - lane_of_warp() < starts.count; i += threads) {
             const bool mine = i < starts.count;
             const Index v = mine ? starts.vertices[i] : 0;
@@ -100,197 +158,180 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
         }
         found.light.finish();
         flush_sums(block, sums, found.tally);
+        barrier.wait();
+        now = Queued(*tally());
     }
-    barrier.wait();
 
-    space.trace.begin();
-    int direction = TOP_DOWN, histories = 0;
-    u32 phase = 0;
-    i64 step = 0, previous = 0;
-    // The part of the tally that every superstep reads; the rest is loaded on demand, to save registers.
-    Queued now(space.header->tally[0]);
-    bool listed = true, queued = false;  // the frontier is a list of entries; or bits, and also a queue of vertices
-    const auto next_tally = [&] {
-        ++phase;
-        if (thread == 0) space.header->tally[(phase + 1) % 3] = LanesTally{};
-        return &space.header->tally[phase % 3];
-    };
+    // Frontiers hardly overlap: a block continues with each search, until all have ended or are parked.
+    __device__ void search_apart() {
+        const auto searches = apart();
+        const bool is_first = first_apart < 0;
+        if (is_first) first_apart = step, began = clock64();
+        scattered = 0;
+        if constexpr (Delivery::COUNTS) delivery.account(step);
+        searches.clear(step, is_first);
+        searches.template turn_bits<false>();
+        barrier.wait();
+        for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) { searches.count(one); });
+        barrier.wait();
+        for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) { searches.deal(one, step); });
+        barrier.wait();
+        for (int lane = blockIdx.x; lane < starts.k; lane += gridDim.x) searches.run(lane, step);
+        barrier.wait();
+        searches.template turn_bits<true>();
+        step = space.header->step, now = Queued(LanesTally{}), parked = searches.next_parked(0);
+        farthest = max(farthest, step);
+        barrier.wait();
+    }
 
-    // Consecutive supersteps with little overlap; superstep of the next parked search; superstep of the first split.
-    i64 scattered = 0, parked = NOT_PARKED, first_apart = -1, farthest = 0, began = 0;
-    const auto lanes_apart = [&] {
-        return Apart<W, Delivery, Index, Weight>(delivery, out, space.reached, space.parked, space.front[0],
-                                                 space.header, block, tallies, following(), entries(), space.trace,
-                                                 space.pairs, n, starts.k, policy.limit);
-    };
+    // The frontier, as bits, becomes a list of entries.
+    __device__ void list_entries() {
+        // After a scan the tally's tails are still zero.
+        entries_from_bits(block, front(), out.indptr, n, entries(), tally());
+        barrier.wait();
+        now = Queued(*tally());
+        listed = true;
+    }
 
-    while ((now.count || parked < NOT_PARKED) && step < policy.limit && !team.lost()) {
-        if (scattered == PARTING) {
-            const auto apart = lanes_apart();
-            const bool is_first = first_apart < 0;
-            if (is_first) first_apart = step, began = clock64();
-            scattered = 0;
-            if constexpr (Delivery::COUNTS) delivery.account(step);
-            apart.clear(step, is_first);
-            apart.template turn_bits<false>();
+    // The frontier becomes bits and a queue of vertices; `joins`: with the searches that were parked at this superstep.
+    __device__ void mark_frontier(bool joins) {
+        if (listed || now.count == 0) {
+            copy_words(nullptr, front(), n * W);
             barrier.wait();
-            for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) { apart.count(one); });
-            barrier.wait();
-            for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) { apart.deal(one, step); });
-            barrier.wait();
-            for (int lane = blockIdx.x; lane < starts.k; lane += gridDim.x) apart.run(lane, step);
-            barrier.wait();
-            apart.template turn_bits<true>();
-            step = space.header->step, now = Queued(LanesTally{}), parked = apart.next_parked(0);
-            farthest = max(farthest, step);
-            barrier.wait();
-            continue;
         }
-        const bool joins = parked < NOT_PARKED && (now.count == 0 || parked == step);
-        if (joins) step = parked;
-        const bool few = !joins && policy.forced != BOTTOM_UP && (i64)now.arcs * (listed ? 1 : W) <= policy.few;
-        if (few && !listed) {
-            // After a scan the tally's tails are still zero.
-            entries_from_bits(block, front(), out.indptr, n, entries(), &space.header->tally[phase % 3]);
-            barrier.wait();
-            now = Queued(space.header->tally[phase % 3]);
-            listed = true;
-        }
-        if (joins || (!few && listed)) {
-            if (listed || now.count == 0) {
-                copy_words(nullptr, front(), n * W);
-                barrier.wait();
-            }
-            u64* const to = front();
-            if (listed)
-                for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) {
-                    atomicOr(to + (i64)one.vertex * W + one.word(), one.bits);
-                });
-            if (joins) lanes_apart().join(to, step), parked = lanes_apart().next_parked(step);
-            barrier.wait();
-            LanesTally* const tally = next_tally();
-            queue_from_lanes<T, W, true>(block, front(), nullptr, out.indptr, n, space.queue, tally, &tally->light,
-                                         &tally->pieces);
-            barrier.wait();
-            now = Queued(*tally);
-            listed = false, queued = true;
-            if (!now.count) continue;
-        }
-        const i64 count = now.count, arcs = now.arcs;
-        ++step;
-        if constexpr (Delivery::COUNTS)
-            if (step > 1) delivery.account(step - 1);
+        u64* const to = front();
+        if (listed)
+            for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) {
+                atomicOr(to + (i64)one.vertex * W + one.word(), one.bits);
+            });
+        if (joins) apart().join(to, step), parked = apart().next_parked(step);
+        barrier.wait();
+        LanesTally* const tally = next_tally();
+        queue_from_lanes<T, W, true>(block, front(), out.indptr, n, space.queue, tally);
+        barrier.wait();
+        now = Queued(*tally);
+        listed = false, queued = true;
+    }
+
+    __device__ void sparse_superstep() {
+        direction = TOP_DOWN;
         LanesSums<W> sums;
-        if (few) {
-            direction = TOP_DOWN;
-            LanesTally* const tally = next_tally();
-            EntryCollector<Index, W> found(block, following(), tally, sums);
-            Claiming<T, W, Delivery, Index, Weight> claiming{delivery, out, space.reached, step, found};
-            claiming.run(entries(), (u32)now.light, (u32)now.pieces);
-            found.light.finish();
-            flush_sums(block, sums, tally);
-            entries_turned = !entries_turned;
-        } else {
-            LanesTally* const last = &space.header->tally[phase % 3];
-            if (threadIdx.x < W) classes.live[threadIdx.x] = last->live[threadIdx.x];
-            const float each = __fdividef((float)policy.arcs, (float)policy.rows);
-            PullCost pulling{each, (float)policy.arcs, 0};
-            bool pulls = policy.forced == BOTTOM_UP;
-            if (policy.forced < 0 && arcs > policy.alpha &&
-                !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
-                __syncthreads();
-                sample_lanes<W>(classes, in, policy.arcs, n, front(), space.reached);
-                // Every block must sample the same bits, before pulls that deliver by arc set more.
-                if constexpr (Delivery::BY_ARC) barrier.wait();
-                pulling = pull_cost<W>(classes, (float)n, policy);
-                pulls = pulling.all < (float)arcs * (float)policy.pushed;
-            }
-            direction = pulls ? BOTTOM_UP : TOP_DOWN;
-            const bool shared = pulls || team.shares_push(arcs);
-            if (shared) team.next_is(!front_turned);
-            u64* history = nullptr;
-            if (policy.waits && histories < HISTORIES) history = space.history + histories * n * W;
-            if (threadIdx.x < W) {
-                const u64 pushing = !pulls ? ~0ull : pulling.lowest ? classes.lower[pulling.lowest][threadIdx.x] : 0;
-                classes.top_down[threadIdx.x] = pushing;
-                classes.bottom_up[threadIdx.x] = classes.live[threadIdx.x] & ~pushing;
-            }
-            if (threadIdx.x == 0) changes = !history || delivery.sample(histories, in.weight(0), step);
+        LanesTally* const tally = next_tally();
+        EntryCollector<Index, W> found(block, following(), tally, sums);
+        Claiming<T, W, Delivery, Index, Weight> claiming{delivery, out, space.reached, step, found};
+        claiming.run(entries(), (u32)now.light, (u32)now.pieces);
+        found.light.finish();
+        flush_sums(block, sums, tally);
+        entries_turned = !entries_turned;
+    }
+
+    __device__ void dense_superstep(i64 count, i64 arcs) {
+        LanesSums<W> sums;
+        LanesTally* const last = tally();
+        if (threadIdx.x < W) classes.live[threadIdx.x] = last->live[threadIdx.x];
+        const float each = __fdividef((float)policy.arcs, (float)policy.rows);
+        PullCost pulling{each, (float)policy.arcs};
+        bool pulls = policy.forced == BOTTOM_UP;
+        if (policy.forced < 0 && arcs > policy.alpha &&
+            !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
             __syncthreads();
-            if (pulls) {
-                // The queue's memory is free for deferred rows.
-                u64* const tail = &last->put_off;
-                const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
-                LanesPull<T, W, Team, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
-                                                              classes.bottom_up, round, sums, block, space.queue.pieces,
-                                                              tail, share, team};
-                // One band if most rows exit early, or few arcs are examined.
-                const bool banded = pulling.needed >= each / 2 &&
-                                    pulling.all > BANDED_ROW * (float)space.bands.count * (float)n;
-                const Bands bands{space.bands.ends, banded ? space.bands.count : 1};
-                for (int band = 0; band < bands.count; ++band) {
-                    pull.all_rows(bands, band);
-                    barrier.wait();
-                }
-                const u64 put_off = *tail;
-                if (put_off) {
-                    pull.pieces_put_off(put_off);
-                    barrier.wait();
-                }
-            }
-            if (!pulls || pulling.lowest) {
-                // The pushing vertices of a mixed superstep have a queue with separate tails.
-                u64* const light = pulls ? &last->pushed : &last->light;
-                u64* const pieces = pulls ? &last->pushed_pieces : &last->pieces;
-                if (pulls || !queued)
-                    queue_from_lanes<T, W, false>(block, front(), classes.top_down, out.indptr, n, space.queue, last,
-                                                  light, pieces);
-                if (!shared) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
-                else if (!pulls) team.copy_own(space.reached, next(), n * W);
-                barrier.wait();
-                const Tally all{now.count, now.arcs, 0, *light, *pieces, 0};
-                LanesPush<T, W, Delivery, Index, Weight> push{delivery, out, front(), classes.top_down, space.reached,
-                                                               next(), pulls, shared, step, sums, share};
-                if (!pulls && is_short<T>(all))
-                    for_each_arc_of_short<T, Index>(out, space.queue.light, all, push);
-                else
-                    for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, push);
-                barrier.wait();
-            }
-            if (shared)
-                team.share_rows(!pulls || pulling.lowest != 0, n * W, space.reached, space.queue.pieces, last->put_off);
-            LanesTally* const tally = next_tally();
-            settle<T, W>(delivery, out, in, n, step, space.reached, next(), history, changes, sums);
-            histories += history != nullptr;
-            if constexpr (Delivery::COUNTS) __syncthreads();
-            flush_sums(block, sums, tally);
-            front_turned = !front_turned, queued = false;
+            sample_lanes<W>(classes, in, policy.arcs, n, front(), space.reached);
+            // Every block must sample the same bits, before pulls that deliver by arc set more.
+            if constexpr (Delivery::BY_ARC) barrier.wait();
+            pulling = pull_cost<W>(classes, (float)n, policy);
+            pulls = pulling.all < (float)arcs * (float)policy.pushed;
         }
+        direction = pulls ? BOTTOM_UP : TOP_DOWN;
+        const bool shared = pulls || team.shares_push(arcs);
+        if (shared) team.next_is(!front_turned);
+        u64* history = nullptr;
+        if (policy.waits && histories < HISTORIES) history = space.history + histories * n * W;
+        if (threadIdx.x == 0) changes = !history || delivery.sample(histories, in.weight(0), step);
+        __syncthreads();
+        if (pulls) pull(pulling, each, last, sums);
+        else push(shared, last, sums);
+        if (shared) team.share_rows(!pulls, n * W, space.reached, space.queue.pieces, last->put_off);
+        LanesTally* const tally = next_tally();
+        settle<T, W>(delivery, out, in, n, step, space.reached, next(), history, changes, sums);
+        histories += history != nullptr;
+        if constexpr (Delivery::COUNTS) __syncthreads();
+        flush_sums(block, sums, tally);
+        front_turned = !front_turned, queued = false;
+    }
+
+    __device__ void pull(const PullCost& pulling, float each, LanesTally* last, LanesSums<W>& sums) {
+        // The queue's memory is free for deferred rows.
+        u64* const tail = &last->put_off;
+        const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
+        LanesPull<T, W, Team, Delivery, Index, Weight> rows{delivery, in, front(), space.reached, next(), n, step,
+                                                            classes.live, round, sums, block, space.queue.pieces,
+                                                            tail, share, team};
+        // One band if most rows exit early, or few arcs are examined.
+        const bool banded = pulling.needed >= each / 2 &&
+                            pulling.all > BANDED_ROW * (float)space.bands.count * (float)n;
+        const Bands bands{space.bands.ends, banded ? space.bands.count : 1};
+        for (int band = 0; band < bands.count; ++band) {
+            rows.all_rows(bands, band);
+            barrier.wait();
+        }
+        const u64 put_off = *tail;
+        if (put_off) {
+            rows.pieces_put_off(put_off);
+            barrier.wait();
+        }
+    }
+
+    __device__ void push(bool shared, LanesTally* last, LanesSums<W>& sums) {
+        if (!queued) queue_from_lanes<T, W, false>(block, front(), out.indptr, n, space.queue, last);
+        if (!shared) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
+        else team.copy_own(space.reached, next(), n * W);
+        barrier.wait();
+        const Tally all{now.count, now.arcs, 0, last->light, last->pieces, 0};
+        LanesPush<T, W, Delivery, Index, Weight> visit{delivery, out, front(), space.reached, next(),
+                                                       shared, step, sums, share};
+        if (is_short<T>(all)) for_each_arc_of_short<T, Index>(out, space.queue.light, all, visit);
+        else for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, visit);
+        barrier.wait();
+    }
+
+    // `few`: it was a sparse one; `count` and `arcs` of its frontier.
+    __device__ void end_superstep(bool few, i64 count, i64 arcs) {
         if constexpr (Delivery::COUNTS) delivery.flush_sums(step);
-        team.end(&space.header->tally[phase % 3]);
+        team.end(tally());
         previous = count;
-        const LanesTally& left = space.header->tally[phase % 3];
+        const LanesTally& left = *tally();
         now = Queued(left), team.agree(now);
-        const bool parts = !Team::TOGETHER && few && parked == NOT_PARKED && left.pairs < 2 * now.count && should_part(starts.k, now.arcs);
+        const bool parts = !Team::TOGETHER && few && parked == NOT_PARKED && left.pairs < 2 * now.count &&
+                           should_part(starts.k, now.arcs);
         scattered = parts ? scattered + 1 : 0;
-        if (!Trace::is_writer()) continue;
+        if (!Trace::is_writer()) return;
         const i64 looked = direction == TOP_DOWN ? arcs : (i64)team.looked(left);
         if (first_apart < 0) space.trace.add(step, direction, count, looked);
-        if (step > space.trace.room) continue;
+        if (step > space.trace.room) return;
         if (first_apart < 0) {
             space.pairs[step - 1] = left.pairs;
-            continue;
+            return;
         }
         TraceRow& row = space.trace.rows[step - 1];
         space.pairs[step - 1] += left.pairs, row.active += count, row.looked += looked;
     }
-    if constexpr (Delivery::COUNTS)
-        if (step) delivery.account(step);
-    if (thread == 0) space.header->histories = histories;
-    const u64 active = space.header->left + (step < policy.limit ? 0 : now.count);
-    step = max(step, farthest);
-    if (first_apart >= 0 && blockIdx.x == 0) lanes_apart().share_time(first_apart, step, began);
-    space.trace.end(step, active);
+};
+
+// Run a multi-source traversal by the calling kernel, whose shared memory it takes.
+template <class T, int W, class Team, class Delivery, class Index, class Weight>
+__device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare& share, const Delivery& delivery,
+                                i64 n, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
+                                const LaneStarts<Index>& starts, const LanesPolicy& policy,
+                                const LanesSpace<Index>& space) {
+    __shared__ LanesBlock<W> block;
+    __shared__ LaneClasses<W> classes;
+    __shared__ ApartTally tallies[3];
+    __shared__ bool changes;
+    if (threadIdx.x == 0) block.filled = 0;
+    __syncthreads();
+    MultiSource<T, W, Team, Delivery, Index, Weight> search{team, barrier, share, delivery, n, out, in, starts, policy,
+                                                            space, block, classes, tallies, changes};
+    search.run();
 }
 
 template <class Program, class Index, class Weight, int W, bool by_arc, class T = Techniques<>>
