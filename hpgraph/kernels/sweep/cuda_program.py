@@ -102,7 +102,7 @@ class SweepProgram(CUDAProgram):
                 "    struct Others {\n        long long count;\n",
                 *(f"        {types[i]}* p{i}[{MAX_OTHERS}];\n" for i in sent),
                 "    };\n",
-                "    // Updates a vertex whose properties were `held`; writes to `to`, maybe itself, and to `others`.\n",
+                "    // Updates a vertex whose properties were `held`; writes to `to` and to `others`.\n",
                 "    __device__ bool apply(long long v, const Vertex& held, Message message, long long step,\n",
                 "                          double* sums, const Sweeping& to, const Others& others) const {\n",
                 *(
