@@ -104,7 +104,7 @@ class SweepProgram(CUDAProgram):
                 "    };\n",
                 "    // Updates a vertex whose properties were `held`; writes to `to` and to `others`.\n",
                 "    __device__ bool apply(long long v, const Vertex& held, Message message, long long step,\n",
-                "                          double* sums, const Sweeping& to, const Others& others) const {\n",
+                "                          double* sums, const Sweeping& to, const Others* others) const {\n",
                 *(
                     f"        const {name} b{i} = held.b{i};\n        {name} n{i} = b{i};\n"
                     for i, name in enumerate(types)
@@ -115,8 +115,8 @@ class SweepProgram(CUDAProgram):
                     f"        if (to.p{i} != p{i} || hpg_differ(n{i}, b{i})) to.p{i}[v] = n{i};\n"
                     for i in range(len(types))
                 ),
-                "        for (int k = 0; k < others.count; ++k) {\n",
-                *(f"            if (hpg_differ(n{i}, b{i})) others.p{i}[k][v] = n{i};\n" for i in sent),
+                "        for (int k = 0; others && k < others->count; ++k) {\n",
+                *(f"            if (hpg_differ(n{i}, b{i})) others->p{i}[k][v] = n{i};\n" for i in sent),
                 "        }\n        return changed;\n    }\n",
                 f"    __device__ void take(const double* sums) {{{takes} }}\n",
                 "    __device__ bool converged(long long step) const {",

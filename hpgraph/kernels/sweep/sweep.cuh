@@ -26,7 +26,7 @@ struct Update {
 
     __device__ void operator()(i64 r, typename Program::Message message) {
         const i64 v = first + r;
-        changed += program.apply(v, program.vertex(v), message, step, sums, program, others);
+        changed += program.apply(v, program.vertex(v), message, step, sums, program, &others);
         ++updated;
     }
 

@@ -77,7 +77,7 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
                 if (!full || k >= width) break;
                 batch.load(slab, rows, width, k, v);
             }
-            changed += here.apply(v, held, fold.value, step, mine, there, typename Program::Others{});
+            changed += here.apply(v, held, fold.value, step, mine, there, nullptr);
             ++updated;
         }
         mine[Program::SUMS] = changed;
