@@ -19,7 +19,7 @@ from hpgraph.kernels.entries.cuda_kronecker import kron
 from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.entries.cuda_merge import merge
 from hpgraph.kernels.relaxation.cuda import relax
-from hpgraph.kernels.runtime.cuda.faults import checked
+from hpgraph.kernels.runtime.cuda.faults import checked as interruptible
 from hpgraph.kernels.runtime.cuda.rescale import rescale
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.spgemm.cuda import multiply
@@ -42,7 +42,7 @@ from hpgraph.kernels.traversal.cuda import traverse
 
 transpose = CSR.transpose
 # The host waits for the GPU, and answers Ctrl-C when the kernel is done.
-in_python, interruptible = contextlib.nullcontext, checked
+in_python = contextlib.nullcontext
 
 
 def is_symmetric(csr: CSR) -> bool:
