@@ -55,6 +55,7 @@ CONCERNS = {
     "heavy_pieces": ("bfs", "sssp"),
     "arc_batches": ("bfs", "sssp"),
     "adaptive_buckets": ("sssp",),
+    "host_takeover": ("bfs", "sssp"),
     "early_exit": ("bfs",),
     "lane_refill": ("bfs",),
     "hyb": ("bfs", "pagerank", "spmv"),

@@ -14,7 +14,7 @@ PRODUCTS = (
     "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_stretches", "triangle_filters",
 )  # fmt: skip
 TRAVERSALS = (
-    "adaptive_buckets", "arc_batches", "early_exit", "heavy_pieces", "lane_refill", "local_block",
+    "adaptive_buckets", "arc_batches", "early_exit", "heavy_pieces", "host_takeover", "lane_refill", "local_block",
     "short_queues",
 )  # fmt: skip
 # On either device: tests/engine/test_grouping.py.

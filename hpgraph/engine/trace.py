@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,8 +22,8 @@ class Trace:
     Parameters
     ----------
     rows : int64 array of shape (supersteps, 4), or a function that returns one
-        Direction (0 push, 1 pull), active vertices, arcs, nanoseconds; and, of lanes that run together, pairs
-        settled, in a fifth column.
+        Direction (0 push, 1 pull, plus 2 where the CPU took over from the GPU), active vertices, arcs, nanoseconds;
+        and, of lanes that run together, pairs settled, in a fifth column.
         A function is called on first use: a trace on the GPU is only fetched if it is read.
     form : Form, optional
         Which loop ran the supersteps, and why.
@@ -76,9 +75,11 @@ class Trace:
 
     @property
     def on_host(self) -> np.ndarray:
-        """False for each superstep: the CPU does none for the GPU any more. Deprecated."""
-        warnings.warn("no superstep runs on the host for a GPU any more", DeprecationWarning, stacklevel=2)
-        return np.zeros(len(self), bool)
+        """Whether the CPU did the superstep for the GPU: an array of bools.
+
+        It takes over where frontiers stay too thin for thousands of supersteps.
+        """
+        return self.rows[:, 0] > 1
 
     @property
     def active(self) -> np.ndarray:
@@ -134,7 +135,7 @@ class Trace:
         first = (limit + 1) // 2
         if cut:
             steps = steps[:first] + steps[len(steps) - limit // 2 :]
-        directions = self.direction
+        directions = np.where(self.on_host, np.char.add(self.direction, " on the CPU"), self.direction)
         for i in steps:
             numbers: tuple[str, ...] = f"{self.active[i]:,}", f"{self.edges[i]:,}", f"{self.rows[i, 3] / 1e3:,.1f}"
             if self.traffic is not None:

@@ -21,17 +21,13 @@ constexpr i64 PARTING = 64;
 // If a source's share of the grid is this many blocks or fewer, one block is as fast (measured on an H200 and a lattice
 // of four million vertices, with 2, 8, 32 and 128 sources); if it is more, only for supersteps of so few arcs.
 constexpr i64 BLOCKS_OF_LANE = 4, ARCS_OF_BLOCK = 1024;
-// Mean arcs of a search up to which it continues separately in any case.
-constexpr u64 THIN = 64;
 // Up to so many senders claim bits without testing them first: the superstep is bound by its chain of loads.
 constexpr u32 FEW_SENDERS = 8;
 
 __device__ inline bool is_crowded(i64 lanes) { return BLOCKS_OF_LANE * lanes >= gridDim.x; }
 
 // Whether sources with little overlap should continue separately, from the out-arcs of the frontier.
-__device__ inline bool should_part(i64 lanes, u64 arcs) {
-    return lanes > 1 && (is_crowded(lanes) || arcs <= THIN * lanes);
-}
+__device__ inline bool should_part(i64 lanes, u64 arcs) { return lanes > 1 && (is_crowded(lanes) || arcs <= THIN * lanes); }
 
 // A vertex that sends in a separate search, and its arcs.
 template <class Index>

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask
-from hpgraph.kernels.runtime.cuda.mean_arcs import mean_arcs
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
@@ -32,6 +31,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.takeover import Continued, on_host, takeover
 from hpgraph.kernels.runtime.program import Beginning, bucket_bounds
 from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
@@ -94,8 +94,9 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     record = Record(n)
     bounds = priority_struct(state[0], search.beginnings[0], sources, search.delta, search.ceiling)
     device = cupy.cuda.runtime.getDevice()
-    seen = mean_arcs(out)
-    threads, batch = threads_and_batch(int(seen), len(out.indices), n)
+    turn = takeover(out)
+    waits = turn.waits()
+    threads, batch = threads_and_batch(turn.arcs_a_superstep, len(out.indices), n)
     priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
     kernel(
         program, SOURCE, "relax", MESSAGE, ids, out.data is None, techniques_type(batch), device, threads,
@@ -104,22 +105,29 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
         (
             program.struct(state, search.world, search.beginnings), np.int64(n), np.int64(len(out.indices)),
             arcs_struct(out), sources_struct(sources), bounds, np.int64(limit),
-            LIMITS.of()(*local_limits(techniques.local_block, seen.address)),
+            LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
             layout(*_masks(bits), *space.addresses), TRACE.of()(*record.fields), np.uint64(space.header),
         ),
     )  # fmt: skip
-    return _outcome(record, limit, sources, lambda done: _active(n, bits, done))
+    endless = limit >= np.iinfo(np.int64).max
+    if endless and not waits:
+        return record, sources[:0]
+    done, left = record.counts()
+    if not left:
+        turn.ended_here()
+        return record, sources[:0]
+    active = _active(n, bits, done)
+    if done >= limit:
+        return record, active
+    # Imported on demand.
+    from hpgraph.kernels.relaxation import cpu
 
-
-def _outcome(
-    record: Any, limit: int, sources: Any, active: Callable[[int], Any]
-) -> tuple[Callable[[], np.ndarray], Any]:
-    """The trace, and the vertices still active at a limit: active(supersteps); only a limit waits for the kernels."""
-    if limit < np.iinfo(np.int64).max:
-        done, left = record.counts()
-        if left:
-            return record, active(done)
-    return record, sources[:0]
+    here = search._replace(
+        out=turn.copy("out", out), beginnings=(None,) * len(state), sources=active.get(),
+        limit=limit if endless else limit - done,
+    )  # fmt: skip
+    rows, active = on_host(state, lambda copies: cpu.relax(here._replace(state=copies)))
+    return Continued(record, rows()), cupy.asarray(active)
 
 
 def _masks(bits: Any) -> list[int]:
@@ -141,8 +149,8 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
     program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype
     layouts = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype), EXCHANGE.of(Index=ids, Message=code.message)
     bounds = priority_struct(state[0], beginnings[0], sources, search.delta, search.ceiling)
-    limits = LIMITS.of()(*local_limits(False, parts.mean_arcs.address))
-    threads, batch = threads_and_batch(int(parts.mean_arcs), parts.arcs, parts.n, parts.gpus)
+    limits = LIMITS.of()(*local_limits(False), *parts.limits)
+    threads, batch = threads_and_batch(parts.arcs_a_superstep, parts.arcs, parts.n, parts.gpus)
     all_bits = []
 
     def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
@@ -163,15 +171,17 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
         return Launch(launch, arguments)
 
     record = parts.run(prepare, state, beginnings, whole=True)
-
-    def active(done: int) -> Any:
-        found = []
-        for part, bits in zip(parts, all_bits, strict=True):
-            with part.here:
-                found.append(_active(parts.n, bits, done).get())
-        return cupy.asarray(np.concatenate(found))
-
-    return _outcome(record, search.limit, sources, active)
+    none = sources[:0]
+    if search.limit >= np.iinfo(np.int64).max:
+        return record, none
+    done, left = record.counts()
+    if not left:
+        return record, none
+    active = []
+    for part, bits in zip(parts, all_bits, strict=True):
+        with part.here:
+            active.append(_active(parts.n, bits, done).get())
+    return record, cupy.asarray(np.concatenate(active))
 
 
 def _divided_space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> tuple[list[int], list[int]]:

@@ -237,10 +237,10 @@ private:
             return left && step < limit && !team.lost;
         } else {
             left = now.count + (now.count == 0 || step >= limit ? *(volatile u64*)far_tail() : 0);
-            return left && step < limit;
+            return left && step < limit && !(now.count && limits.leave(now, team.header->local.thin));
         }
     }
-    // Several GPUs run no supersteps on one block.
+    // Several GPUs neither run supersteps on one block nor leave them to the host.
     __device__ bool holds() const {
         if constexpr (Team::DIVIDED) return false;
         else return now.count && limits.hold<Index>(now);
@@ -286,8 +286,10 @@ private:
             const i64 entry = step;
             const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
+                // Other blocks may still be reading the number of thin supersteps, which this block writes.
+                if (limits.may_leave) team.barrier.await_others();
                 run_local<T>(
-                    local, limits, out.indptr, queue(), following(), now, step, &result,
+                    local, limits, out.indptr, queue(), following(), now, step, result.thin, &result,
                     [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         send(program, out, bounds, bits(at), space.waiting, batch,
                              [&](bool comes, bool near, bool, Index v) {
@@ -471,7 +473,7 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
     trace.end(relaxation.step, relaxation.left);
     if (Trace::is_writer()) {
         if constexpr (Team::DIVIDED) trace.outcome->passed[0] = team.lost;
-        limits.tell(relaxation.step, bucket.sent);
+        limits.tell(team.header->local.thin, relaxation.step, bucket.sent);
     }
 }
 

@@ -14,13 +14,13 @@ from types import MappingProxyType
 
 _NAMES = (
     "adaptive_buckets", "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit",
-    "early_termination", "fused_supersteps", "group_by", "heavy_pieces", "hyb", "joint_frontier",
+    "early_termination", "fused_supersteps", "group_by", "heavy_pieces", "host_takeover", "hyb", "joint_frontier",
     "lane_refill", "local_block", "row_stretches", "short_queues", "multi_gpu",
     "triangle_filters",
 )  # fmt: skip
 
 # To be dropped a minor version later.
-_RENAMED, _DROPPED = {"side_by_side": "multi_gpu"}, ("host_takeover",)
+_RENAMED = {"side_by_side": "multi_gpu"}
 
 
 class Techniques:
@@ -54,6 +54,9 @@ class Techniques:
         order.
     heavy_pieces : bool
         CUDA. In a traversal, vertices of more than 256 arcs are divided into pieces that many warps share.
+    host_takeover : bool
+        CUDA. A search whose frontiers stay thin for thousands of supersteps continues on the CPU, once these have taken
+        as much time as the transfer.
     hyb : bool
         CUDA. Pulls read HYB, rather than CSR; of a `Matrix` whose format is "auto", its first product decides.
     joint_frontier : bool
@@ -116,8 +119,6 @@ class Techniques:
             For a technique that does not exist, or a value that is neither True nor False.
         """
         switches = {_current(name): value for name, value in switches.items()}
-        for name in _DROPPED:
-            switches.pop(name, None)
         for name, value in switches.items():
             if name not in _NAMES:
                 raise TypeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
@@ -131,8 +132,6 @@ class Techniques:
 
     def __getattr__(self, name: str) -> bool:
         name = _current(name)
-        if name in _DROPPED:
-            return False
         if name not in _NAMES:
             raise AttributeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
         return self._switched.get().get(name, True)
@@ -153,8 +152,6 @@ def _current(name: str) -> str:
     """The current name of a technique that was renamed."""
     if name in _RENAMED:
         warnings.warn(f"the technique {name} is called {_RENAMED[name]} now", DeprecationWarning, stacklevel=3)
-    if name in _DROPPED:
-        warnings.warn(f"the technique {name} is no more", DeprecationWarning, stacklevel=3)
     return _RENAMED.get(name, name)
 
 

@@ -32,10 +32,22 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
         closed = None if code.cond is None else settled_words(code, search.state, search.out.shape[0])
         settled = settled.copy() if closed is None else settled | closed
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
-        return _run(search, settled, receivers, workers)
+        return _run(search, settled, receivers, 0, workers)
 
 
-def _run(search: Search, settled: np.ndarray, waiting: int, workers: int) -> Callable[[], np.ndarray]:
+def go_on(search: Search, settled: np.ndarray, done: int) -> np.ndarray:
+    """Continue a search that began on another device, or with others, from its now active vertices.
+
+    ``settled``: bitmap of the vertices that receive no more messages; bits past the last vertex are set. Returns int64
+    array of shape (supersteps, 4): the trace rows as from `traverse`, from superstep `done` + 1 on.
+    """
+    waiting = 64 * settled.size - bits_count(settled)
+    with team() as workers:
+        rows = _run(search, settled, waiting, done, workers)
+    return rows()
+
+
+def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: int) -> Callable[[], np.ndarray]:
     """Run supersteps from the active vertices, with `waiting` others unsettled; return a callable for the trace."""
     code, out, in_, active, limit = search.code, search.out, search.in_, search.sources, search.limit
     program, n = functions_of(code), out.shape[0]
@@ -46,7 +58,7 @@ def _run(search: Search, settled: np.ndarray, waiting: int, workers: int) -> Cal
     board, progress = blank_board(workers), np.zeros(PROGRESS, np.int64)
     board[TAIL] = active.size
     leaving = int((out.indptr[active + 1] - out.indptr[active]).sum())
-    progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = 0, active.size, leaving, 1, waiting
+    progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = done, active.size, leaving, 1, waiting
     # In a symmetric graph the only arc of a reached vertex leads back to its parent.
     dead_end = int(in_.indices is out.indices)
     clock, trace, thin = Clock(), np.empty((ROWS, 4), np.int64), np.empty(ROWS * THIN_PER_ROW, np.uint32)

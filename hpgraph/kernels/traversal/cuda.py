@@ -26,6 +26,8 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
+from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
@@ -41,40 +43,68 @@ EXCHANGE = Layout(
 
 @lru_cache(maxsize=256)
 def policy_struct(
-    n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, told: int = 0
+    n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, leaving: tuple[Any, ...]
 ) -> np.ndarray:
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
     # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(local, told))
+    return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
 
 
 def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`; the trace stays on the device until its rows are asked for."""
     import cupy
 
-    out, in_ = search.out, search.in_
-    program = cuda_program(search.code, weight_dtype(out))
+    code, out, in_, forced = search.code, search.out, search.in_, search.forced
+    program = cuda_program(code, weight_dtype(out))
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
     # A push lists pieces of rows of `out`, a pull those of `in_`.
     pieces, words = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize, (n + 31) // 32 * 4
     space = Space(words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = Record(n)
-    layout = SPACE.of(Index=ids)
+    device = cupy.cuda.runtime.getDevice()
+    turn, layout = takeover(out), SPACE.of(Index=ids)
+    # A pull searches all unsettled rows, so it is never thin.
+    waits = turn.waits() and forced != PULL
     kernel(
-        program, "traversal.cuh", "traverse", "", ids, out.data is None, techniques_type(),
-        cupy.cuda.runtime.getDevice(), layouts=(POLICY, layout),
+        program, "traversal.cuh", "traverse", "", ids, out.data is None, techniques_type(), device,
+        layouts=(POLICY, layout),
     )(
         (
             program.struct(search.state, search.world, search.beginnings), np.int64(n), arcs_struct(out),
             arcs_struct(in_), sources_struct(search.sources),
             policy_struct(
-                n, arcs, search.alpha, search.beta, search.forced, search.limit, techniques.local_block
+                n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
             ),
             layout(empty_rows(in_).words, *space.addresses), TRACE.of()(*record.fields), np.uint64(space.header),
         ),
     )  # fmt: skip
-    return record
+    if not waits:
+        return record
+    done, queued = record.counts()
+    if not queued:
+        turn.ended_here()
+        return record
+    address, _ = record.passed()
+    queue = space.array(address, queued, ids)
+    settled = space.array(space.addresses[0], words, np.uint8)
+    return Continued(record, _on_host(turn, search._replace(sources=queue), settled, done))
+
+
+def _on_host(turn: Takeover, search: Search, settled: np.ndarray, done: int) -> np.ndarray:
+    """Run the supersteps after the first `done` on the host."""
+    # Imported on demand.
+    from hpgraph.kernels.traversal import cpu
+
+    out, in_ = search.out, search.in_
+    bits = np.full((out.shape[0] + 63) // 64 * 8, 0xFF, np.uint8)
+    bits[: len(settled)] = settled
+    sends = turn.copy("out", out)
+    gathers = sends if in_ is out else turn.copy("in", in_)
+    here = search._replace(out=sends, in_=gathers)
+    return on_host(
+        search.state, lambda copies: cpu.go_on(here._replace(state=copies), bits.view(np.uint64), done)
+    )
 
 
 def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> DividedRecord:
@@ -84,7 +114,7 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
     program, ids, pattern = cuda_program(code, weight_dtype(some)), some.indices.dtype, some.data is None
     own, exchange, chosen = SPACE.of(Index=ids), EXCHANGE.of(Index=ids, Message=code.message), techniques_type()
     policy = policy_struct(
-        parts.n, parts.arcs, search.alpha, search.beta, search.forced, search.limit, False, parts.mean_arcs.address
+        parts.n, parts.arcs, search.alpha, search.beta, search.forced, search.limit, False, parts.limits
     )
 
     def found(part: Part) -> tuple[Any, np.ndarray, np.ndarray]:

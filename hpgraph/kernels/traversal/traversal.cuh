@@ -169,13 +169,13 @@ struct Traversal {
     int direction = PUSH;
     bool queued = true, queue_turned = false, bits_turned = false;
     u32 phase = 0;
-    i64 step = 0, previous = 0;
+    i64 step = 0, previous = 0, thin = 0;
     i64 sent = 0;  // out-arcs of earlier frontiers
 
     __device__ void run(const Sources<Index>& sources) {
         begin(sources);
         trace.begin();
-        while (now.count && step < policy.limit && !team.lost) {
+        while (now.count && step < policy.limit && !team.lost && !leaves()) {
             // The fourth argument: out-arcs of vertices not yet reached.
             direction = policy.turn(direction, now, previous, policy.arcs - sent - (i64)now.arcs, n);
             previous = now.count;
@@ -210,10 +210,14 @@ private:
         return program.receive(v, program.gather(u, out.weight(j), v), at);
     }
 
-    // Several GPUs run no supersteps on one block.
+    // Several GPUs neither run supersteps on one block nor leave them to the host.
     __device__ bool holds() const {
         if constexpr (Team::DIVIDED) return false;
         else return policy.local.hold<Index>(now);
+    }
+    __device__ bool leaves() const {
+        if constexpr (Team::DIVIDED) return false;
+        else return policy.local.leave(now, thin);
     }
     __device__ bool reaches_many() const { return Team::DIVIDED && (i64)now.arcs > n / PASS_COST; }
 
@@ -303,7 +307,7 @@ private:
             LocalReturn& result = team.header->local;
             if (blockIdx.x == 0)
                 run_local<T>(
-                    local, policy.local, out.indptr, queue(), following(), now, step, &result,
+                    local, policy.local, out.indptr, queue(), following(), now, step, thin, &result,
                     [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         Index v[T::BATCH];
                         const u32 claimed = claim(program, out, space.settled, batch, v);
@@ -317,7 +321,7 @@ private:
                     });
             team.wait();
             sent += now.arcs + result.sent;
-            now = result.tally, step = result.step, previous = result.previous;
+            now = result.tally, step = result.step, previous = result.previous, thin = result.thin;
             queue_turned = !queue_turned;
         }
     }
@@ -471,11 +475,14 @@ __device__ void run_traversal(Team& team, const Exchange& exchange, const Progra
         team, exchange, program, n, out, in, policy, space, trace, shared.pull, shared.local,
         Stage<Claim<Index>>((Claim<Index>*)slots), sums};
     traversal.run(sources);
-    trace.end(traversal.step, traversal.step < policy.limit ? traversal.now.count : 0);
-    if constexpr (Team::DIVIDED) {
-        if (!Trace::is_writer()) return;
-        trace.outcome->passed[0] = team.lost;
-        policy.local.tell(traversal.step, traversal.sent);
+    // For a takeover by the host: the queue and its length.
+    const bool leaves = traversal.now.count && traversal.step < policy.limit;
+    if constexpr (Team::DIVIDED) trace.end(traversal.step, leaves ? traversal.now.count : 0);
+    else trace.end(traversal.step, leaves ? traversal.now.light : 0);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        trace.outcome->passed[0] = Team::DIVIDED ? team.lost : (i64)traversal.queue().light;
+        if constexpr (Team::DIVIDED) policy.local.tell(0, traversal.step, traversal.sent);
+        else policy.local.tell(traversal.thin);
     }
 }
 

@@ -19,10 +19,10 @@ import numpy as np
 from hpgraph.core.garbage import uncollected
 from hpgraph.core.locks import Lock
 from hpgraph.kernels.runtime.cuda.launching import Prepared
-from hpgraph.kernels.runtime.cuda.mean_arcs import MeanArcs
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, STATION, Elements, Part, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
 from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.takeover import slot_of
 from hpgraph.kernels.runtime.program import Beginning
 
 PARTS = Layout(
@@ -95,9 +95,17 @@ class Parts:
         self._numbers = itertools.count(1)
         self._kept: dict[Any, Any] = {}
         self.lock = Lock()
-        self.mean_arcs = MeanArcs()
+        # Kernels write to it when they end: see LocalLimits::tell.
+        self._told = slot_of(self)
+        # The last fields of a struct ``LocalLimits``: no search is left to the host.
+        self.limits = np.int64(1 << 62), np.int32(0), int(self._told.ctypes.data)
         with self.all[0].here:
             self._before, self._end = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+
+    @property
+    def arcs_a_superstep(self) -> int:
+        """In the mean of the last search that is done; 0 before the first."""
+        return int(self._told[1])
 
     def __iter__(self) -> Iterator[Part]:
         return iter(self.all)

@@ -12,20 +12,35 @@ namespace hpgraph {
 template <class Index>
 constexpr u32 ROOM = sizeof(Index) == 4 ? 1536 : 512;
 
+// Arcs of a thin frontier, for which the host's CPU is faster than one chain of loads here.
+constexpr u64 THIN = 64;
+
 // Limits to the supersteps of one block: vertices that fit the local queue, none of them heavy.
 struct LocalLimits {
     i64 vertices, arcs;
-    i64* told;  // in the host's memory: mean arcs of a superstep of the last search
+    i64 patience;   // thin supersteps after which the search should continue on the host
+    int may_leave;  // whether the host waits to take over; if not, only `told` is written, for the next search
+    i64* told;      // in the host's memory: whether a search was thin; mean arcs of a superstep of the last search
 
     template <class Index, class AnyTally>
     __device__ bool hold(const AnyTally& now) const {
         return (i64)now.count <= vertices && (i64)now.count <= ROOM<Index> && (i64)now.arcs <= arcs && now.pieces == 0;
     }
 
+    // Whether the host takes over, after `thin_ones` thin supersteps: a reference, so that it is loaded only if needed.
+    template <class AnyTally>
+    __device__ bool leave(const AnyTally& now, const i64& thin_ones) const {
+        return may_leave && thin_ones >= patience && now.light && now.arcs <= THIN && now.pieces == 0;
+    }
+
     // At the end, by one thread.
-    __device__ void tell(i64 supersteps, i64 sent) const {
+    __device__ void tell(i64 thin_ones) const {
+        if (thin_ones >= patience) told[0] = 1;
+    }
+    __device__ void tell(i64 thin_ones, i64 supersteps, i64 sent) const {
+        tell(thin_ones);
         // A float division, since a 64-bit integer division is a function call.
-        if (supersteps) *told = (i64)__fdividef((float)sent, (float)supersteps);
+        if (supersteps) told[1] = (i64)__fdividef((float)sent, (float)supersteps);
     }
 };
 
@@ -38,6 +53,7 @@ struct LocalTally {
 struct LocalReturn {
     Tally tally;
     i64 step, previous, sent;  // `sent`: arcs sent, without those of `now`
+    i64 thin;                  // thin supersteps so far
 };
 
 // Zero at launch.
@@ -93,7 +109,7 @@ struct LocalCollector {
 // two supersteps. At the end `following` holds the queue.
 template <class T, class Index, class Push, class After, class GoesOn>
 __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i64* indptr,
-                          Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step,
+                          Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step, i64 thin,
                           LocalReturn* result, Push push, After after, GoesOn goes_on) {
     if (threadIdx.x == 0) {
         local.tallies[0] = LocalTally{now.arcs, (u32)now.count, (u32)now.light, 0};
@@ -106,12 +122,14 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     while (true) {
         const LocalTally here = local.tallies[level % 3];
         // The first superstep always runs: the grid has decided so.
-        if (level && (here.count == 0 || !limits.hold<Index>(here) || !goes_on(here, step))) break;
+        if (level && (here.count == 0 || !limits.hold<Index>(here) || limits.leave(here, thin) || !goes_on(here, step)))
+            break;
         if (threadIdx.x == 0) local.tallies[(level + 2) % 3] = LocalTally{0, 0, 0, 0};
         const Index* slots = local.slots[level & 1];
         LocalCollector<T, Index> found{local.slots[(level + 1) & 1], &local.tallies[(level + 1) % 3], indptr, following};
         previous = here.count;
         if (level) sent += here.arcs;
+        thin += here.arcs <= THIN;
         ++step;
         for_each_arc_of_few<T::BATCH, Index>(here.light, here.arcs, threadIdx.x, THREADS, [&](u32 i) {
             const Index u = slots[i];
@@ -126,7 +144,7 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     for (u32 i = threadIdx.x; i < left.light && i < ROOM<Index>; i += THREADS)
         following.light[i] = local.slots[level & 1][i];
     if (threadIdx.x == 0)
-        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.light, left.pieces, 0}, step, previous, sent};
+        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.light, left.pieces, 0}, step, previous, sent, thin};
 }
 
 }  // namespace hpgraph

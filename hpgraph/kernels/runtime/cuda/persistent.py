@@ -37,9 +37,9 @@ FRONTIER = Layout("Frontier<{Index}>", light="*", pieces="*")
 ARCS = Layout("Arcs<{Index}, {Weight}>", indptr="*", indices="*", data="*")
 SOURCES = Layout("Sources<{Index}>", list="*", count="i64", single="Index")
 TRACE = Layout("Trace", rows="*", room="i64", outcome="*")
-LIMITS = Layout("LocalLimits", vertices="i64", arcs="i64", told="*")
+LIMITS = Layout("LocalLimits", vertices="i64", arcs="i64", patience="i64", may_leave="int", told="*")
 _TALLY = Layout("Tally", count="u64", arcs="u64", looked="u64", light="u64", pieces="u64", put_off="u64")
-_LOCAL_RETURN = Layout("LocalReturn", tally=_TALLY, step="i64", previous="i64", sent="i64")
+_LOCAL_RETURN = Layout("LocalReturn", tally=_TALLY, step="i64", previous="i64", sent="i64", thin="i64")
 HEADER_FIELDS = Layout(
     "Header", barrier="unsigned", tally=(_TALLY, 3), far_tail=("u64", 2), repeated=("u64", 2),
     received_tail=("u64", 2), local=_LOCAL_RETURN,
@@ -91,9 +91,9 @@ def _type_of(*switches: int) -> str:
     return f"hpgraph::Techniques<{', '.join(str(int(switch)) for switch in switches)}>"
 
 
-def local_limits(local: bool, told: int = 0) -> tuple[np.int64, np.int64, int]:
-    """What a block takes on alone, and where the kernel tells: the fields of a ``LocalLimits``."""
-    return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS), told
+def local_limits(local: bool) -> tuple[np.int64, np.int64]:
+    """What a block takes on alone: the first fields of a ``LocalLimits``."""
+    return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS)
 
 
 def wave() -> int:
@@ -118,6 +118,13 @@ class Space:
     def clear(self) -> None:
         """Clear the ``Header``, as another launch needs it."""
         self._memory.memset_async(0, HEADER.size)
+
+    def array(self, address: int, size: int, dtype: Any) -> np.ndarray:
+        """A host copy of an array at an address in it; waits for the device."""
+        import cupy
+
+        place = cupy.cuda.MemoryPointer(self._memory.mem, address - self._memory.mem.ptr)
+        return cupy.ndarray(size, dtype, place).get()
 
 
 class Record:
