@@ -20,7 +20,6 @@ from hpgraph.core.device import array_module
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
-from hpgraph.engine.hub_cache import hub_cache_of
 from hpgraph.engine.multi_gpu import apart, divides_components
 from hpgraph.engine.multi_gpu import components as divided_components
 from hpgraph.engine.program import VertexProgram
@@ -28,6 +27,7 @@ from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.numbering import numbered
+from hpgraph.placement.hub_cache import hub_cache_of
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
 _NUMBER = (1 << 32) - 1

@@ -25,10 +25,10 @@ from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.reading import reading_of
 from hpgraph.cluster.run_block import ACTIVE, INNER, BlockRun
 from hpgraph.core.device import to_device
-from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.runtime.search import Search
+from hpgraph.placement.in_memory import InMemory
 
 # A bucket widens if a round of messages relaxes fewer arcs of a block, and narrows towards its first width if it
 # relaxes PLENTY times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
@@ -67,7 +67,7 @@ class RelaxationRun(BlockRun):
     def _inner(self) -> CSR:
         """The arcs between own vertices, numbered from the first of the range."""
         edges = "out" if self.job.backwards else "in"
-        csr, own = Arcs(self.block.graph, edges, self.declared.weighted).sending, self.own
+        csr, own = InMemory(self.block.graph, edges, self.declared.weighted).sending, self.own
         begin, end = csr.indptr[own.start], csr.indptr[own.stop]
         target = csr.indices[begin:end]
         inside = (target >= own.start) & (target < own.stop)

@@ -24,13 +24,13 @@ from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.programs import PREPARED
 from hpgraph.cluster.reading import reading_of
 from hpgraph.core.work_clock import now
-from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.direction import PULL, PUSH, product_pushes
 from hpgraph.kernels.superstep import pushes_repeat
 from hpgraph.kernels.superstep.block import block_code
+from hpgraph.placement.in_memory import InMemory
 
 # Counts over all blocks: active vertices, their out-arcs, whether to save, arcs relaxed within blocks.
 ACTIVE, LEAVING, SAVE, INNER = 0, 1, 2, 3
@@ -51,7 +51,7 @@ class BlockRun:
         self.reading = reading_of(self.code)
         # For messages against the arcs, the block is transposed.
         edges = "out" if job.backwards else "in"
-        self.arcs = Arcs(block.resident, edges, self.declared.weighted, self.code.message.itemsize)
+        self.arcs = InMemory(block.resident, edges, self.declared.weighted, self.code.message.itemsize)
         self.everyone = self.declared.activity == "all"
         # A relaxation pushes.
         relaxes = self.code.update is None and self.code.reduce.idempotent and not self.code.reduce.ends_on_anything

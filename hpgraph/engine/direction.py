@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -71,6 +72,41 @@ class Direction:
         leaving = frontier.out_arcs(arcs.indptr)
         push = self.mode == "push" or (self.mode == "auto" and product_pushes(leaving, arcs.nnz, self.alpha))
         return push, leaving if push else arcs.nnz
+
+    def of_pages(
+        self, sent: tuple[int, float] | None, pulled: Callable[[], tuple[int, float]], arcs: int, takes_one: bool,
+        looks: float,
+    ) -> bool:  # fmt: skip
+        """Whether a superstep over pages pushes.
+
+        The direction that loads less is taken where the first message wins. Elsewhere a push is worth its atomic
+        operations if few arcs leave the frontier, or if it loads less than half.
+
+        Parameters
+        ----------
+        sent : (int, float), or None
+            Arcs that a push visits, and seconds to load them; None if it cannot push.
+        pulled : callable
+            Returns the same of a pull.
+        arcs : int
+            Number of all arcs.
+        takes_one : bool
+            Whether the first message wins.
+        looks : float
+            Seconds in which it is found out what a pull loads.
+
+        Returns
+        -------
+        bool
+        """
+        if sent is None or self.mode == "push":
+            return sent is not None
+        leaving, seconds = sent
+        if product_pushes(leaving, arcs, self.alpha) and (not takes_one or seconds < looks):
+            return True
+        visited, loading = pulled()
+        # Where neither loads anything, the fewer arcs.
+        return seconds < loading / (1 if takes_one else 2) or (takes_one and not loading and leaving < visited)
 
     @classmethod
     def of(cls, direction: str | Direction) -> Direction:

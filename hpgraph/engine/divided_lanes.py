@@ -22,10 +22,10 @@ from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.multi_gpu import apart
 from hpgraph.engine.result import LanesResult
-from hpgraph.engine.state import arcs_of
 from hpgraph.kernels.backend import lanes_together
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
@@ -89,7 +89,7 @@ def shared_by_rows(
         rows = []
         for shard, replica in zip(graph.shards, graph.replicas, strict=True):
             with shard.device.here:
-                arcs: Any = arcs_of(replica, declared, code)
+                arcs: Any = arcs_of(replica, declared.edges, declared.weighted, code)
                 index = require_cupy().cuda.runtime.getDevice()
                 rows.append(Rows(index, shard.first, shard.last, arcs.sending, arcs.by_target))
         return Parts(rows)

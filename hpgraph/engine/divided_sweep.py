@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.engine.several_devices import bring_home, copies
 from hpgraph.kernels.backend import divided_sweeps
+from hpgraph.placement.on_devices import bring_home, copies
 
 if TYPE_CHECKING:
     from hpgraph.engine.state import Run

@@ -17,7 +17,6 @@ from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations
 from hpgraph.engine.edge_definition import EdgeDefinition
 from hpgraph.engine.forms import SUPERSTEPS, Form
 from hpgraph.engine.loops import Outcome
-from hpgraph.engine.numbered_arcs import NumberedArcs, NumberedPages, numbered_arcs_of
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import Run, begin_where, exclusively, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.superstep import supersteps
@@ -26,6 +25,9 @@ from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.edges.functions import current
 from hpgraph.kernels.edges.program import STAMP
+from hpgraph.placement.in_memory import NumberedInMemory
+from hpgraph.placement.in_pages import NumberedInPages
+from hpgraph.placement.of_graph import numbered_arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -89,12 +91,12 @@ def run_edges(
             this.beginnings = (None,) * len(this.beginnings)
         outcome = go_along(this, graph)
     left, none_active = outcome.active, array_module(graph.device).empty(0, sources.dtype)
-    trace = Trace(outcome.rows, outcome.form, arcs.table() if isinstance(arcs, NumberedPages) else None)
+    trace = Trace(outcome.rows, outcome.form, arcs.table())
     return RunResult({**state, **edges}, trace, lambda: none_active if left is None else left, world)
 
 
 def edge_code(
-    declared: EdgeDeclarations, graph: Graph, arcs: NumberedArcs | NumberedPages, state: dict[str, Any],
+    declared: EdgeDeclarations, graph: Graph, arcs: NumberedInMemory | NumberedInPages, state: dict[str, Any],
     edges: dict[str, Any],
 ) -> EdgeProgramCode:  # fmt: skip
     """The code of a program for arrays by name.
@@ -104,7 +106,7 @@ def edge_code(
     dtypes = tuple(state[name].dtype for name in declared.properties)
     edge_dtypes = tuple(edges[name].dtype for name in declared.edge_properties)
     code = declared.edge_code(dtypes, edge_dtypes, graph.dtype, arcs.places)
-    if isinstance(arcs, NumberedPages):
+    if isinstance(arcs, NumberedInPages):
         _check_in_pages(code, graph.device)
     return code
 
@@ -177,7 +179,7 @@ def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any
     return array(moved, value, dtype, name)
 
 
-def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedArcs, edges: dict[str, Any]) -> dict[str, Any]:
+def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedInMemory, edges: dict[str, Any]) -> dict[str, Any]:
     """The arrays beside the arcs by name, in the order of the code."""
     xp, m = array_module(graph.device), graph.n_edges
     twice = [code.edge_properties[i][1] for i in code.changes if code.keeps_two]

@@ -66,7 +66,7 @@ def form_for(run: Run) -> Form:
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
-    if run.arcs.in_shards and not run.arcs.in_windows:
+    if run.arcs.in_shards:
         form = _in_shards(run, form)
     elif not run.arcs.in_one_part:
         return Form(SUPERSTEPS, run.code, "the arcs come in several parts")

@@ -25,10 +25,15 @@ from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
-from hpgraph.engine.state import Run, arcs_of, exclusively, limit_of, parameters
+from hpgraph.engine.state import Run, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, lanes_together
+<<<<<<< HEAD
 from hpgraph.kernels.runtime.search import Starts
+=======
+from hpgraph.kernels.lanes import Starts
+from hpgraph.placement.of_graph import arcs_of
+>>>>>>> f1dd74a (Run every placement by one general loop)
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -88,7 +93,7 @@ def run_lanes(
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
     code = declared.code(tuple(column.dtype for column in begun.values()))
-    arcs: Any = arcs_of(graph, declared, code)
+    arcs: Any = arcs_of(graph, declared.edges, declared.weighted, code)
     size = sum(column.dtype.itemsize for column in begun.values())
     what = f"{declared.name} in {k} lanes of {n} vertices"
     check_memory(k * n * size, what, device)

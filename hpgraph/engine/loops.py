@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -83,8 +83,7 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
 
 def _sweeps_on_several(run: Run, form: Form) -> bool:
     """Whether several devices have kernels for these sweeps."""
-    offered = techniques.multi_gpu and not cast(Any, run.arcs).in_windows
-    return form.loop == SWEEP and offered and divided_sweeps(run.device) is not None
+    return form.loop == SWEEP and techniques.multi_gpu and divided_sweeps(run.device) is not None
 
 
 def _is_worth_it(run: Run, form: Form) -> bool:

@@ -22,11 +22,11 @@ from hpgraph.semiring.reads import reads_properties
 if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.containers.shards import Shard
-    from hpgraph.engine.divided_arcs import DividedArcs
     from hpgraph.engine.state import Run
     from hpgraph.formats import CSR
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import DividedRecord, Parts
     from hpgraph.kernels.runtime.program import ProgramCode
+    from hpgraph.placement.on_devices import InShards
 
 # Mean degree up to which frontiers are expected to be small, as on road networks, before the first search; and expected
 # supersteps of a search otherwise.
@@ -99,7 +99,7 @@ def _indices(shards: tuple[Shard, ...]) -> list[int]:
     return [shard.device.indices[0] if shard.device.indices else current for shard in shards]
 
 
-def parts_of(arcs: DividedArcs) -> Parts:
+def parts_of(arcs: InShards) -> Parts:
     """The shards as concurrent kernels take them; made once a graph, for each side that may send."""
     parts = _parts(arcs.graph, arcs.side, arcs.leaving, arcs.gathering)
     supersteps_of(arcs).parts = parts
@@ -179,7 +179,7 @@ class SuperstepHistory:
         return self._alone
 
 
-def supersteps_of(arcs: DividedArcs) -> SuperstepHistory:
+def supersteps_of(arcs: InShards) -> SuperstepHistory:
     """The history of the searches along these arcs."""
     graph = arcs.graph
 
@@ -194,7 +194,7 @@ def supersteps_of(arcs: DividedArcs) -> SuperstepHistory:
     return known
 
 
-def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool = False) -> bool:
+def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = False) -> bool:
     """Whether a search is expected to take less time on several devices than on one.
 
     Each device visits a share of a superstep's arcs; each superstep costs a barrier, and results of `size` bytes a
@@ -213,7 +213,7 @@ def is_worth_it(arcs: DividedArcs, traverses: bool, size: int, stay_apart: bool 
     return bool(seen * elsewhere / ARCS_A_SECOND[traverses] > MEETINGS + once / supersteps)
 
 
-def sweeps_are_worth_it(arcs: DividedArcs) -> bool:
+def sweeps_are_worth_it(arcs: InShards) -> bool:
     """Whether a sweep over all arcs is expected to take less time on several devices than on one."""
     graph = arcs.graph
     return bool(graph.n_edges * (1 - 1 / len(graph.shards)) / SWEPT_A_SECOND > LAUNCHES)

@@ -9,7 +9,6 @@ import numpy as np
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, lanes_within, to_device
-from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
@@ -21,8 +20,13 @@ from hpgraph.engine.run import run
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels
+<<<<<<< HEAD
 from hpgraph.kernels.lanes import Totals
 from hpgraph.kernels.runtime.search import Search, Starts
+=======
+from hpgraph.kernels.lanes import Starts, Totals
+from hpgraph.placement.in_memory import InMemory
+>>>>>>> f1dd74a (Run every placement by one general loop)
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -90,7 +94,7 @@ def survey(
     if isinstance(graph, StreamedGraph):
         return _one_by_one(graph, listed, incoming, max_depth, policy)
     joint, k, device = joint_traversal(graph.device), len(listed), graph.device
-    arcs = Arcs(graph, "out" if incoming else "in", weighted=False)
+    arcs = InMemory(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
     found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),
                    np.array([k], np.int64), [])  # fmt: skip

@@ -23,12 +23,12 @@ from hpgraph.engine.edge_run import (
 )
 from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
 from hpgraph.engine.loops import go
-from hpgraph.engine.numbered_arcs import numbered_arcs_of
-from hpgraph.engine.state import Run, arcs_of, initial_state, limit_of, sources_of
+from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import scalar
 from hpgraph.formats import Frontier
 from hpgraph.kernels.runtime.direction import PUSH
+from hpgraph.placement.of_graph import arcs_of, numbered_arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -66,7 +66,7 @@ class Phase:
     ----------
     declared : Declarations
     code : ProgramCode
-    arcs : Arcs
+    arcs : hpgraph.placement.Arcs
         The arcs of its messages.
     state : tuple of arrays
         Its own properties of vertices.
@@ -164,7 +164,7 @@ def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
         numbered = numbered_arcs_of(graph)
         return Phase(declared, edge_code(declared, graph, numbered, own, shared.edges), numbered, values, shared, graph)
     code = declared.code(tuple(array.dtype for array in values))
-    return Phase(declared, code, arcs_of(graph, declared, code), values, shared, graph)
+    return Phase(declared, code, arcs_of(graph, declared.edges, declared.weighted, code), values, shared, graph)
 
 
 def _of_vertices(

@@ -28,7 +28,6 @@ from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import (
     ENDLESS,
     Run,
-    arcs_of,
     begin_where,
     exclusively,
     initial_state,
@@ -38,6 +37,7 @@ from hpgraph.engine.state import (
 )
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
+from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -187,7 +187,7 @@ def run_one(
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
     code = declared.code(tuple(values.dtype for values in state.values()))
-    arcs: Any = arcs_of(graph, declared, code)
+    arcs: Any = arcs_of(graph, declared.edges, declared.weighted, code)
     this = Run(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
         apart,
@@ -196,13 +196,12 @@ def run_one(
         if sources is None:
             _begin_by_itself(this, graph)
         form = form_for(this)
-        check_order(form_of(declared, code) if arcs.in_shards and not arcs.in_windows else form, delta, ceiling)
+        check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
         outcome = go(this, form)
     if apart or this.pieces is not None:
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]
         state = {name: piece if apart else piece.gather() for name, piece in zip(state, pieces, strict=True)}
-    brought = arcs.table() if arcs.in_windows else None
-    return Ended(state, Trace(outcome.rows, outcome.form, brought), outcome.active, world)
+    return Ended(state, Trace(outcome.rows, outcome.form, arcs.table()), outcome.active, world)
 
 
 def _begin_by_itself(run: Run, graph: Graph) -> None:

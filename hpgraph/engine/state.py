@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
 from hpgraph.core.number import whole
 from hpgraph.core.placements import not_served
-from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.declarations import Declarations, beginning
-from hpgraph.engine.divided_arcs import DividedArcs
-from hpgraph.engine.divided_pages import DividedPages
-from hpgraph.engine.paged_arcs import PagedArcs
 from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import windows
@@ -34,7 +27,6 @@ if TYPE_CHECKING:
     from hpgraph.engine.definition import Property
     from hpgraph.engine.direction import Direction
     from hpgraph.kernels.backend import Backend
-    from hpgraph.kernels.out_of_core import WindowWorkSpace
     from hpgraph.kernels.runtime.program import ProgramCode
     from hpgraph.kernels.superstep import WorkSpace
 
@@ -71,8 +63,8 @@ class Run:
         What the program declares.
     code : ProgramCode
         Its code for the types at hand.
-    arcs : Arcs, or PagedArcs
-        The arcs of its messages; those in pages run superstep by superstep only.
+    arcs : hpgraph.placement.Arcs
+        The arcs of its messages. Loops in one kernel read what those in memory have beside.
     state : tuple of arrays of length n
         The properties; a loop changes them in place.
     beginnings : tuple of Beginning or None
@@ -96,7 +88,7 @@ class Run:
     backend: Backend
     declared: Declarations
     code: ProgramCode
-    arcs: Arcs
+    arcs: Any
     state: tuple[Any, ...]
     beginnings: tuple[Beginning | None, ...]
     world: dict[str, Any]
@@ -156,22 +148,15 @@ class Run:
         """Those of some vertices whose values do not lie beyond the ceiling, if there is one."""
         return ids if self.ceiling is None else ids[values[ids] <= self.ceiling]
 
-    def work_space(self, settled: Bitmask | None) -> Any:
-        """What does the supersteps of the general loop."""
-        return (self.window_space if self.arcs.in_windows else self.memory_space)(self.state, settled)
-
-    def memory_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
-        """The same for arcs in memory and properties on any one device."""
-        kind: Any = self.backend.ShapedSupersteps if self.code.is_shaped else self.backend.Supersteps
+    def work_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
+        """What does the supersteps of the general loop, for properties on the current device."""
+        if self.arcs.joins:
+            if self.code.is_shaped:
+                raise not_served("in pages", f"{self.code.name} has tuples at vertices or as messages")
+            kind: Any = windows(device_of(*state)).WindowSupersteps
+            return kind(self.code, state, settled, self.sources.dtype, self.everyone)
+        kind = self.backend.ShapedSupersteps if self.code.is_shaped else self.backend.Supersteps
         return kind(self.code, state, settled, self.sources.dtype)
-
-    def window_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> WindowWorkSpace:
-        """What does them where arcs come in windows, for properties on any one device."""
-        code = self.code
-        if code.is_shaped:
-            raise not_served("in pages", f"{code.name} has tuples at vertices or as messages")
-        kind = windows(device_of(*state)).WindowSupersteps
-        return kind(code, state, settled, self.sources.dtype, self.everyone)
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
         """Fill the properties, for loops that see them before a kernel does."""
@@ -234,17 +219,6 @@ def _values(
         lengths = f"one value for each of the {n} vertices"
         raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
     return array(to_device(value, graph.device), value, dtype, name), None
-
-
-def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs | DividedArcs | DividedPages:
-    """The arcs of a graph for a program, wherever they lie."""
-    if isinstance(graph, DividedStreamedGraph):
-        return DividedPages(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
-    if isinstance(graph, StreamedGraph):
-        return PagedArcs(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
-    if isinstance(graph, DividedGraph):
-        return DividedArcs(graph, declared.edges, declared.weighted, code)
-    return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize, code)
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:

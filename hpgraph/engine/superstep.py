@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.work_clock import now
-from hpgraph.engine.several_devices import SeveralDevices
 from hpgraph.formats import Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH
+from hpgraph.placement import End, Share
 
 if TYPE_CHECKING:
     from hpgraph.engine.state import Run
@@ -35,75 +35,68 @@ class Listed:
         return np.concatenate(self._tables) if self._tables else np.empty((0, 4), np.int64)
 
 
-class OneDevice:
-    """The supersteps of a run whose properties lie on one device, its arcs in memory or in windows over pages."""
-
-    def __init__(self, run: Run, frontier: Frontier, settled: Bitmask | None) -> None:
-        self.run, self.frontier = run, frontier
-        self.steps = run.work_space(settled)
-
-    @property
-    def active(self) -> int:
-        """Number of active vertices."""
-        return self.frontier.size
-
-    def send(self, may_push: bool, step: int) -> tuple[bool, int]:
-        """Send along the arcs of the frontier; returns whether by push, and how many arcs were visited."""
-        run, steps, frontier = self.run, self.steps, self.frontier
-        if run.code.cells:
-            steps.turn(tuple(run.world.values()), step)
-        push, looked = run.arcs.direction(frontier, run.policy, may_push, steps)
-        for part in run.arcs.parts(frontier, push, steps):
-            (steps.push if push else steps.pull)(part, frontier)
-        return push, looked
-
-    def apply(self, step: int) -> np.ndarray:
-        """Update the vertices that received a message; the sums of `aggregate`."""
-        run = self.run
-        self.frontier, sums = self.steps.apply(run.arcs, tuple(run.world.values()), step, run.everyone)
-        if run.everyone and self.frontier.size:
-            self.frontier = Frontier(run.n, device=run.device)
-        return sums
-
-    def run_small(self, done: int) -> tuple[np.ndarray, int] | None:
-        """Supersteps in one kernel while frontiers are small: trace rows, and how many; None where one is not small."""
-        run = self.run
-        some = self.steps.run_small(run.arcs, self.frontier, tuple(run.world.values()), done, run.limit)
-        if some is None:
-            return None
-        table, steps_done, self.frontier = some
-        return table, steps_done
-
-    def finish(self) -> Any:
-        """The vertices still active, or None."""
-        return self.frontier.ids.copy() if self.frontier.size else None
-
-
 def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[Listed, Any]:
     """Run a program superstep by superstep; returns the trace, and the vertices still active.
 
     The properties of the run are initialized. ``settled`` marks the vertices that receive no more, if each receives
     once. The second result is None if no vertex is active, or the program has converged.
     """
-    code = run.code
-    placed: OneDevice | SeveralDevices = (SeveralDevices if run.arcs.in_shards else OneDevice)(run, frontier, settled)
+    code, arcs = run.code, run.arcs
+    shares = arcs.shares(run.state, frontier, settled, run.work_space)
+    first = shares[0]
     if code.aggregate is not None and run.n:
         run.note_sums(run.backend.aggregate(code, run.state, tuple(run.world.values())))
-    may_push = run.may_push(placed.steps)
+    may_push = run.may_push(first.steps)
     # Sums reach the next superstep's world, and `converged`, through Python.
     asked = code.aggregate is not None or run.declared.functions["converged"] is not None
-    in_one_kernel = may_push and run.policy.mode != "pull" and not asked and run.arcs.in_one_part
+    in_one_kernel = may_push and run.policy.mode != "pull" and not asked and arcs.in_one_part
     tables: list[np.ndarray] = []
     done, converged = 0, False
-    while placed.active and done < run.limit and not converged:
-        some = placed.run_small(done) if in_one_kernel else None
-        if some is None:
-            began, active = now(), placed.active
-            push, looked = placed.send(may_push, done + 1)
-            run.note_sums(placed.apply(done + 1))
-            some = np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64), 1
-        tables.append(some[0])
-        done += some[1]
+    while first.frontier.size and done < run.limit and not converged:
+        world = tuple(run.world.values())
+        some = first.steps.run_small(arcs, first.frontier, world, done, run.limit) if in_one_kernel else None
+        if some is not None:
+            rows, taken, first.frontier = some
+        else:
+            began, active, taken = now(), first.frontier.size, 1
+            push, looked = arcs.direction(shares, run.policy, may_push)
+            arcs.each(shares, lambda share: _send(run, share, push, done + 1))  # noqa: B023
+            arcs.exchange_messages(shares, push)
+            ends = arcs.each(shares, lambda share: _apply(run, share, done + 1))  # noqa: B023
+            run.note_sums(arcs.exchange_values(shares, ends, run.everyone))
+            rows = np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64)
+        tables.append(rows)
+        done += taken
         converged = run.has_converged(done)
-    left = placed.finish()
+    left = arcs.finish(shares, run)
     return Listed(tables, done), None if converged else left
+
+
+def _send(run: Run, share: Share, push: bool, step: int) -> None:
+    """Send along the arcs of a share's parts."""
+    if run.code.cells:
+        share.steps.turn(tuple(run.world.values()), step)
+    send = share.steps.push if push else share.steps.pull
+    for part, frontier in run.arcs.parts(share, push):
+        send(part, frontier)
+
+
+def _apply(run: Run, share: Share, step: int) -> End:
+    """Update the vertices of a share that received a message."""
+    steps, world = share.steps, tuple(run.world.values())
+    if share.own is None:
+        changed, sums = steps.apply(run.arcs, world, step, run.everyone)
+        return End(changed, None, sums)
+    if run.arcs.joins:
+        # Other vertices of the same pages may have received some of their messages, not all.
+        steps.keep(share.own)
+    updated = None
+    if run.everyone:
+        steps.address(Frontier(run.n, bits=share.own.copy(), size=share.last - share.first))
+    elif run.code.sends is not None:
+        # A vertex that changed need not send.
+        updated = steps.addressed().to_indices()
+    changed, sums = steps.apply(run.arcs, world, step, False)
+    # The work space overwrites its lists in the next superstep.
+    ids = run.below_ceiling(changed.ids, share.state[0]).copy()
+    return End(Frontier(run.n, ids=ids), None if run.everyone else ids if updated is None else updated, sums)

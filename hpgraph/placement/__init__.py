@@ -4,8 +4,8 @@
 
     push, visited = arcs.direction(shares, policy, may_push)
     for share in shares:                                        # on their devices, concurrently (`each`)
-        for part in arcs.parts(share, push):
-            (share.steps.push if push else share.steps.pull)(part, share.frontier)
+        for part, frontier in arcs.parts(share, push):
+            (share.steps.push if push else share.steps.pull)(part, frontier)
     arcs.exchange_messages(shares, push)                        # to the vertices' own shares
     ends = [share.steps.apply(...) for share in shares]
     arcs.exchange_values(shares, ends)                          # what senders are asked for; the next frontiers
@@ -31,7 +31,7 @@ class Share:
     ``device``: a `Devices` of one, None for the current one; ``first, last``: its own vertices, which it updates;
     ``state``: its copy of all properties; ``steps``: the work space of its supersteps
     (`hpgraph.kernels.superstep.WorkSpace`); ``frontier``: all active vertices, those of other shares too; ``own``: its
-    own vertices as bits, None where it has all.
+    own vertices as bits, None where it has all; ``arcs``: what the placement has for it.
     """
 
     device: Any
@@ -41,6 +41,7 @@ class Share:
     steps: Any
     frontier: Frontier
     own: Bitmask | None = None
+    arcs: Any = None
 
 
 class End(NamedTuple):
@@ -58,11 +59,13 @@ class End(NamedTuple):
 class Arcs(Protocol):
     """The arcs of one run's messages.
 
-    ``in_one_part``: one share, which has all arcs in memory as one part: the loops that are one kernel need that.
+    ``in_one_part``: one share, which has all arcs in memory as one part: the loops that are one kernel need that;
+    ``in_shards``: several shares in memory, for which such loops exist too.
     ``joins``: whether messages of one superstep come from several parts, so that the work space joins them.
     """
 
     in_one_part: bool
+    in_shards: bool
     joins: bool
 
     @property
@@ -83,8 +86,11 @@ class Arcs(Protocol):
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
         """What `work` returns for each share, called on its device."""
 
-    def parts(self, share: Share, push: bool) -> Iterator[Any]:
-        """The arcs that a superstep of a share reads: `hpgraph.kernels.superstep.Part`, resident until the next one."""
+    def parts(self, share: Share, push: bool) -> Iterator[tuple[Any, Frontier]]:
+        """The arcs that a superstep of a share reads, and the active vertices that send along them.
+
+        Each is a `hpgraph.kernels.superstep.Part`, resident until the next one.
+        """
 
     def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
         """Bring messages to the shares that own their targets."""

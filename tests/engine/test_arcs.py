@@ -11,7 +11,7 @@ import scipy.sparse
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.engine.state import arcs_of
+from hpgraph.placement.of_graph import arcs_of
 
 GRAPH = hpg.Graph(scipy.sparse.random_array((300, 300), density=0.05, rng=np.random.default_rng(1), format="csr"))
 
@@ -56,7 +56,7 @@ def test_blocks_of_columns_count_where_messages_can_go_by_them(program, blocks, 
     asked = []
     monkeypatch.setattr(cuda_choice, "reads_slab", lambda rows, operand, result, blocks: bool(asked.append(blocks)))
     declared = declarations_of(program)
-    arcs = arcs_of(GRAPH, declared, declared.code((np.dtype(np.float64),)))
+    arcs = arcs_of(GRAPH, declared.edges, declared.weighted, declared.code((np.dtype(np.float64),)))
     # The choice is the GPU's; it can be asked for without one.
     arcs._graph = SimpleNamespace(device="cuda", out_csr=GRAPH.out_csr, in_csr=GRAPH.in_csr)
     assert arcs.gathering is arcs.by_target and asked == [blocks]

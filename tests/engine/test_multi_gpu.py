@@ -20,9 +20,9 @@ from hpgraph.core.devices import Devices
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import multi_gpu
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.engine.divided_arcs import DividedArcs
 from hpgraph.engine.divided_lanes import Ways
 from hpgraph.kernels.lanes import cuda_together
+from hpgraph.placement.on_devices import InShards
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
 
@@ -181,7 +181,7 @@ def test_what_a_search_on_one_device_tells_of_the_next() -> None:
 def test_small_supersteps_are_not_worth_it() -> None:
     divided = divide(_graph("hubs"), ["cpu", "cpu"])
     assert isinstance(divided, DividedGraph)
-    arcs = DividedArcs(divided, "in", True, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
+    arcs = InShards(divided, "in", True, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
     assert not multi_gpu.is_worth_it(arcs, True, 8)
     seen = multi_gpu.supersteps_of(arcs)
     # Between the two: a relaxation does more for an arc.
@@ -219,7 +219,7 @@ def test_vertices_without_arcs_are_in_no_search(device: str) -> None:
     graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], n_vertices=300)
     divided = divide(graph.to(device), [device] * 2)
     seen = multi_gpu.supersteps_of(
-        DividedArcs(divided, "in", False, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
+        InShards(divided, "in", False, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
     )
     # 3 vertices have an arc each: 12 that are active in two supersteps send along 6 in each.
     seen.note(np.array([[0, 4, 1, 5], [0, 8, 1, 5]]))
@@ -385,10 +385,10 @@ def test_facts_of_the_weights_need_no_whole_graph(weights: list[float]) -> None:
 
 
 def _refuse_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(arcs: DividedArcs, size: int) -> None:
+    def refuse(arcs: InShards, size: int) -> None:
         raise DeviceMemoryError("the graph", 2, 1, "cuda")
 
-    monkeypatch.setattr(DividedArcs, "on_one_device", refuse)
+    monkeypatch.setattr(InShards, "on_one_device", refuse)
 
 
 def test_on_the_cpu_searches_go_superstep_by_superstep() -> None:

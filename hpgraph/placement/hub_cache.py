@@ -8,36 +8,31 @@ in memory work the other way round: they keep the active hubs (H. Liu, H. H. Hua
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.engine.declarations import declarations_of
-from hpgraph.engine.definition import Definition, Property
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.backend import windows
 from hpgraph.kernels.out_of_core import Head
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.semiring import get_monoid
 
 if TYPE_CHECKING:
     from hpgraph.containers.streamed_graph import StreamedGraph
     from hpgraph.kernels.out_of_core import Store
 
 
-class Hub(Definition):
-    """The neighbour of largest degree; of several, the one of largest id."""
+def _degree_and_id(source: Any, weight: Any, target: Any) -> Any:
+    return source.degree << 32 | source.id
 
-    weighted = False
-    reduce = "max"
-    activity = "all"
-    message = "int64"
-    degree = Property("int32")
 
-    def gather(source, weight, target):  # noqa: D102
-        return source.degree << 32 | source.id  # type: ignore[operator, attr-defined]
-
-    def update(vertex, message):  # noqa: D102
-        return vertex.degree
+# The neighbour of largest degree; of several, the one of largest id.
+_HUB = ProgramCode(
+    "Hub", (("degree", np.dtype(np.int32)),), (), np.dtype(np.int64), get_monoid("max"), _degree_and_id,
+    lambda vertex, message: vertex.degree,
+)  # fmt: skip
 
 
 def hub_cache_of(store: Store, graph: StreamedGraph) -> Head | None:
@@ -55,8 +50,7 @@ def _found(store: Store, graph: StreamedGraph) -> Head:
     n, ids = resident.shape[0], graph.id_dtype
     # Degree by the arcs in these rows: the in-degree in a directed graph.
     degree = xp.minimum(resident.indptr[1:] - resident.indptr[:-1], np.iinfo(np.int32).max).astype(np.int32)
-    code = declarations_of(Hub).code((np.dtype(np.int32),))
-    steps = windows(graph.device).WindowSupersteps(code, (degree,), None, ids, True)
+    steps = windows(graph.device).WindowSupersteps(_HUB, (degree,), None, ids, True)
     everyone = Frontier(n, device=graph.device)
     for window in store.windows(store.survey(None)):
         steps.pull(window, everyone)

@@ -1,0 +1,154 @@
+"""Arcs in memory on one device, and what arcs on any one device have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hpgraph.containers.numbered_arcs import number_type
+from hpgraph.core.device import device_of
+from hpgraph.formats import CSR, HYB, Bitmask, Frontier
+from hpgraph.kernels.spmv.origin import without_values
+from hpgraph.placement import End, Share
+from hpgraph.semiring.reads import unread
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hpgraph.containers.graph import Graph
+    from hpgraph.kernels.runtime.program import ProgramCode
+    from hpgraph.kernels.superstep import Part
+
+
+class OnOneDevice:
+    """`hpgraph.placement.Arcs` on one device: one share, and nothing to exchange."""
+
+    in_one_part = in_shards = joins = False
+    sending: Any
+
+    def shares(
+        self, state: tuple[Any, ...], frontier: Frontier, settled: Bitmask | None, work_space: Callable[..., Any]
+    ) -> list[Share]:
+        """One share, of all vertices."""
+        return [Share(None, 0, frontier.n, state, work_space(state, settled), frontier)]
+
+    def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
+        """Whether a superstep pushes, and how many arcs it visits."""
+        return policy.of_superstep(shares[0].frontier, self.sending) if may_push else (False, self.sending.nnz)
+
+    def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
+        """What `work` returns for the share."""
+        return [work(shares[0])]
+
+    def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
+        """Nothing."""
+
+    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> Any:
+        """Nothing but the next frontier."""
+        (share,), (end,) = shares, ends
+        share.frontier = end.changed
+        if everyone and end.changed.size:
+            share.frontier = Frontier(end.changed.n, device=device_of(*share.state))
+        return end.sums
+
+    def finish(self, shares: Sequence[Share], run: Any) -> Any:
+        """The vertices still active, or None."""
+        frontier = shares[0].frontier
+        return frontier.ids.copy() if frontier.size else None
+
+    def table(self) -> np.ndarray | None:
+        """Nothing is streamed."""
+        return None
+
+
+class InMemory(OnOneDevice):
+    """All arcs in memory on one device: one part.
+
+    Layouts are built on first use, and chosen by `size`, the bytes of a message: an unused transpose is never made.
+    """
+
+    in_one_part = True
+
+    def __init__(
+        self, graph: Graph, edges: str, weighted: bool, size: int = 8, code: ProgramCode | None = None
+    ) -> None:
+        self._graph = graph.undirected if edges == "all" else graph
+        self._reversed = edges == "out"
+        self._weighted = weighted
+        self._size = size
+        self._code = code
+        self._gathering: CSR | HYB | None = None
+
+    def _layout(self, csr: CSR) -> CSR:
+        return csr if self._weighted or csr.data is None else without_values(csr)
+
+    @property
+    def sending(self) -> CSR:
+        """Arcs by sending vertex."""
+        return self._layout(self._graph.in_csr if self._reversed else self._graph.out_csr)
+
+    @property
+    def by_target(self) -> CSR:
+        """Arcs by gathering vertex."""
+        return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
+
+    @property
+    def gathering(self) -> CSR | HYB:
+        """`by_target` in the format fastest for products over all arcs; chosen once a run."""
+        # Not a cached_property: its lock would be held for ever in a child that is forked while another thread is here.
+        if self._gathering is None:
+            self._gathering = self._quickest()
+        return self._gathering
+
+    def _quickest(self) -> CSR | HYB:
+        rows = self.by_target
+        if self._graph.device == "cpu" or self._reversed:
+            return rows
+        from hpgraph.kernels.spmv.cuda_choice import reads_slab
+
+        if not reads_slab(rows, self._size, self._size, blocks=rows.data is None and not self._is_aimed()):
+            return rows
+        return self._graph.weighted_hyb if self._weighted else self._graph.hyb
+
+    def _is_aimed(self) -> bool:
+        """Whether messages depend on the arc or its target: then a source has no one message for all targets."""
+        code = self._code
+        if code is None:
+            return False
+        return code.edge_cond is not None or not set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
+
+    def parts(self, share: Share, push: bool) -> Iterator[tuple[Part, Frontier]]:
+        """The one part."""
+        yield self, share.frontier
+
+
+class NumberedInMemory(InMemory):
+    """The arcs of a graph, in one part, each with its number in the order of `Graph.out_csr` where weights stand."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph, "in", weighted=True)
+
+    @property
+    def places(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return number_type(self._graph.n_edges)
+
+    @property
+    def sending(self) -> CSR:
+        """Arcs by the vertex that sends: their numbers ascend."""
+        return self._graph.numbered_out_csr
+
+    @property
+    def by_target(self) -> CSR:
+        """Arcs by the vertex that gathers: their numbers are a permutation."""
+        return self._graph.numbered_in_csr
+
+    @property
+    def gathering(self) -> CSR:
+        """The same."""
+        return self.by_target
+
+    @property
+    def reverses(self) -> Any:
+        """Number of each arc's reverse; -1 where there is none."""
+        return self._graph.reverse_arcs

@@ -1,0 +1,285 @@
+"""Arcs that are not in memory: windows over the pages that a superstep reads, and the cost of loading them.
+
+On several devices each fetches the pages of its own vertices. All push, or all pull: by what the slowest would take.
+What is pulled comes to a device's own vertices from the pages of their rows; what is pushed leaves from them, and
+messages to other devices' vertices travel.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.containers.numbered_arcs import number_type
+from hpgraph.core.device import array_module
+from hpgraph.core.devices import bring
+from hpgraph.core.each_device import on_each
+from hpgraph.core.placements import not_served
+from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.out_of_core import Traffic
+from hpgraph.placement import Share
+from hpgraph.placement.hub_cache import hub_cache_of
+from hpgraph.placement.in_memory import OnOneDevice
+from hpgraph.placement.on_devices import OnDevices, read_of_senders
+
+if TYPE_CHECKING:
+    from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
+    from hpgraph.containers.streamed_graph import StreamedGraph
+    from hpgraph.kernels.out_of_core import Resident, Store, Survey
+    from hpgraph.kernels.runtime.program import ProgramCode
+
+# Vertices a second that check their cached hub: sequential reads, and probes of a bitmask.
+_LOOKS = {"cpu": 2e8, "cuda": 1e11}
+
+
+class _Streamed:
+    """What pages on one device and on several have in common."""
+
+    in_shards, joins = False, True
+    ranges: list[PageRange]
+    each: Callable[..., list[Any]]
+
+    @property
+    def sending(self) -> Resident:
+        """Resident part of the arcs by sending vertex, of the first device: offsets, types, number."""
+        side = self.ranges[0].sides[0]
+        return (side.sender if side.has_sender else side.target).resident
+
+    def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
+        """Whether a superstep pushes, and how many arcs it visits: by the time to load the pages of either direction.
+
+        Where the first message wins, unvisited vertices first check their cached hub (see `hub_cache`).
+        """
+        takes_one, sides = shares[0].steps.takes_one, self.ranges[0].sides
+        sent: list[list[Survey]] | None = None
+        if may_push and policy.mode != "pull" and all(side.has_sender for side in sides):
+            sent = self.each(shares, lambda share: share.arcs.sent(share))
+        if not all(side.has_target for side in sides):
+            if sent is None:
+                raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")
+            return self._chosen(shares, True, sent)
+        gathered: list[list[Survey]] = []
+
+        def pulled() -> tuple[int, float]:
+            gathered.extend(self.each(shares, lambda share: share.arcs.gathered(share)))
+            return _cost(gathered)
+
+        arcs = sum(side.arcs for one in self.ranges for side in one.sides)
+        looks = 4 * shares[0].frontier.n / _LOOKS[self.ranges[0].device_kind] if len(shares) == 1 else 0.0
+        if policy.of_pages(None if sent is None else _cost(sent), pulled, arcs, takes_one, looks):
+            return self._chosen(shares, True, sent)
+        if not gathered:
+            pulled()
+        return self._chosen(shares, False, gathered)
+
+    def _chosen(self, shares: Sequence[Share], push: bool, wanted: Any) -> tuple[bool, int]:
+        for share, mine in zip(shares, wanted, strict=True):
+            share.arcs.wanted = mine
+        return push, sum(one.arcs for of in wanted for one in of)
+
+    def parts(self, share: Share, push: bool) -> Iterator[tuple[Any, Frontier]]:
+        """The windows, or selected rows, that a superstep reads."""
+        own: PageRange = share.arcs
+        frontier = own.senders(share) if push else share.frontier
+        for part in own.windows(push, share.steps.takes_one):
+            yield part, frontier
+
+    def table(self) -> np.ndarray:
+        """What each superstep took, all devices together; predicted, the longest of the times."""
+        tables = np.stack([own.table() for own in self.ranges])
+        made: np.ndarray = tables.sum(axis=0)
+        made[:, 3] = tables[:, :, 3].max(axis=0)
+        return made
+
+
+class InPages(_Streamed, OnOneDevice):
+    """The arcs of a graph whose topology stays in host memory or in a file.
+
+    ``repeats``: whether a message that comes twice changes the result.
+    """
+
+    def __init__(self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool = True) -> None:
+        self.ranges = [PageRange(graph, edges, weighted, repeats)]
+
+    def shares(self, *what: Any) -> list[Share]:
+        """One share, of all vertices."""
+        made = super().shares(*what)
+        made[0].arcs = self.ranges[0]
+        return made
+
+
+class PagesOnDevices(_Streamed, OnDevices):
+    """The same where each of several devices has the pages of its own vertices."""
+
+    def __init__(
+        self, graph: DividedStreamedGraph, edges: str, weighted: bool, repeats: bool, code: ProgramCode
+    ) -> None:
+        self.graph, self.ranges = graph, []
+        for shard in graph.shards:
+            with shard.device.here:
+                self.ranges.append(PageRange(shard.graph, edges, weighted, repeats, (shard.first, shard.last)))
+        self.exchanged = read_of_senders(code)
+
+    def arcs_of_shards(self) -> list[PageRange]:
+        """The pages of each shard."""
+        return self.ranges
+
+    def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
+        """What `work` returns for each share, on its device, at the same time: all fetch pages at once."""
+        return on_each([share.device for share in shares], lambda number: work(shares[number]))
+
+    def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
+        """As on one device; where a push may come, it asks conditions of other devices' vertices."""
+        if may_push:
+            self.exchanged = tuple(range(len(shares[0].state)))
+        return super().direction(shares, policy, may_push)
+
+    def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
+        """After a push, messages to other devices' vertices."""
+        if not push:
+            return
+        for giver, taker in itertools.permutations(shares, 2):
+            with giver.device.here:
+                messages, received = giver.steps.heard(taker.first, taker.last)
+                if not received.any():
+                    continue
+            with taker.device.here:
+                there = Bitmask(taker.last - taker.first, bring(received.words, taker.device), validate=False)
+                taker.steps.join(bring(messages, taker.device), there, taker.first)
+
+
+class NumberedInPages(InPages):
+    """The arcs of a graph in pages by source: of those going by targets, pages do not hold the numbers."""
+
+    def __init__(self, graph: StreamedGraph) -> None:
+        super().__init__(graph, "in", weighted=False)
+        self.places = number_type(graph.n_edges)
+
+    def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
+        """Always a push; and how many arcs it visits."""
+        return self._chosen(shares, True, [shares[0].arcs.sent(shares[0])])
+
+
+class PageRange:
+    """The pages of one device's vertices, those of a range or all, and what a superstep wants of them.
+
+    ``own``: the vertices of the range as bits; None for all.
+    """
+
+    def __init__(
+        self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool, range: tuple[int, int] | None = None
+    ) -> None:
+        self._weighted = weighted and graph.weighted
+        self._graph = graph
+        self.device_kind = graph.device
+        ways = [edges == "out"]
+        if edges == "all" and graph.directed:
+            if repeats or self._weighted:
+                raise not_served(
+                    "in pages",
+                    'edges = "all" on a directed graph in pages takes a program without weights to which it is all the '
+                    'same that a message comes twice (reduce = "any", "min" or "max"; hpgraph.convert(..., '
+                    "directed=False) writes the file that serves others)",
+                )
+            ways = [False, True]
+        self.sides = [_Side(graph, backwards, self._weighted) for backwards in ways]
+        self.own: Bitmask | None = None
+        if range is not None:
+            bits = array_module(graph.device).zeros(graph.n_vertices, np.bool_)
+            bits[slice(*range)] = True
+            self.own = Bitmask.from_bool(bits)
+        self.wanted: list[Survey] = []
+        self._traffic: list[Traffic] = []
+
+    def senders(self, share: Share) -> Frontier:
+        """The active vertices of the range."""
+        frontier = share.frontier
+        if self.own is None:
+            return frontier
+        return Frontier(frontier.n, bits=self.own if frontier.everyone else frontier.bits & self.own)
+
+    def sent(self, share: Share) -> list[Survey]:
+        """The pages that a push of the range's vertices loads."""
+        mine = self.senders(share)
+        wanted = [side.sender.survey(None if mine.everyone else mine, spread=True) for side in self.sides]
+        mine.arcs = sum(one.arcs for one in wanted)
+        return wanted
+
+    def gathered(self, share: Share) -> list[Survey]:
+        """The pages that a pull to the range's vertices loads: of those that still wait, where one message suffices."""
+        if not share.steps.takes_one:
+            return [side.target.survey(None) for side in self.sides]
+        # On one device, vertices first check their cached hub.
+        heads = [
+            None if self._weighted or self.own is not None else hub_cache_of(side.target, self._graph)
+            for side in self.sides
+        ]
+        for head in heads:
+            if head is not None:
+                share.steps.pull(head, share.frontier)
+        waiting = share.steps.waiting()
+        if self.own is not None:
+            waiting = waiting & self.own
+        return [
+            side.target.survey(waiting, None if head is None else head.more, spread=True)
+            for side, head in zip(self.sides, heads, strict=True)
+        ]
+
+    def windows(self, push: bool, in_place: bool) -> Iterator[Any]:
+        """The windows, or selected rows, that a superstep reads; their cost is recorded."""
+        taken = Traffic(0, 0, 0, 0.0)
+        # Not kept: the graph may give these stores back before the next superstep.
+        wanted, self.wanted = self.wanted, []
+        for side, want in zip(self.sides, wanted, strict=True):
+            store = side.sender if push else side.target
+            before = store.moved
+            yield from store.visits(want) if push or in_place else store.windows(want)
+            taken = Traffic(
+                taken.pages + len(want.pages), taken.wanted + want.nbytes, taken.moved + store.moved - before,
+                taken.predicted + want.seconds,
+            )  # fmt: skip
+        self._traffic.append(taken)
+
+    def table(self) -> np.ndarray:
+        """What each superstep took: pages, bytes wanted, bytes moved, nanoseconds predicted."""
+        rows = [(t.pages, t.wanted, t.moved, t.predicted * 1e9) for t in self._traffic]
+        return np.array(rows, np.int64).reshape(-1, 4)
+
+
+class _Side:
+    """The pages of arcs by source and by target, in one direction of a directed graph.
+
+    Stores are requested from the graph each time, never kept: they share its budget, and the graph frees those with
+    weights for a program without weights, and vice versa.
+    """
+
+    def __init__(self, graph: StreamedGraph, backwards: bool, weighted: bool) -> None:
+        self._graph, self._backwards, self._weighted = graph, backwards, weighted
+        by_sender, by_target = graph.pages(backwards), graph.pages(not backwards)
+        self.has_sender, self.has_target = by_sender is not None, by_target is not None
+        either = by_sender if by_target is None else by_target
+        assert either is not None
+        self.arcs = either.nnz
+
+    @property
+    def sender(self) -> Store:
+        """Pages by sending vertex."""
+        return self._store(self._backwards)
+
+    @property
+    def target(self) -> Store:
+        """Pages by gathering vertex."""
+        return self._store(not self._backwards)
+
+    def _store(self, by_target: bool) -> Store:
+        store = self._graph.store(by_target, self._weighted)
+        assert store is not None
+        return store
+
+
+def _cost(surveys: list[list[Survey]]) -> tuple[int, float]:
+    """Arcs of all, and seconds of the slowest."""
+    return sum(one.arcs for of in surveys for one in of), max(sum(one.seconds for one in of) for of in surveys)

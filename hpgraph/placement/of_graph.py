@@ -1,0 +1,47 @@
+"""The arcs of one run, from a graph: one function for each kind of placement.
+
+A placement of a layer above, such as a test's or a cluster's, registers its own: ``arcs_of.register(Kind)``.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.placement import Arcs
+from hpgraph.placement.in_memory import InMemory, NumberedInMemory
+from hpgraph.placement.in_pages import InPages, NumberedInPages, PagesOnDevices
+from hpgraph.placement.on_devices import InShards
+
+
+@singledispatch
+def arcs_of(graph: Graph, edges: str, weighted: bool, code: ProgramCode) -> Arcs:
+    """The arcs of the messages of a program, wherever they lie.
+
+    ``edges``: "in", "out" or "all", as in `VertexProgram`; ``weighted``: whether weights are read.
+    """
+    return InMemory(graph, edges, weighted, code.message.itemsize, code)
+
+
+@arcs_of.register
+def _(graph: DividedGraph, edges: str, weighted: bool, code: ProgramCode) -> Arcs:
+    return InShards(graph, edges, weighted, code)
+
+
+@arcs_of.register
+def _(graph: StreamedGraph, edges: str, weighted: bool, code: ProgramCode) -> Arcs:
+    return InPages(graph, edges, weighted, not code.reduce.idempotent)
+
+
+@arcs_of.register
+def _(graph: DividedStreamedGraph, edges: str, weighted: bool, code: ProgramCode) -> Arcs:
+    return PagesOnDevices(graph, edges, weighted, not code.reduce.idempotent, code)
+
+
+def numbered_arcs_of(graph: Graph) -> NumberedInMemory | NumberedInPages:
+    """The arcs of a graph by number."""
+    return NumberedInPages(graph) if isinstance(graph, StreamedGraph) else NumberedInMemory(graph)
