@@ -136,7 +136,9 @@ def go_along(run: EdgeRun, graph: Graph) -> Outcome:
     beside = _beside(code, graph, run.arcs, run.edges)  # type: ignore[arg-type]
     none = (None,) * len(beside)
     whole = replace(run, state=(*run.state, *beside.values()), beginnings=(*run.beginnings, *none))
-    rows, left = supersteps(whole, *whole.begin())
+    begun = whole.begin()
+    whole.begin_sums()
+    rows, left = supersteps(whole, *begun)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
         kept = current(beside[name], beside.get("stamp"), rows.supersteps(), array_module(graph.device))

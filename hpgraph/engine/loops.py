@@ -78,6 +78,7 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
         if not isinstance(swept, str):
             return Outcome(*swept, form)
         form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
+    run.begin_sums()
     return Outcome(*supersteps(run, frontier, settled), form)
 
 

@@ -132,6 +132,11 @@ class Run:
         """Put what `aggregate` contributed into the world."""
         self.world.update(zip(self.declared.aggregators, sums, strict=True))
 
+    def begin_sums(self) -> None:
+        """Put what `aggregate` contributes before the first superstep into the world."""
+        if self.code.aggregate is not None and self.n:
+            self.note_sums(self.backend.aggregate(self.code, self.state, tuple(self.world.values())))
+
     def has_converged(self, done: int) -> bool:
         """Whether the program's `converged`, if it has one, says so after this many supersteps."""
         stop = self.declared.functions["converged"]

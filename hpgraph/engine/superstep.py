@@ -6,6 +6,7 @@ frontier costs. Floating-point sums are combined in a fixed order, so that they 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,30 +36,32 @@ class Listed:
         return np.concatenate(self._tables) if self._tables else np.empty((0, 4), np.int64)
 
 
-def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[Listed, Any]:
+def supersteps(
+    run: Run, frontier: Frontier, settled: Bitmask | None, *, done: int = 0, tables: Sequence[np.ndarray] = (),
+    after: Callable[[int, list[np.ndarray]], None] | None = None,
+) -> tuple[Listed, Any]:  # fmt: skip
     """Run a program superstep by superstep; returns the trace, and the vertices still active.
 
-    The properties of the run are initialized. ``settled`` marks the vertices that receive no more, if each receives
-    once. The second result is None if no vertex is active, or the program has converged.
+    The properties of the run, and its sums, are initialized. ``settled`` marks the vertices that receive no more, if
+    each receives once; ``done, tables``: supersteps that were done before, and their trace; ``after(done, tables)`` is
+    called after each superstep but the one in which the program converges. The second result is None if no vertex is
+    active, or the program has converged.
     """
     code, arcs = run.code, run.arcs
     shares = arcs.shares(run.state, frontier, settled, run.work_space)
     first = shares[0]
-    if code.aggregate is not None and run.n:
-        run.note_sums(run.backend.aggregate(code, run.state, tuple(run.world.values())))
     may_push = run.may_push(first.steps)
     # Sums reach the next superstep's world, and `converged`, through Python.
     asked = code.aggregate is not None or run.declared.functions["converged"] is not None
     in_one_kernel = may_push and run.policy.mode != "pull" and not asked and arcs.in_one_part
-    tables: list[np.ndarray] = []
-    done, converged = 0, False
-    while first.frontier.size and done < run.limit and not converged:
+    tables, converged = list(tables), False
+    while arcs.active(shares) and done < run.limit and not converged:
         world = tuple(run.world.values())
         some = first.steps.run_small(arcs, first.frontier, world, done, run.limit) if in_one_kernel else None
         if some is not None:
             rows, taken, first.frontier = some
         else:
-            began, active, taken = now(), first.frontier.size, 1
+            began, active, taken = now(), arcs.active(shares), 1
             push, looked = arcs.direction(shares, run.policy, may_push)
             arcs.each(shares, lambda share: _send(run, share, push, done + 1))  # noqa: B023
             arcs.exchange_messages(shares, push)
@@ -68,6 +71,8 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
         tables.append(rows)
         done += taken
         converged = run.has_converged(done)
+        if after is not None and not converged:
+            after(done, tables)
     left = arcs.finish(shares, run)
     return Listed(tables, done), None if converged else left
 

@@ -80,6 +80,9 @@ class Arcs(Protocol):
         ``work_space(state, settled)`` makes what does the supersteps on the current device.
         """
 
+    def active(self, shares: Sequence[Share]) -> int:
+        """Number of active vertices, wherever they are."""
+
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
         """Whether the next superstep pushes, and how many arcs it visits."""
 

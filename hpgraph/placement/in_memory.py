@@ -36,6 +36,10 @@ class OnOneDevice:
         """Whether a superstep pushes, and how many arcs it visits."""
         return policy.of_superstep(shares[0].frontier, self.sending) if may_push else (False, self.sending.nnz)
 
+    def active(self, shares: Sequence[Share]) -> int:
+        """Number of active vertices."""
+        return shares[0].frontier.size
+
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
         """What `work` returns for the share."""
         return [work(shares[0])]

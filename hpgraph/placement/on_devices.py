@@ -72,6 +72,10 @@ class OnDevices:
         _set_frontiers(made, None if frontier.everyone else [frontier.ids], n)
         return made
 
+    def active(self, shares: Sequence[Share]) -> int:
+        """Number of active vertices."""
+        return shares[0].frontier.size
+
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
         """What `work` returns for each share, in turn; the kernels that it launches overlap."""
         made = []
