@@ -132,8 +132,7 @@ class Phase:
     def _step(self, backend: Backend, sources: Any, own: dict[str, Any]) -> tuple[Trace, Any]:
         """A step over vertices only."""
         code, n, began = self.code, len(self.state[0]), now()
-        kind: Any = backend.ShapedSupersteps if code.is_shaped else backend.Supersteps
-        steps = kind(code, self.state, None, sources.dtype)
+        steps = backend.Supersteps(code, self.state, None, sources.dtype)
         device = device_of(*self.state)
         steps.address(Frontier(n, device=device) if len(sources) == n else Frontier(n, ids=sources))
         changed, sums = steps.apply(self.arcs, tuple(own.values()), 1, False)

@@ -13,11 +13,9 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
 from hpgraph.core.number import whole
-from hpgraph.core.placements import not_served
 from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.formats import CSR, Bitmask, Frontier
-from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.program import Beginning, begin
 from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.superstep import pushes_repeat
@@ -155,13 +153,9 @@ class Run:
 
     def work_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
         """What does the supersteps of the general loop, for properties on the current device."""
-        if self.arcs.joins:
-            if self.code.is_shaped:
-                raise not_served("in pages", f"{self.code.name} has tuples at vertices or as messages")
-            kind: Any = windows(device_of(*state)).WindowSupersteps
-            return kind(self.code, state, settled, self.sources.dtype, self.everyone)
-        kind = self.backend.ShapedSupersteps if self.code.is_shaped else self.backend.Supersteps
-        return kind(self.code, state, settled, self.sources.dtype)
+        return self.backend.Supersteps(
+            self.code, state, settled, self.sources.dtype, joins=self.arcs.joins, everyone=self.everyone
+        )
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
         """Fill the properties, for loops that see them before a kernel does."""

@@ -30,6 +30,5 @@ from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.structure.cpu_truss import truss, truss_numbers
 from hpgraph.kernels.superstep.cpu import Supersteps, aggregate, starting
-from hpgraph.kernels.superstep.cpu_shaped import ShapedSupersteps
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse

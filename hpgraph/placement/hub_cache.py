@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module
 from hpgraph.formats import Bitmask, Frontier
-from hpgraph.kernels.backend import windows
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Head
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring import get_monoid
@@ -50,7 +50,7 @@ def _found(store: Store, graph: StreamedGraph) -> Head:
     n, ids = resident.shape[0], graph.id_dtype
     # Degree by the arcs in these rows: the in-degree in a directed graph.
     degree = xp.minimum(resident.indptr[1:] - resident.indptr[:-1], np.iinfo(np.int32).max).astype(np.int32)
-    steps = windows(graph.device).WindowSupersteps(_HUB, (degree,), None, ids, True)
+    steps = kernels(graph.device).Supersteps(_HUB, (degree,), None, ids, joins=True, everyone=True)
     everyone = Frontier(n, device=graph.device)
     for window in store.windows(store.survey(None)):
         steps.pull(window, everyone)

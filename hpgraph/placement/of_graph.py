@@ -11,6 +11,7 @@ from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.placements import not_served
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.placement import Arcs
 from hpgraph.placement.in_memory import InMemory, NumberedInMemory
@@ -34,12 +35,19 @@ def _(graph: DividedGraph, edges: str, weighted: bool, code: ProgramCode) -> Arc
 
 @arcs_of.register
 def _(graph: StreamedGraph, edges: str, weighted: bool, code: ProgramCode) -> Arcs:
+    _refuse_tuples(code)
     return InPages(graph, edges, weighted, not code.reduce.idempotent)
 
 
 @arcs_of.register
 def _(graph: DividedStreamedGraph, edges: str, weighted: bool, code: ProgramCode) -> Arcs:
+    _refuse_tuples(code)
     return PagesOnDevices(graph, edges, weighted, not code.reduce.idempotent, code)
+
+
+def _refuse_tuples(code: ProgramCode) -> None:
+    if code.is_shaped:
+        raise not_served("in pages", f"{code.name} has tuples at vertices or as messages")
 
 
 def numbered_arcs_of(graph: Graph) -> NumberedInMemory | NumberedInPages:

@@ -16,8 +16,7 @@ from hpgraph.algorithms.maximum_flow import Heights, Push
 from hpgraph.engine.edge_declarations import edge_declarations_of
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.superstep import cuda_shaped
-from hpgraph.kernels.superstep.cuda_shaped import shaped_program
+from hpgraph.kernels.superstep.cuda_apply import APPLY, shaped_program
 
 sys.path.append(str(Path(__file__).parent.parent / "engine"))
 from edge_programs import Bargain, Drift, Faint, Ledger, Relay, Suitors, Taxed, Tired
@@ -30,7 +29,6 @@ from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
 
 C = {"int32": "int", "int64": "long long"}
-APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
 
 
 def code_of(program, weight, places="int32"):
@@ -103,7 +101,7 @@ def test_tuples():
         ask("spmv.cuh", one.prologue, one.ltoir, [*products, "hpgraph::accumulate<Product>"])
     for one in (code, code.choosing):
         alone = shaped_program(one, None, ids)
-        compiles("shaped.cuh", alone.prologue, alone.ltoir, cuda_shaped.APPLY)
+        compiles("shaped.cuh", alone.prologue, alone.ltoir, APPLY)
 
 
 def test_pages():

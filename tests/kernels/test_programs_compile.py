@@ -15,15 +15,12 @@ from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
 from hpgraph.kernels.superstep import cuda as supersteps_cuda
-from hpgraph.kernels.superstep import cuda_shaped as superstep
 from hpgraph.kernels.superstep.block import block_code
-from hpgraph.kernels.superstep.cuda_shaped import shaped_program
+from hpgraph.kernels.superstep.cuda_apply import APPLY, shaped_program
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
 
-SHAPED = ("hpgraph::send<Program, int>", *superstep.APPLY)
-APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
 
 
 class Drawing(hpg.VertexProgram):
@@ -156,7 +153,7 @@ def test_steps_of_vertices_alone():
 def test_tuples(program, weight):
     made = shaped_program(code_of(program), None if weight is None else np.dtype(weight), np.dtype("int32"))
     ask = compiles if program is Narrow else translates
-    ask("shaped.cuh", made.prologue, made.ltoir, SHAPED)
+    ask("shaped.cuh", made.prologue, made.ltoir, ("hpgraph::send<Program, int>", *APPLY))
     special = made.product
     compiles("spmv.cuh", special.prologue, special.ltoir, tuple(f"hpgraph::{name}<Product>" for name in PULL_ROWS))
 
@@ -165,7 +162,7 @@ def test_tuples(program, weight):
 def test_tuples_on_every_generation(arch):
     code = code_of(Shaped)
     made = shaped_program(code if arch == GENERATIONS[0] else code.choosing, None, np.dtype("int64"))
-    compiles("shaped.cuh", made.prologue, made.ltoir, ("hpgraph::send<Program, long long>", *SHAPED[1:]), arch)
+    compiles("shaped.cuh", made.prologue, made.ltoir, ("hpgraph::send<Program, long long>", *APPLY), arch)
 
 
 @pytest.mark.parametrize("program", [Drawing, Lightest])

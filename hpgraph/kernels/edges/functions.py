@@ -99,14 +99,26 @@ class EdgeFunctions(ProgramFunctions):
             nothing=code.reduce.identity_for(code.message).item(), cast=code.message.type,
         )  # fmt: skip
 
-    def _message(self, names: dict[str, Any]) -> tuple[list[str], str]:
-        """Names of the parts of a message, and text that builds one from them; adds to `names` what that refers to."""
-        pair = self.code.pair
-        if pair is None:
-            names["cast"] = self.code.message.type
-            return ["sent"], "cast(sent)"
-        names.update(pack=pair.pack, key_type=pair.key.type, payload_type=pair.payload.type)
-        return ["key", "payload"], "pack(key_type(key), payload_type(payload))"
+    @cached_property
+    def heard_to(self) -> Function:
+        """The same for an arc's reply to its source, for a product by rows of out-arcs: u is the column."""
+        reply, _ = self.replies
+        assert reply is not None
+        return self._to("heard_to_at", reply, "v, weight, u")
+
+    @cached_property
+    def hears(self) -> Function:
+        """Whether there is a reply along an arc, in the same order."""
+        _, condition = self.replies
+        assert condition is not None
+        names = {"condition": condition.python}
+        return self.code.wrap("hears_at", "state, u, weight, v", "return condition(state, v, weight, u)", **names)
+
+    def _to(self, name: str, message: Function, arc: str) -> Function:
+        code = self.code
+        noted = f"state[{code.first_cell + len(code.cells)}][v] = 1\n" if code.notes else ""
+        body = f"{noted}put(place, 0, message(state, {arc}))\nreturn None"
+        return code.wrap(name, "state, u, weight, v, place", body, message=message.python, put=self.put.python)
 
     def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
         """A vertex stays active unless it votes to halt."""

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hpgraph.kernels.edges.functions import EdgeFunctions
-from hpgraph.kernels.edges.shaped_functions import ShapedEdgeFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
 
 # A stamp holds a superstep modulo 2**31, and one bit: which of the two values was written last. An arc would have to
@@ -33,7 +32,6 @@ class EdgeProgramCode(ProgramCode):
 
     functions_type: ClassVar[type] = EdgeFunctions
     has_edges: ClassVar[bool] = True
-    shaped_functions_type: ClassVar[type] = ShapedEdgeFunctions
 
     edge_properties: tuple[tuple[str, np.dtype], ...] = ()
     constant: tuple[bool, ...] = ()

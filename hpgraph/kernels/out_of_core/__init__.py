@@ -246,49 +246,8 @@ class Store(Protocol):
         """Free all memory and files."""
 
 
-class WindowWorkSpace(Protocol):
-    """As `hpgraph.kernels.superstep.Supersteps`, over windows: messages are reduced into those received before."""
-
-    pushes_repeat: bool
-    state: tuple[Any, ...]
-
-    @property
-    def takes_one(self) -> bool:
-        """Whether the first message suffices."""
-
-    @property
-    def messages(self) -> Any:
-        """The reduced messages of each vertex so far; the identity if there are none."""
-
-    def push(self, part: Any, frontier: Frontier) -> None:
-        """Send messages along the part's arcs that leave the frontier; its rows are the senders."""
-
-    def pull(self, part: Any, frontier: Frontier) -> None:
-        """Gather messages from the frontier to the part's rows."""
-
-    def waiting(self) -> Bitmask | None:
-        """Bitmap of the vertices that may still receive in this superstep; None for all."""
-
-    def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
-        """The messages of a range of vertices so far, and a bitmap of those with any."""
-
-    def join(self, messages: Any, received: Bitmask, first: int) -> None:
-        """Reduce messages into those of the vertices from `first` on."""
-
-    def keep(self, own: Bitmask) -> None:
-        """Discard the messages of other vertices than these."""
-
-    def apply(self, part: Any, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
-        """Update the vertices with messages (or all): the changed ones, and the sums."""
-
-
 class Windows(Protocol):
     """What either device offers: `hpgraph.kernels.backend.windows`."""
-
-    def WindowSupersteps(
-        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, everyone: bool = False
-    ) -> WindowWorkSpace:
-        """The work space of one run."""
 
     def components(self, store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
         """The number of weakly connected components, and that of each vertex's component."""

@@ -2,6 +2,10 @@
 
 The same wrappers serve both backends: Numba compiles them for the CPU with arrays in the tuple, for the GPU with
 pointers.
+
+Properties of a width, short tuples of numbers, are in C order of (vertices, numbers), flattened for kernels. If a
+program has one (`ProgramCode.is_shaped`), its messages are always tuples, of one number if they have no width, and
+tuples are combined number by number.
 """
 
 from __future__ import annotations
@@ -22,12 +26,20 @@ def unpack(names: list[str]) -> str:
     return f"{names[0]} =" if len(names) == 1 else f"{', '.join(names)} = () +"
 
 
+def as_tuple(members: list[str]) -> str:
+    """Text of a tuple."""
+    return f"({', '.join(members)},)"
+
+
 class ProgramFunctions:
     """The functions kernels call. ``state`` is the tuple of property arrays, ``world`` a tuple of parameters."""
 
     def __init__(self, code: ProgramCode, own: str = "v") -> None:
         self.code = code
         self.own = own
+        # Numbers of each property, 0 for one that is no tuple; and of a message in kernels.
+        self._lengths = code.lengths or (0,) * len(code.properties)
+        self.width = max(code.message_length, 1) if code.is_shaped else 0
 
     @cached_property
     def on_copies(self) -> ProgramFunctions:
@@ -40,19 +52,32 @@ class ProgramFunctions:
 
     def _values(self, place: str) -> list[str]:
         """The properties of the vertex at index `place`."""
-        return [f"state[{i}][{place}]" for i in self._each]
+        return [
+            as_tuple([f"state[{i}][{place} * {k} + {j}]" for j in range(k)]) if k else f"state[{i}][{place}]"
+            for i, k in enumerate(self._lengths)
+        ]
 
     def _writes(self) -> str:
         """Text that stores new0, new1, ..."""
-        return "".join(f"\nstate[{i}][{self.own}] = new{i}" for i in self._each)
+        lines = ""
+        for i, k in enumerate(self._lengths):
+            lines += "".join(f"\nstate[{i}][{self.own} * {k} + {j}] = new{i}[{j}]" for j in range(k))
+            lines += "" if k else f"\nstate[{i}][{self.own}] = new{i}"
+        return lines
 
     def _rounds(self) -> str:
         """Text that rounds new0, new1, ... to the types of the properties: cast0, cast1, ..."""
-        return "".join(f"\nnew{i} = cast{i}(new{i})" for i in self._each)
+        lines = ""
+        for i, k in enumerate(self._lengths):
+            lines += f"\n{_round_tuple(f'new{i}', k, f'cast{i}')}" if k else f"\nnew{i} = cast{i}(new{i})"
+        return lines
 
     def _differs(self, old: list[str]) -> str:
         """Whether new0, new1, ... are changes. A NaN is not: it would count as a change each time."""
-        return " | ".join(f"(new{i} != {old[i]}) & (new{i} == new{i})" for i in self._each)
+        pairs = []
+        for i, k in enumerate(self._lengths):
+            pairs += [(f"new{i}[{j}]", f"{old[i]}[{j}]") for j in range(k)] if k else [(f"new{i}", old[i])]
+        return " | ".join(f"({new} != {was}) & ({new} == {new})" for new, was in pairs)
 
     def _vertex_of(self, id_: str, values: list[str]) -> str:
         return f"Vertex({', '.join([id_, *values])})"
@@ -75,16 +100,31 @@ class ProgramFunctions:
     @cached_property
     def gather(self) -> Function:
         """``gather(state, u, weight, v) -> message``."""
-        code, pair = self.code, self.code.pair
-        sent = f"gather({self._vertex('u')}, weight, {self._vertex('v')}{self._now(code.gather, 3)})"
+        code, names = self.code, {"gather": self.code.gather}
+        call = f"gather({self._vertex('u')}, weight, {self._vertex('v')}{self._now(code.gather, 3)})"
+        names_of, message = self._message(names)
+        body = f"{unpack(names_of)} {call}\nreturn {message}"
+        return code.wrap("gather_at", "state, u, weight, v", body, **names)
+
+    def _message(self, names: dict[str, Any]) -> tuple[list[str], str]:
+        """Names of the parts of a message, and text that builds one from them; adds to `names` what that refers to."""
+        pair = self.code.pair
+        if self.code.message_length:
+            names["rounded"] = self._rounded.python
+            return ["sent"], "rounded(sent)"
         if pair is None:
-            names = {"gather": code.gather, "cast": code.message.type}
-            return code.wrap("gather_at", "state, u, weight, v", f"return cast({sent})", **names)
-        body = f"{unpack(['key', 'payload'])} {sent}\nreturn pack(key_type(key), payload_type(payload))"
-        return code.wrap(
-            "gather_at", "state, u, weight, v", body, gather=code.gather, pack=pair.pack, key_type=pair.key.type,
-            payload_type=pair.payload.type,
-        )  # fmt: skip
+            names["cast"] = self.code.message.type
+            parts, message = ["sent"], "cast(sent)"
+        else:
+            names.update(pack=pair.pack, key_type=pair.key.type, payload_type=pair.payload.type)
+            parts, message = ["key", "payload"], "pack(key_type(key), payload_type(payload))"
+        return parts, f"({message},)" if self.width else message
+
+    @cached_property
+    def _rounded(self) -> Function:
+        """A tuple's numbers in the type of a message; the compiler rejects other lengths."""
+        body = f"{_round_tuple('sent', self.width, 'cast')}\nreturn sent"
+        return self.code.wrap("rounded_at", "sent", body, cast=self.code.message.type)
 
     @cached_property
     def offer(self) -> Function:
@@ -112,8 +152,12 @@ class ProgramFunctions:
 
     @cached_property
     def reduce(self) -> Function:
-        """``reduce(a, b) -> message``."""
-        return self.code.reduce.reduce_for(self.code.message)
+        """``reduce(a, b) -> message``; tuples number by number."""
+        one = self.code.reduce.reduce_for(self.code.message)
+        if not self.width:
+            return one
+        joined = as_tuple([f"cast(one(a[{j}], b[{j}]))" for j in range(self.width)])
+        return self.code.wrap("join_at", "a, b", f"return {joined}", one=one.python, cast=self.code.message.type)
 
     @cached_property
     def cond(self) -> Function:
@@ -127,8 +171,12 @@ class ProgramFunctions:
     def update(self) -> Function:
         """``update(state, v, message, world, step) -> bool``: writes the properties; whether v then sends."""
         text, names = self._renewal(self._values(self.own))
+        message = "message"
+        if self.width and not self.code.message_length:
+            # Under another name: Numba gives a variable one type.
+            message, text = "messages", f"message = messages[0]\n{text}"
         return self.code.wrap(
-            "update_at", "state, v, message, world, step", f"{text}{self._writes()}\nreturn changed", **names
+            "update_at", f"state, v, {message}, world, step", f"{text}{self._writes()}\nreturn changed", **names
         )
 
     @cached_property
@@ -217,6 +265,58 @@ class ProgramFunctions:
         """``load(state, v) -> tuple`` of the properties of v."""
         reads = "".join(f"{value}, " for value in self._values("v"))
         return self.code.wrap("load_at", "state, v", f"return ({reads})")
+
+    # Of programs with a width only.
+
+    @cached_property
+    def neutral(self) -> Function:
+        """``neutral(identity) -> tuple``: the message that changes none. Numba hands no tuple into a parallel loop."""
+        return self.code.wrap("neutral_at", "identity", f"return {as_tuple(['identity'] * self.width)}")
+
+    @cached_property
+    def take(self) -> Function:
+        """``take(messages, v) -> tuple``: the message of v in an array of messages one after the other."""
+        members = [f"messages[v * {self.width} + {j}]" for j in range(self.width)]
+        return self.code.wrap("take_at", "messages, v", f"return {as_tuple(members)}")
+
+    @cached_property
+    def put(self) -> Function:
+        """``put(messages, v, message)``: writes it there."""
+        lines = "".join(f"messages[v * {self.width} + {j}] = message[{j}]\n" for j in range(self.width))
+        return self.code.wrap("put_at", "messages, v, message", f"{lines}return None")
+
+    @cached_property
+    def gather_to(self) -> Function:
+        """``gather_to(state, u, weight, v, place)``: `gather`, to where a pointer says."""
+        return self._to("gather_to_at", self.gather, "u, weight, v")
+
+    def _to(self, name: str, message: Function, arc: str) -> Function:
+        body = f"put(place, 0, message(state, {arc}))\nreturn None"
+        names = {"message": message.python, "put": self.put.python}
+        return self.code.wrap(name, "state, u, weight, v, place", body, **names)
+
+    @cached_property
+    def apply(self) -> Function:
+        """``apply(state, v, messages, world, step, sums) -> bool``: `update` at v, and what it adds to the sums."""
+        body = (
+            "before = load(state, v)\nchanged = update(state, v, take(messages, v), world, step)\n"
+            "aggregate(state, before, v, world, step, sums)\nreturn changed"
+        )
+        names = {name: getattr(self, name).python for name in ("load", "update", "take", "aggregate")}
+        return self.code.wrap("apply_at", "state, v, messages, world, step, sums", body, **names)
+
+    @cached_property
+    def contribute(self) -> Function:
+        """``contribute(state, v, world, step, sums)``: what v adds to the sums where nothing has changed."""
+        body = "aggregate(state, load(state, v), v, world, step, sums)\nreturn None"
+        names = {"aggregate": self.aggregate.python, "load": self.load.python}
+        return self.code.wrap("contribute_at", "state, v, world, step, sums", body, **names)
+
+
+def _round_tuple(name: str, length: int, cast: str) -> str:
+    """Text that rounds a tuple's numbers; to take it apart by names refuses a tuple of another length."""
+    parts = [f"{name}_{j}" for j in range(length)]
+    return f"{', '.join(parts)}, = () + {name}\n{name} = {as_tuple([f'{cast}({part})' for part in parts])}"
 
 
 @lru_cache(maxsize=256)

@@ -97,7 +97,6 @@ class ProgramCode:
 
     # What makes the functions that kernels call, where that is not `hpgraph.kernels.runtime.functions`.
     functions_type: ClassVar[type | None] = None
-    shaped_functions_type: ClassVar[type | None] = None
 
     name: str
     properties: tuple[tuple[str, np.dtype], ...]

@@ -32,6 +32,7 @@ class WorkSpace(Protocol):
     """Interface of the backends' `Supersteps`; one object per run."""
 
     pushes_repeat: bool
+    state: tuple[Any, ...]
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
         """Set the world that the next `push` or `pull` reads; for programs with cells (`ProgramCode`)."""
@@ -57,6 +58,26 @@ class WorkSpace(Protocol):
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
 
+    @property
+    def takes_one(self) -> bool:
+        """Whether the first message suffices."""
+
+    @property
+    def messages(self) -> Any:
+        """The joined messages of each vertex so far; where parts are joined, the identity if there are none."""
+
+    def waiting(self) -> Bitmask | None:
+        """The vertices that may still receive in this superstep; None, for all, unless the first message suffices."""
+
+    def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
+        """The messages of a range of vertices so far, and a bitmap of those with any."""
+
+    def join(self, messages: Any, received: Bitmask, first: int) -> None:
+        """Join messages to those of the vertices from `first` on."""
+
+    def keep(self, own: Bitmask) -> None:
+        """Discard the messages of other vertices than these."""
+
     def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
         """Update the vertices that received, or all; return those that changed, and the sums."""
 
@@ -65,14 +86,14 @@ class General(Protocol):
     """Interface of a backend."""
 
     def Supersteps(
-        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
-    ) -> WorkSpace:
-        """The work space of one run."""
+        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, *,
+        joins: bool = False, everyone: bool = False,
+    ) -> WorkSpace:  # fmt: skip
+        """The work space of one run.
 
-    def ShapedSupersteps(
-        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
-    ) -> WorkSpace:
-        """The same for a program whose properties or messages are tuples of several numbers."""
+        ``joins``: whether several parts make a superstep, whose messages are joined; ``everyone``: whether all vertices
+        are updated in every superstep.
+        """
 
     def starting(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
         """The vertices of which `starts` holds."""

@@ -1,7 +1,7 @@
 // APPLY: update each vertex from its combined message, and compute the sums over all vertices.
 //
 // A block serves SPAN consecutive vertices and leaves one row of sums; a second kernel adds the rows in a fixed order,
-// so that sums repeat bit for bit.
+// so that sums repeat bit for bit. Program::WIDTH is the number of numbers of a message that is a tuple, else 0.
 #pragma once
 #include "warp.cuh"
 
@@ -33,7 +33,7 @@ __device__ void sum_block(double (&mine)[N], double* row) {
 
 template <class Program>
 __global__ void __launch_bounds__(THREADS)
-apply(Program program, i64 n, const typename Program::Message* message, const u32* received, i64 step, u32* active,
+apply(Program program, i64 n, typename Program::Number* messages, const u32* received, i64 step, u32* active,
       double* rows) {
     const int lane = threadIdx.x & 31;
     double sums[COLUMNS<Program>] = {};
@@ -42,7 +42,13 @@ apply(Program program, i64 n, const typename Program::Message* message, const u3
         const u32 wanted = received[v >> 5];
         bool changed = false;
         if (v < n && (wanted >> lane & 1)) {
-            changed = program.apply(v, message[v], step, sums);
+            if constexpr (Program::WIDTH == 0) {
+                changed = program.apply(v, messages[v], step, sums);
+            } else {
+                // Indexes v's message itself; a product later joins to what is here.
+                changed = program.apply(v, messages, step, sums);
+                for (int k = 0; k < Program::WIDTH; ++k) messages[v * Program::WIDTH + k] = Program::identity();
+            }
             sums[Program::SUMS + 1] += 1;
         }
         const u32 bits = __ballot_sync(ALL, changed);

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, Frontier
+from hpgraph.kernels.out_of_core import Head, Window
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, Clock
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.kernels.spmv.cpu import operators, plain, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
-from hpgraph.kernels.superstep import Part, cpu_apply, cpu_block, cpu_frontier
+from hpgraph.kernels.superstep import Part, cpu_apply, cpu_block, cpu_frontier, cpu_windows
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues
-from hpgraph.kernels.superstep.cpu_shaped import flat
 
 # Largest number of frontier arcs for which one thread runs consecutive supersteps: waking the others costs some 10 µs,
 # in which one thread follows some 10,000 arcs.
@@ -29,28 +28,35 @@ ROWS = 4096
 class Supersteps:
     """Work space of one run of the general loop.
 
-    ``state`` (tuple of arrays of length n): the properties; changed in place; ``settled``: the vertices that have
-    received, if each receives only once; changed in place.
+    ``state`` (tuple of arrays of length n, or of shape (n, width)): the properties; changed in place; ``settled``: the
+    vertices that have received, if each receives only once; changed in place; ``joins``: whether several parts make a
+    superstep, whose messages are joined; ``everyone``: whether all vertices are updated in every superstep.
     """
 
     # Targets join messages in the order of the frontier for any number of threads: sums of floats are reproducible.
     pushes_repeat = True
 
     def __init__(
-        self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype
-    ) -> None:
+        self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype, *,
+        joins: bool = False, everyone: bool = False,
+    ) -> None:  # fmt: skip
         # The world, for functions whose only argument is the state.
         self._cells = tuple(np.zeros(1, dtype) for dtype in code.cells)
-        self.code, self.state = code, (*(plain(values) for values in state), *self._cells)
+        self.code, self.state = code, (*flat(state), *self._cells)
         self.n = n = len(state[0])
         program = functions_of(code)
         self._functions = Functions(
             program.gather, program.reduce, program.edge_cond, program.cond, program.update, program.load,
             program.aggregate, *program.replies,
+            *((program.take, program.put, program.neutral) if code.is_shaped else ()),
         )  # fmt: skip
         received = np.zeros((n + 63) // 64, np.uint64)
         identity = code.reduce.identity_for(code.message)
-        self._inbox = Inbox(np.empty(n, code.message), received, None if settled is None else settled.words, identity)
+        message = np.empty(n * max(program.width, 1), code.message)
+        self._inbox = Inbox(message, received, None if settled is None else settled.words, identity)
+        self._joins, self._resets = joins, joins and everyone
+        if joins:
+            message.fill(identity)
         self._queues = np.empty(n, ids), np.empty(n, ids)
         self._listed = np.empty(n, ids)
 
@@ -94,6 +100,9 @@ class Supersteps:
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """Send messages along the arcs that leave the frontier (top-down)."""
+        if isinstance(part, Window):
+            self._push_window(part, frontier)
+            return
         self._gather_replies(part, frontier)
         arcs = part.sending
         with team() as workers:
@@ -104,6 +113,9 @@ class Supersteps:
 
     def pull(self, part: Part, frontier: Frontier) -> None:
         """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
+        if self._joins:
+            self._pull_window(part, frontier)
+            return
         self._gather_replies(part, frontier)
         code, rows = self.code, part.gathering
         if code.has_edges:
@@ -115,14 +127,100 @@ class Supersteps:
         if frontier.everyone and (code.cond is not None or code.edge_cond is not None):
             # All vertices are updated, including those to which no message passes.
             self._inbox.message.fill(code.reduce.identity_for(code.message))
-        if code.edge_cond is None:
+        if code.edge_cond is None and not code.is_shaped:
             active = None if frontier.everyone else frontier.bits
             offer = functions_of(code).offer
             pull(rows, offer, code.reduce, self.state, self._inbox.message, active=active, received=received,
                  **self._closed())  # fmt: skip
             return
-        terminal = operators(code.reduce, None, code.message)[2]
+        # A tuple has no terminal value.
+        terminal = None if code.is_shaped else operators(code.reduce, None, code.message)[2]
         self._pull_some(terminal, rows, frontier)
+
+    def _push_window(self, window: Window, frontier: Frontier) -> None:
+        """Push messages along the arcs of the active rows of a window."""
+        ids = plain(frontier.ids)
+        low, high = np.searchsorted(ids, window.rows)
+        if low < high:
+            with team() as workers:
+                cpu_windows.push_window(
+                    self._functions, self.state, self._stretch(window), self._inbox, ids[low:high],
+                    cpu_windows.ranges(window, self.n, workers),
+                )  # fmt: skip
+
+    def _pull_window(self, part: Any, frontier: Frontier) -> None:
+        """Join the messages of active neighbours in the rows of a part that may receive."""
+        code = self.code
+        if isinstance(part, Head):
+            waiting = self.waiting()
+            assert waiting is not None
+            with team():
+                cpu_windows.pull_heads(
+                    self._functions, self.state, self._inbox, part.neighbour, waiting.words, frontier.bits.words,
+                    code.message.type(1),
+                )  # fmt: skip
+            return
+        if not isinstance(part, Window):
+            rows = part.gathering
+            part = Window(rows.indptr, rows.indices, rows.data, (0, self.n), 0)
+        terminal = None if code.is_shaped else operators(code.reduce, None, code.message)[2]
+        some = code.edge_cond is not None or code.is_shaped
+        # With a byte for each vertex entries need no branch, but only arcs can tell whether there was a message.
+        active = None if frontier.everyone and not some else self._active(frontier)
+        kernel = cpu_windows.pull_window_some if some else cpu_windows.pull_window
+        with team() as workers:
+            kernel(self._functions, terminal, self.state, self._stretch(part), self._inbox, active, workers)
+
+    def _active(self, frontier: Frontier) -> Any:
+        if getattr(self, "_flags_of", None) is not frontier:
+            self._flags_of, self._flags = frontier, frontier.bits.to_bool().view(np.uint8)
+        return self._flags
+
+    def _stretch(self, window: Window) -> cpu_windows.Stretch:
+        data = window.data
+        if self.code.has_edges and data is None:
+            last = window.first + len(window.indices)
+            data = np.arange(window.first, last, dtype=cast(Any, self.code).places)
+        indptr, indices, data = (plain(array) for array in (window.indptr, window.indices, data))
+        return cpu_windows.Stretch(indptr, indices, data, self.code.message.type(1), *window.rows, window.first)
+
+    @property
+    def takes_one(self) -> bool:
+        """Whether the first message suffices."""
+        return self.code.reduce.ends_on_anything
+
+    @property
+    def messages(self) -> np.ndarray:
+        """The joined messages of each vertex so far; the identity if there are none."""
+        return self._inbox.message
+
+    def waiting(self) -> Bitmask | None:
+        """Bitmap of the vertices that may still receive in this superstep: None, unless the first message suffices."""
+        if not self.takes_one:
+            return None
+        words = ~self._inbox.received
+        if self._inbox.settled is not None:
+            words &= ~self._inbox.settled
+        words &= ~settled_words(self.code, self.state, self.n)
+        return Bitmask(self.n, words)
+
+    def heard(self, first: int, last: int) -> tuple[np.ndarray, Bitmask]:
+        """Messages so far of vertices `first`, a multiple of 64, to before `last`; and a bitmap of those with any."""
+        words = slice(first // 64, -(-last // 64))
+        return self._inbox.message[first:last], Bitmask(last - first, self._inbox.received[words], validate=False)
+
+    def join(self, messages: np.ndarray, received: Bitmask, first: int) -> None:
+        """Join messages to those of the vertices from `first` on, if these may still receive."""
+        words = received.words
+        if self._inbox.settled is not None:
+            words = words & ~self._inbox.settled[first // 64 : first // 64 + len(words)]
+        ids = Bitmask(received.n, words, validate=False).to_indices()
+        self.join_listed(slice(first, first + received.n), ids, messages[ids])
+
+    def keep(self, own: Bitmask) -> None:
+        """Discard the messages of other vertices than these."""
+        received = self._inbox.received
+        received &= own.words
 
     def _gather_replies(self, part: Part, frontier: Frontier) -> None:
         """Gather replies of edges at their sources, before messages change the edges."""
@@ -172,6 +270,9 @@ class Supersteps:
                 cpu_frontier.close_up(self._listed, counts, following)
         changed, arcs = counts.sum(axis=0).tolist()
         self._queues = following, queue
+        if self._resets:
+            # Vertices without arcs are updated too, with the identity.
+            self._inbox.message.fill(self._inbox.identity)
         return Frontier(self.n, ids=following[:changed], arcs=arcs), sums.sum(axis=0)
 
     # Over a block of a larger graph, messages leave for the blocks that own their targets.
@@ -249,7 +350,7 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
 
     ``state`` (tuple of arrays of length n): the properties.
     """
-    program = shaped_functions_of(code) if code.is_shaped else functions_of(code)
+    program = functions_of(code)
     n = len(state[0])
     sums = np.zeros((-(-n // BLOCK), code.aggregates))
     what = program.aggregate, program.load, flat(state), world, n, sums
@@ -273,6 +374,11 @@ def starting(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any,
     return Bitmask(n, ~words)
 
 
+def flat(state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Properties as kernels take them: flattened, vertex by vertex."""
+    return tuple(plain(values.reshape(-1) if values.ndim > 1 else values) for values in state)
+
+
 def past(n: int) -> np.uint64:
     """The bits of the last word that lie past the last of n vertices."""
     return ~np.uint64(0) << np.uint64(n % 64) if n % 64 else np.uint64(0)
@@ -282,8 +388,7 @@ def settled_words(code: ProgramCode, state: tuple[np.ndarray, ...], n: int) -> n
     """Bitmask of the vertices masked by `cond`; bits past the last vertex are set."""
     words = np.zeros((n + 63) // 64, np.uint64)
     if code.cond is not None:
-        made = shaped_functions_of(code) if code.is_shaped else functions_of(code)
-        cpu_apply.settle(made.cond, state, n, words)
+        cpu_apply.settle(functions_of(code).cond, state, n, words)
     elif n:
         words[-1] = past(n)
     return words

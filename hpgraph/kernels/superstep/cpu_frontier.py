@@ -49,6 +49,10 @@ class Functions(NamedTuple):
     # Of programs whose arcs reply to their sources: the reply, and whether an arc replies.
     reply: Any = None
     reply_cond: Any = None
+    # Of programs with a width: read a message, write one, and the message that changes none.
+    take: Any = None
+    put: Any = None
+    neutral: Any = None
 
 
 class Queues(NamedTuple):
@@ -60,7 +64,7 @@ class Queues(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """Messages; bitmap of the receivers; bitmap of the settled vertices, if each vertex receives only once.
+    """Messages, flat; bitmap of the receivers; bitmap of the settled vertices, if each vertex receives only once.
 
     The first message is joined to `identity`, so that min and max ignore a NaN that arrives first.
     """
@@ -71,7 +75,32 @@ class Inbox(NamedTuple):
     identity: Any
 
 
-# Numba prunes the branch behind a None only if it is a separate argument.
+# Numba prunes the branch behind a None only if it is a separate argument: so a width of one costs nothing.
+@part(forceinline=True)
+def _take(take, messages, v):
+    """The message of `v`."""
+    if take is None:
+        return messages[v]
+    return call(take, messages, v)
+
+
+@part(forceinline=True)
+def _put(put, messages, v, message):
+    """Write the message of `v`."""
+    if put is None:
+        messages[v] = message
+    else:
+        call(put, messages, v, message)
+
+
+@part(forceinline=True)
+def _neutral(neutral, identity):
+    """The message that changes none."""
+    if neutral is None:
+        return identity
+    return call(neutral, identity)
+
+
 @part(forceinline=True)
 def _is_settled(settled, v):
     if settled is None:
@@ -102,26 +131,28 @@ def _turn(cell, step):
 def _receive(functions, state, inbox, sent, v):
     """Join a message to those of `v`; true for the first."""
     if test(inbox.received, v):
-        inbox.message[v] = join(functions.reduce, inbox.message[v], sent)
+        joined = join(functions.reduce, _take(functions.take, inbox.message, v), sent)
+        _put(functions.put, inbox.message, v, joined)
         return False
     mark(inbox.received, v)
-    inbox.message[v] = join(functions.reduce, inbox.identity, sent)
+    joined = join(functions.reduce, _neutral(functions.neutral, inbox.identity), sent)
+    _put(functions.put, inbox.message, v, joined)
     return True
 
 
 @part(error_model="numpy", forceinline=True)
 def _gather_row_replies(functions, state, arcs, inbox, u):
     """Fold the replies of the out-arcs of `u`; whether there was one."""
-    found, value = False, inbox.identity
+    found, value = False, _neutral(functions.neutral, inbox.identity)
     for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
         v = vertex(arcs.indices, j)
         weight = entry_or(arcs.data, j, arcs.one)
         if call(functions.reply_cond, state, u, weight, v):
-            reply = convert(inbox.identity, call(functions.reply, state, u, weight, v))
+            reply = convert(value, call(functions.reply, state, u, weight, v))
             value = join(functions.reduce, value, reply)
             found = True
     if found:
-        inbox.message[u] = value
+        _put(functions.put, inbox.message, u, value)
     return found
 
 
@@ -145,6 +176,7 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
 
     Receivers are appended to `listed` behind `count` others, unless it is empty.
     """
+    neutral = _neutral(functions.neutral, inbox.identity)
     for i in range(size):
         if is_stopped():
             break
@@ -159,7 +191,7 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
             if low <= v < high and not _is_settled(inbox.settled, v) and call(functions.cond, state, v):
                 weight = entry_or(arcs.data, j, arcs.one)
                 if call(functions.edge_cond, state, u, weight, v):
-                    sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
+                    sent = convert(neutral, call(functions.gather, state, u, weight, v))
                     if _receive(functions, state, inbox, sent, v) and listed.size:
                         listed[count] = v
                         count += 1
@@ -172,7 +204,7 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
 def _renew(functions, state, inbox, v, world, step):
     """UPDATE at one vertex; whether it changed."""
     _settle(inbox.settled, v)
-    return call(functions.update, state, v, inbox.message[v], world, step)
+    return call(functions.update, state, v, _take(functions.take, inbox.message, v), world, step)
 
 
 @part(error_model="numpy", forceinline=True)
@@ -196,7 +228,7 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
     swapped = progress[SWAPPED]
     if swapped:
         queue, following = following, queue
-    n = inbox.message.size
+    n = arcs.indptr.size - 1
     while size > 0 and leaving <= most and rows < trace.shape[0]:
         began = cycles()
         step += 1
@@ -254,31 +286,31 @@ def gather_replies(functions, state, arcs, inbox, frontier, workers):
 
 
 @part(forceinline=True)
-def _replies_of(reply, inbox, v):
-    """Whether `v` has received replies, and their combination; the identity without any."""
-    found, value = False, inbox.identity
+def _replies_of(reply, functions, inbox, v):
+    """Whether `v` has received replies, and their combination; the neutral message without any."""
+    found, value = False, _neutral(functions.neutral, inbox.identity)
     if reply is not None:
         found = test(inbox.received, v)
         if found:
-            value = inbox.message[v]
+            value = _take(functions.take, inbox.message, v)
     return found, value
 
 
 @part(error_model="numpy", forceinline=True)
 def _pull_row(functions, terminal, state, arcs, inbox, active, v):
     """Fold the messages of the active in-neighbours of `v` into its replies; true if it received either."""
-    found, value = _replies_of(functions.reply, inbox, v)
+    found, value = _replies_of(functions.reply, functions, inbox, v)
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):
             weight = entry_or(arcs.data, j, arcs.one)
             if call(functions.edge_cond, state, u, weight, v):
-                sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
+                sent = convert(value, call(functions.gather, state, u, weight, v))
                 value = join(functions.reduce, value, sent)
                 found = True
                 if terminal is not None and call(terminal, value):
                     break
-    inbox.message[v] = value
+    _put(functions.put, inbox.message, v, value)
     return found
 
 
@@ -293,7 +325,7 @@ def _pull_rows(functions, terminal, state, arcs, inbox, active, begin, end):
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def pull_some(functions, terminal, state, arcs, inbox, active, workers):
     """Bottom-up step: each vertex that may receive combines messages of active in-neighbours that pass `edge_cond`."""
-    n = inbox.message.size
+    n = arcs.indptr.size - 1
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
@@ -307,7 +339,7 @@ def pull_some(functions, terminal, state, arcs, inbox, active, workers):
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def pull_some_alone(functions, terminal, state, arcs, inbox, active):
     """`pull_some` on one thread."""
-    _pull_rows(functions, terminal, state, arcs, inbox, active, 0, inbox.message.size)
+    _pull_rows(functions, terminal, state, arcs, inbox, active, 0, arcs.indptr.size - 1)
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, Frontier
-from hpgraph.kernels.runtime.cuda.compile import Module
+from hpgraph.kernels.out_of_core import Head, Spread, Tiles
 from hpgraph.kernels.runtime.cuda.persistent import (
     LOCAL_ARCS,
     PIECE,
@@ -32,12 +32,23 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_spmspv import push
-from hpgraph.kernels.superstep import Part, cuda_shaped
-from hpgraph.kernels.superstep.cuda_shaped import cells, held
+from hpgraph.kernels.superstep import Part
+from hpgraph.kernels.superstep.cuda_apply import (
+    APPLY_THREADS,
+    aggregate,
+    aggregate_to,
+    flat,
+    held,
+    masked,
+    starting,
+    update,
+)
+from hpgraph.kernels.superstep.cuda_tuples import pull_tuples, push_tuples
+from hpgraph.kernels.superstep.cuda_windows import pull_window, push_spread
 from hpgraph.semiring import get_monoid
 
-# As in apply.cuh.
-SPAN, APPLY_THREADS = 2048, 256
+__all__ = ["Supersteps", "aggregate", "aggregate_to", "starting"]
+
 JOIN_KERNELS = "hpgraph::join_listed<Program>", "hpgraph::join_all<Program>"
 JOIN_ALL = ("hpgraph::join_messages<Program>",)
 INBOX = Layout("Inbox<{Message}>", message="*", received_bits="*")
@@ -59,61 +70,36 @@ def _most_at_once(arcs: CSR) -> int:
     return max(light, ONE_LAUNCH_ARCS // longest)
 
 
-def _grid(n: int) -> tuple[tuple[int], tuple[int]]:
-    return (-(-n // SPAN),), (APPLY_THREADS,)
-
-
-def _sum(module: Module, rows: Any, sums: Any) -> None:
-    """The rows' total."""
-    module.function("hpgraph::total<Program>")((1,), (APPLY_THREADS,), (rows, np.int64(len(rows)), sums))
-
-
-_APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
-
-
-def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
-    """The sums of `aggregate` over all vertices as they are. Waits for the device."""
-    if code.is_shaped:
-        return cuda_shaped.aggregate(code, state, world)
-    import cupy
-
-    sums = cupy.empty(code.aggregates + 2, np.float64)
-    aggregate_to(code, state, world, sums)
-    return sums.get()[: code.aggregates]
-
-
-def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...], sums: Any) -> None:
-    """The same, left on the device.
-
-    ``sums``: written: the sums, and two zeros, the vertices that changed and were updated.
-    """
-    import cupy
-
-    program = cuda_program(code, None)
-    n = len(state[0])
-    state = (*state, *cells(code, cupy.zeros(len(code.cells), np.uint64)))
-    rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
-    module = load_program(program, "apply.cuh", *_APPLY)
-    module.function("hpgraph::contribute<Program>")(*_grid(n), (program.struct(state, world), np.int64(n), rows))
-    _sum(module, rows, sums)
-
-
 class Supersteps:
     """Work space of one run of the general loop; see `hpgraph.kernels.superstep.cpu.Supersteps`.
 
-    ``state`` (tuple of CuPy arrays of length n): the properties; changed in place.
+    ``messages``: the joined messages of each vertex; ``arrived``: the vertices that received.
     """
 
     # Messages to one vertex are joined by atomic operations, in any order.
     pushes_repeat = False
 
-    def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
+    def __init__(
+        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, *,
+        joins: bool = False, everyone: bool = False,
+    ) -> None:  # fmt: skip
         import cupy
 
         self._world = cupy.zeros(len(code.cells), np.uint64)
-        self.code, self.state, self.n = code, (*state, *cells(code, self._world)), len(state[0])
-        self._message = cupy.empty(self.n, code.message)
-        self._received, self._settled = Bitmask.zeros(self.n, "cuda"), settled
+        self.code, self.n, self.ids = code, len(state[0]), ids
+        self.state = flat(code, state, self._world)
+        width = functions_of(code).width
+        self.messages = cupy.empty((self.n, width) if width else self.n, code.message)
+        self.arrived, self.settled = Bitmask.zeros(self.n, "cuda"), settled
+        self._joins, self.everyone = joins, everyone
+        # Work space of windows.
+        self.carry: tuple[int, tuple[Any, ...]] | None = None
+        if joins or width:
+            self._clear()
+
+    def _clear(self) -> None:
+        """Let all messages be the identity."""
+        self.messages.fill(self.code.reduce.identity_for(self.code.message))
 
     @cached_property
     def _inboxes(self) -> tuple[Any, ...]:
@@ -143,7 +129,7 @@ class Supersteps:
 
         code, out = self.code, part.sending
         # "Any" has no identity to initialize messages with.
-        if code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > ONE_LAUNCH_ARCS:
+        if code.is_shaped or code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > ONE_LAUNCH_ARCS:
             return None
         if code.cells:
             self.turn(world, done + 1)
@@ -168,45 +154,69 @@ class Supersteps:
         rows, steps, (count, arcs) = record(), record.supersteps(), record.passed()
         return rows, steps, Frontier(self.n, ids=active[:count], arcs=arcs)
 
-    def push(self, part: Part, frontier: Frontier) -> None:
+    def push(self, part: Part | Spread, frontier: Frontier) -> None:
         """Send messages along the arcs that leave the frontier (top-down)."""
         code = self.code
-        self._message.fill(code.reduce.identity_for(code.message))
+        if isinstance(part, Spread):
+            push_spread(self, part)
+            return
+        if code.is_shaped:
+            self._receive(push_tuples(self, part, frontier))
+            return
+        if not self._joins:
+            self._clear()
         offer, (state, arrived) = functions_of(code).offer, self._with_arrivals()
-        accum = self._gather_replies(part, frontier, state)
+        accum = self._gather_replies(part, frontier, state) or self._joined
         touched = push(
-            part.sending, offer, code.reduce, state, frontier.ids, self._message, accum=accum, **self._left_out()
+            part.sending, offer, code.reduce, state, frontier.ids, self.messages, accum=accum, **self._left_out()
         )
-        self._received = Bitmask.from_indices(touched, self.n) if arrived is None else Bitmask.from_bool(arrived != 0)
+        came = Bitmask.from_indices(touched, self.n) if arrived is None else Bitmask.from_bool(arrived != 0)
         if code.edge_cond is not None and arrived is None:
-            self._keep_passed(
+            came = self._passed(
                 lambda passable, lor, passes: push(
-                    part.sending, passable, lor, self.state, frontier.ids, passes, mask=self._received
+                    part.sending, passable, lor, self.state, frontier.ids, passes, mask=came
                 )
             )
+        self._receive(came)
 
-    def pull(self, part: Part, frontier: Frontier) -> None:
+    def pull(self, part: Part | Tiles | Spread | Head, frontier: Frontier) -> None:
         """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
         code = self.code
-        if frontier.everyone and code.cond is not None:
-            self._message.fill(code.reduce.identity_for(code.message))
+        if isinstance(part, Tiles | Spread | Head):
+            pull_window(self, part, frontier)
+            return
+        if code.is_shaped:
+            self._receive(pull_tuples(self, part, frontier))
+            return
+        if frontier.everyone and code.cond is not None and not self._joins:
+            self._clear()
         state, arrived = self._with_arrivals()
-        accum = self._gather_replies(part, frontier, state)
+        accum = self._gather_replies(part, frontier, state) or self._joined
         active = None if frontier.everyone else frontier.bits
         # A product that writes `received` visits every arc once; one that does not may be run repeatedly to tune it.
-        self._received = Bitmask.zeros(self.n, "cuda")
+        came = Bitmask.zeros(self.n, "cuda")
         pull(
-            part.gathering, functions_of(code).offer, code.reduce, state, self._message, active=active,
-            received=self._received, accum=accum, **self._left_out(),
+            part.gathering, functions_of(code).offer, code.reduce, state, self.messages, active=active,
+            received=came, accum=accum, **self._left_out(),
         )  # fmt: skip
         if arrived is not None:
-            self._received = Bitmask.from_bool(arrived != 0)
+            came = Bitmask.from_bool(arrived != 0)
         elif code.edge_cond is not None:
-            self._keep_passed(
+            came = self._passed(
                 lambda passable, lor, passes: pull(
-                    part.gathering, passable, lor, self.state, passes, active=active, mask=self._received
+                    part.gathering, passable, lor, self.state, passes, active=active, mask=came
                 )
             )
+        self._receive(came)
+
+    def _receive(self, came: Bitmask) -> None:
+        """Note the vertices that received from a part."""
+        self.arrived = self.arrived | came if self._joins else came
+
+    @property
+    def _joined(self) -> Any:
+        """The operator that joins messages to those of the parts before; None where there is nothing to join to."""
+        return self.code.reduce.op if self._joins and not self.takes_one else None
 
     def _gather_replies(self, part: Part, frontier: Frontier, state: tuple[Any, ...]) -> Any:
         """Gather replies of edges at their active sources, before messages change the edges.
@@ -217,10 +227,10 @@ class Supersteps:
         if reply is None:
             return None
         # The product skips inactive vertices, but messages are joined to their values, too.
-        self._message.fill(code.reduce.identity_for(code.message))
+        self._clear()
         # By rows of out-arcs: the source of an arc receives its reply.
         pull(
-            part.sending, reply, code.reduce, state, self._message, received=Bitmask.zeros(self.n, "cuda"),
+            part.sending, reply, code.reduce, state, self.messages, received=Bitmask.zeros(self.n, "cuda"),
             mask=None if frontier.everyone else frontier.bits,
         )  # fmt: skip
         return code.reduce.op
@@ -237,20 +247,24 @@ class Supersteps:
         arrived = cupy.zeros(self.n, "uint8")
         return (*self.state, arrived), arrived
 
-    def _keep_passed(self, product: Callable[[Any, Any, Any], Any]) -> None:
-        """Keep the receivers to which a message passed `edge_cond`; others received the neutral value only."""
+    def _passed(self, product: Callable[[Any, Any, Any], Any]) -> Bitmask:
+        """The receivers to which a message passed `edge_cond`; others received the neutral value only."""
         import cupy
 
         passes = cupy.zeros(self.n, np.uint8)
         product(functions_of(self.code).edge_cond, get_monoid("lor"), passes)
-        self._received = Bitmask.from_bool(passes != 0)
+        return Bitmask.from_bool(passes != 0)
 
     def _closed(self) -> Bitmask | None:
-        """Vertices that are settled, or masked by `cond`."""
-        masked, settled = _masked(self.code, self.state), self._settled
-        if masked is None or settled is None:
-            return settled if masked is None else masked
-        return masked | settled
+        """Vertices that are settled, masked by `cond`, or have the one message that suffices from another part."""
+        closed = [masked(self.code, self.state, self.n), self.settled]
+        if self._joins and self.takes_one:
+            closed.append(self.arrived)
+        found = None
+        for one in closed:
+            if one is not None:
+                found = one if found is None else found | one
+        return found
 
     def _left_out(self) -> dict[str, Any]:
         """The mask of a product."""
@@ -259,56 +273,78 @@ class Supersteps:
 
     def addressed(self) -> Bitmask:
         """The vertices that `apply` would update now; may include settled ones."""
-        return self._received
+        return self.arrived
 
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
-        self._received = frontier.bits
+        self.arrived = frontier.bits
 
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
         """Update the vertices that received, or all; return those that changed, and the sums. Waits for the device."""
-        import cupy
-
-        code, received = self.code, self._received
+        received = self.arrived
         if everyone:
             received = Bitmask.full(self.n, device="cuda")
-        elif self._settled is not None:
-            received = received.and_not(self._settled)
-            self._settled = self._settled | received
-        program = cuda_program(code, None)
-        active = Bitmask.zeros(self.n, "cuda")
-        rows = cupy.empty((-(-self.n // SPAN), code.aggregates + 2), np.float64)
-        module = load_program(program, "apply.cuh", *_APPLY)
-        module.function("hpgraph::apply<Program>")(
-            *_grid(self.n),
-            (
-                program.struct(self.state, world), np.int64(self.n), self._message, received.words, np.int64(step),
-                active.words, rows,
-            ),
+        elif self.settled is not None:
+            received = received.and_not(self.settled)
+            self.settled = self.settled | received
+        active, total = update(self.code, self.state, self.messages, received, world, step)
+        if self._joins:
+            self.arrived.words.fill(0)
+            if not self.takes_one:
+                self._clear()
+        return Frontier(self.n, bits=active, size=int(total[-2])), total[: self.code.aggregates]
+
+    @property
+    def takes_one(self) -> bool:
+        """Whether the first message suffices."""
+        return self.code.reduce.ends_on_anything
+
+    def waiting(self) -> Bitmask | None:
+        """Bitmap of the vertices that may still receive in this superstep: None, unless the first message suffices."""
+        if not self.takes_one:
+            return None
+        closed = self._closed()
+        return ~(self.arrived if closed is None else self.arrived | closed)
+
+    def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
+        """As `hpgraph.kernels.superstep.cpu.Supersteps.heard`."""
+        words = self.arrived.words[first // 64 : -(-last // 64)]
+        return self.messages[first:last], Bitmask(last - first, words, validate=False)
+
+    def join(self, messages: Any, received: Bitmask, first: int) -> None:
+        """As `hpgraph.kernels.superstep.cpu.Supersteps.join`; settled vertices are skipped later."""
+        count = len(messages)
+        if not count:
+            return
+        kernel = load_program(cuda_program(self.code, None), "joined.cuh", *JOIN_ALL).function(JOIN_ALL[0])
+        kernel(
+            (-(-count // APPLY_THREADS),), (APPLY_THREADS,),
+            (np.int64(count), messages, received.words, self.messages[first:], self.arrived.words[first // 64 :]),
         )  # fmt: skip
-        sums = cupy.empty(rows.shape[1], np.float64)
-        _sum(module, rows, sums)
-        total = sums.get()  # the host decides by it whether to continue
-        return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
+
+    def keep(self, own: Bitmask) -> None:
+        """Discard the messages of other vertices than these."""
+        words = self.arrived.words
+        words &= own.words
 
     # Over a block of a larger graph, messages leave for the blocks that own their targets.
 
     def take(self, vertices: slice, words: slice) -> tuple[Any, Any]:
         """Take the messages of a range of vertices out of the inbox; return vertices (uint32) and messages. Waits."""
-        received = self._received.words[words]
-        if self._settled is not None:
-            settled = self._settled.words[words]
+        received = self.arrived.words[words]
+        if self.settled is not None:
+            settled = self.settled.words[words]
             received &= ~settled
             settled |= received
         ids = Bitmask(vertices.stop - vertices.start, received, validate=False).to_indices()
         received[...] = 0
-        return ids.astype(np.uint32), self._message[vertices][ids]
+        return ids.astype(np.uint32), self.messages[vertices][ids]
 
     def messages_of(self, vertices: slice) -> Any:
         """Messages of a range of vertices, the identity where none arrived; after `pull_all`."""
-        return self._message[vertices]
+        return self.messages[vertices]
 
     def join_listed(self, vertices: slice, ids: Any, messages: Any) -> None:
         """Join messages to those of the vertices `ids`, distinct and relative to the beginning of a range."""
@@ -316,14 +352,14 @@ class Supersteps:
             code = self.code
             identity = np.asarray(code.reduce.identity_for(code.message), code.message)
             self._launch(
-                0, len(ids), self._message, self._received.words, np.int64(vertices.start), ids, messages,
+                0, len(ids), self.messages, self.arrived.words, np.int64(vertices.start), ids, messages,
                 np.int64(len(ids)), identity, np.bool_(code.reduce.ends_on_anything),
             )  # fmt: skip
 
     def join_all(self, vertices: slice, messages: Any) -> None:
         """Join one message to each vertex of the range, without marking it as received."""
         if len(messages):
-            self._launch(1, len(messages), self._message[vertices], messages, np.int64(len(messages)))
+            self._launch(1, len(messages), self.messages[vertices], messages, np.int64(len(messages)))
 
     def _launch(self, number: int, count: int, *arguments: Any) -> None:
         module = load_program(cuda_program(self.code, None), "joined.cuh", *JOIN_KERNELS)
@@ -331,61 +367,17 @@ class Supersteps:
 
     def pull_all(self, rows: CSR) -> None:
         """Combine messages of all vertices at the first ones, without marking these as received."""
-        pull(rows, functions_of(self.code).offer, self.code.reduce, self.state, self._message[: rows.shape[0]])
+        pull(rows, functions_of(self.code).offer, self.code.reduce, self.state, self.messages[: rows.shape[0]])
 
     def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
         """Update every vertex of a range, received or not; return the number that changed, and the sums."""
         first = vertices.start // 64
         full = Bitmask.full(vertices.stop - vertices.start, device="cuda").words
-        self._received = Bitmask.zeros(self.n, "cuda")
-        self._received.words[first : first + len(full)] = full
+        self.arrived = Bitmask.zeros(self.n, "cuda")
+        self.arrived.words[first : first + len(full)] = full
         changed, sums = self.apply(None, world, step, False)  # type: ignore[arg-type]
         return changed.size, sums
 
     def received(self, words: slice) -> Any:
         """A copy of the bitmap of vertices of a range that have received."""
-        return self._received.words[words].copy()
-
-
-def join_messages(steps: Supersteps, messages: Any, received: Bitmask, first: int) -> None:
-    """Join messages to those of the vertices of a work space from `first`, a multiple of 64, on."""
-    count = len(messages)
-    if not count:
-        return
-    kernel = load_program(cuda_program(steps.code, None), "joined.cuh", *JOIN_ALL).function(JOIN_ALL[0])
-    kernel(
-        (-(-count // APPLY_THREADS),), (APPLY_THREADS,),
-        (np.int64(count), messages, received.words, steps._message[first:], steps._received.words[first // 64 :]),
-    )  # fmt: skip
-
-
-def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
-    """The vertices of which `starts` holds."""
-    if code.is_shaped:
-        return cuda_shaped.starting(code, state, world)
-    import cupy
-
-    chosen = code.choosing
-    shown = cupy.zeros(len(chosen.cells), np.uint64)
-    if chosen.cells:
-        shown.set(held(chosen, (0, *world)))
-    masked = _masked(chosen, (*state, *cells(chosen, shown)))
-    assert masked is not None
-    return ~masked
-
-
-def _masked(code: ProgramCode, state: tuple[Any, ...]) -> Bitmask | None:
-    """Vertices masked by `cond`."""
-    import cupy
-
-    if code.cond is None:
-        return None
-    n = len(state[0])
-    words = cupy.empty((n + 63) // 64, np.uint64)
-    program = cuda_program(code, None)
-    world = tuple(dtype.type(0) for _, dtype in code.parameters)  # `cond` does not read it
-    module = load_program(program, "apply.cuh", *_APPLY)
-    module.function("hpgraph::settle<Program>")(
-        (-(-(words.size * 64) // APPLY_THREADS),), (APPLY_THREADS,), (program.struct(state, world), np.int64(n), words)
-    )
-    return Bitmask(n, words, validate=False)
+        return self.arrived.words[words].copy()

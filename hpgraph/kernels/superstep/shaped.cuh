@@ -1,7 +1,6 @@
-// Supersteps of programs whose properties or messages are short tuples of numbers.
+// Messages that are short tuples of numbers, pushed: they are combined number by number, by compare-and-swap.
 //
-// A pull uses the kernels of spmv.cuh, for which a tuple is one value; a push combines number by number by
-// compare-and-swap. The host prepends the structs ``Program`` and ``Product`` over ``Several``.
+// The host prepends the structs ``Program`` and ``Product`` over ``Several``.
 #pragma once
 #include "apply.cuh"
 #include "atomics.cuh"
@@ -35,30 +34,6 @@ send(const Program program, const i64 count, const Index* frontier, const i64* i
                 op::combine_by_cas<MeetNumbers<Program>>(messages + v * Program::WIDTH + k, message.number[k]);
         }
     }
-}
-
-// APPLY for messages that are tuples, as in apply.cuh. Resets the messages.
-template <class Program>
-__global__ void __launch_bounds__(THREADS)
-apply_several(Program program, i64 n, typename Program::Number* messages, const u32* received, i64 step, u32* active,
-              double* rows) {
-    const int lane = threadIdx.x & 31;
-    double sums[COLUMNS<Program>] = {};
-    const i64 begin = (i64)blockIdx.x * SPAN;
-    for (i64 v = begin + threadIdx.x; v < begin + SPAN && v - lane < n; v += THREADS) {
-        const u32 wanted = received[v >> 5];
-        bool changed = false;
-        if (v < n && (wanted >> lane & 1)) {
-            // Indexes v's message itself.
-            changed = program.apply(v, messages, step, sums);
-            for (int k = 0; k < Program::WIDTH; ++k) messages[v * Program::WIDTH + k] = Program::identity();
-            sums[Program::SUMS + 1] += 1;
-        }
-        const u32 bits = __ballot_sync(ALL, changed);
-        if (lane == 0) active[v >> 5] = bits;
-        sums[Program::SUMS] += changed;
-    }
-    sum_block(sums, rows + blockIdx.x * (i64)COLUMNS<Program>);
 }
 
 }  // namespace hpgraph

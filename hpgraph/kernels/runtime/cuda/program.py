@@ -117,7 +117,8 @@ class CUDAProgram:
             [
                 self._code[0] + self._joins[0] + "struct Program {",
                 *(f"    {field}" for field in fields),
-                f"    typedef {m} Message;",
+                f"    typedef {m} Message, Number;",
+                "    static constexpr int WIDTH = 0;",
                 f"    static constexpr int SUMS = {self.code.aggregates};",
                 f"    static constexpr bool CHOOSES_ARCS = {_cpp(self.code.edge_cond is not None)};",
                 f"    static constexpr bool CHOOSES_VERTICES = {_cpp(self.code.cond is not None)};",

@@ -10,8 +10,8 @@ import numpy as np
 from hpgraph.kernels.runtime.cuda.program import device_functions
 from hpgraph.kernels.runtime.cuda.specialization import Specialization
 from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.semiring.c_types import c_literal, c_type
 from hpgraph.semiring.cuda import LinkedCode
 from hpgraph.semiring.function import Function
@@ -34,7 +34,7 @@ class ShapedProgram:
         self._properties = tuple(dtype for _, dtype in code.properties)
         self._state = (*self._properties, *(dtype for _, dtype in code.beside), *code.cells, *code.notes)
         self._world = tuple(dtype for _, dtype in code.parameters)
-        self._made = shaped_functions_of(code)
+        self._made = functions_of(code)
 
     def struct(self, state: tuple[Any, ...], world: tuple[Any, ...] | None = None) -> np.ndarray:
         """The struct's value.

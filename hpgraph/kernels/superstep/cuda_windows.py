@@ -1,0 +1,117 @@
+"""Windows over pages as parts of a superstep on the GPU: whole windows are gathered by rows, sparse rows read in place.
+
+Messages are joined to those of the windows before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from hpgraph.formats import Frontier
+from hpgraph.kernels.out_of_core import Head, Spread, Tiles
+from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES
+from hpgraph.kernels.out_of_core.cuda_visits import THREADS, functor_struct, visit
+from hpgraph.kernels.pages.cpu_gaps import word_bits
+from hpgraph.kernels.runtime.cuda.persistent import load_program
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
+from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.kernels.sweep.cuda_program import ignored
+from hpgraph.semiring.c_types import c_type
+
+if TYPE_CHECKING:
+    from hpgraph.kernels.superstep.cuda import Supersteps
+
+CARRY = Layout("Carry<{Message}>", start="*", last_row="*", first="*", last="*", found="*")
+
+
+def push_spread(steps: Supersteps, part: Spread) -> None:
+    """Push messages along the arcs of chosen rows."""
+    code = steps.code
+    once, numbered = code.reduce.ends_on_anything, code.has_edges
+    program = cuda_program(code, cast(Any, code).places) if numbered else _program(steps, part.data)
+    settled = None if steps.settled is None else steps.settled.words
+    fields = _held(steps, program), settled, steps.arrived.words, steps.messages
+    visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
+
+
+def pull_window(steps: Supersteps, part: Tiles | Spread | Head, frontier: Frontier) -> None:
+    """Gather messages from the frontier to a window's rows, or to chosen rows if the first message suffices."""
+    if isinstance(part, Tiles):
+        _gather(steps, part, frontier)
+    elif isinstance(part, Head):
+        _from_heads(steps, part, frontier)
+    else:
+        program = _program(steps, part.data)
+        fields = _held(steps, program), frontier.bits.words, steps.arrived.words, steps.messages
+        visit("hpgraph::Receive<Program>", fields, part, program)
+
+
+def _program(steps: Supersteps, data: Any) -> CUDAProgram:
+    return cuda_program(steps.code, None if data is None else np.dtype(data.dtype))
+
+
+def _held(steps: Supersteps, program: CUDAProgram) -> np.ndarray:
+    world = tuple(dtype.type(0) for _, dtype in steps.code.parameters)  # no message reads it
+    return program.struct(steps.state, world)
+
+
+def _from_heads(steps: Supersteps, part: Head, frontier: Frontier) -> None:
+    program, index = _program(steps, None), c_type(steps.ids)
+    name = f"hpgraph::receive_from_head<Program, {index}>"
+    waiting = steps.waiting()
+    assert waiting is not None
+    kernel = load_program(program, "spread.cuh", name).function(name)
+    kernel(
+        (-(-steps.n // THREADS),), (THREADS,),
+        (_held(steps, program), np.int64(steps.n), part.neighbour, frontier.bits.words, waiting.words,
+         steps.arrived.words, steps.messages),
+    )  # fmt: skip
+
+
+def _gather(steps: Supersteps, tiles: Tiles, frontier: Frontier) -> None:
+    code, pages = steps.code, tiles.pages
+    data, (begin, end) = tiles.data, tiles.run
+    program = _program(steps, data)
+    weight = "hpgraph::NoWeights" if data is None else program.weight_type
+    gaps, some = pages.encoding == "gaps", not frontier.everyone
+    aimed = code.edge_cond is not None or "target" not in ignored(code)
+    flags = ", ".join(str(flag).lower() for flag in (gaps, some, aimed))
+    which = f"Program, {c_type(pages.id_dtype)}, {weight}, {flags}"
+    names = f"hpgraph::gather_tiles<{which}>", "hpgraph::join_tiles<Program>"
+    module = load_program(program, "window.cuh", *names)
+    count = tiles.tiles
+    fields = _carry(steps, count)
+    fields[1][:count].fill(-1)
+    fields[4].fill(0)
+    carry = CARRY.of(Message=code.message)(*fields)
+    active = frontier.bits.words if some else None
+    # If all vertices are updated, received bits are not needed.
+    received = None if steps.everyone else steps.arrived.words
+    identity = np.asarray(code.reduce.identity_for(code.message), code.message)[()]
+    how = functor_struct((_held(steps, program), active, received, steps.messages, identity))
+    mask = np.uint32((1 << word_bits(pages.shape[1])) - 1)
+    tables = struct(*tiles.tables, data, pages.shape[1], mask)
+    places = np.zeros(MAX_PAGES, np.uint64)
+    places[: end - begin] = tiles.places
+    where = np.ndarray((), np.dtype((np.void, places.nbytes)), bytearray(places.tobytes()))
+    module.function(names[0])(
+        (count,), (THREADS,),
+        (how, tables, where, np.int64(begin), np.int64(end - begin), carry, tiles.damaged),
+    )  # fmt: skip
+    joined = how, tiles.tables[0], np.int64(tiles.row_before), np.int64(count), carry
+    module.function(names[1])((count // (THREADS // 32) + 1,), (THREADS,), joined)
+
+
+def _carry(steps: Supersteps, count: int) -> tuple[Any, ...]:
+    """Memory for what tiles leave to the next; kept."""
+    import cupy
+
+    if steps.carry is None or steps.carry[0] < count:
+        message = steps.code.message
+        steps.carry = count, (
+            cupy.empty(count, np.int64), cupy.empty(count, np.int64), cupy.empty(count, message),
+            cupy.empty(count, message), cupy.empty(-(-count // 8) * 8, np.uint8),
+        )  # fmt: skip
+    return steps.carry[1]
