@@ -153,7 +153,7 @@ from hpgraph.core.versions import show_versions as show_versions
 from hpgraph.engine.definition import Parameter as Parameter
 from hpgraph.engine.definition import Property as Property
 from hpgraph.engine.direction import Direction as Direction
-from hpgraph.engine.edge_definition import EdgeProperty as EdgeProperty
+from hpgraph.engine.definition import EdgeProperty as EdgeProperty
 from hpgraph.engine.edge_program import EdgeVertexProgram as EdgeVertexProgram
 from hpgraph.engine.phases import Phases as Phases
 from hpgraph.engine.program import VertexProgram as VertexProgram

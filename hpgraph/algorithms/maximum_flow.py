@@ -22,8 +22,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.engine.definition import Parameter, Property
-from hpgraph.engine.edge_definition import EdgeProperty
+from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels

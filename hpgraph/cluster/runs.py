@@ -14,8 +14,8 @@ from hpgraph.core.config import config
 from hpgraph.core.number import real, whole
 from hpgraph.core.placements import not_served
 from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.definition import is_edge_program
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.edge_run import is_edge_program
 from hpgraph.engine.forms import check_order, form_of
 from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.phases import Phases

@@ -17,6 +17,8 @@ from hpgraph.core.config import config
 from hpgraph.engine.definition import (
     LEFT,
     Definition,
+    EdgeDefinition,
+    EdgeProperty,
     Parameter,
     Property,
     check_definition,
@@ -27,12 +29,14 @@ from hpgraph.engine.definition import (
     reduces_pairs,
     updates_alone,
 )
-from hpgraph.engine.program_checks import check_attributes
+from hpgraph.engine.program_checks import check_aggregators, check_attributes, check_properties, check_update
 from hpgraph.engine.values import scalar, type_of
+from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.runtime.packed_pair import PAIRS, WORD, PackedPair
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
-from hpgraph.semiring.monoid import BUILTIN, Monoid
+from hpgraph.semiring.monoid import BUILTIN, Monoid, without_terminal
+from hpgraph.semiring.reads import reads
 from hpgraph.semiring.snapshot import Snapshot, copy_functions
 
 if TYPE_CHECKING:
@@ -90,6 +94,8 @@ class Declarations:
         self.updates_alone = updates_alone(program)
         self._read_reduce(program)
         self.beginnings = self._beginnings()
+        # Of programs whose edges have properties.
+        self.edge_properties: dict[str, EdgeProperty] = declared(program, EdgeProperty)
         self.runs_alone = (
             self.activity == "changed" and self.functions["aggregate"] is None and self.functions["converged"] is None
         )
@@ -186,40 +192,108 @@ class Declarations:
         return found
 
     def _code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
-        parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
-        parameters += [(name, np.dtype("float64")) for name in self.aggregators]
-        functions = {name: function for name, function in self.functions.items() if name != "converged"}
-        if functions["starts"] == LEFT:
-            functions["starts"] = None
+        functions = {name: function for name, function in self.functions.items() if name not in ("converged", "starts")}
         if self.updates_alone:
             functions["gather"] = _nothing
-        pair = None
-        if reduces_pairs(self._program):
-            pair = PackedPair(self._program.reduce, *pair_types(self._program, dtypes[0]))
+        return ProgramCode(
+            **self._common(dtypes), updates_alone=self.updates_alone, reduce=self.reduce, **functions
+        )
+
+    def _common(self, dtypes: tuple[np.dtype, ...]) -> dict[str, Any]:
+        """What the code of either kind of program has."""
+        parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
+        parameters += [(name, np.dtype("float64")) for name in self.aggregators]
         lengths = tuple(prop.length for prop in self.properties.values())
-        message, message_length = dtypes[0], lengths[0]
+        pair, message, message_length = None, dtypes[0], lengths[0]
+        if reduces_pairs(self._program):
+            pair = PackedPair(getattr(self._program, self._program._combines), *pair_types(self._program, dtypes[0]))
         if pair is not None or self.updates_alone:
             message, message_length = WORD, 0
         elif self.message is not None:
             message, message_length = message_type(self._program)
-        return ProgramCode(
-            name=self.name,
-            properties=tuple(zip(self.properties, dtypes, strict=True)),
-            parameters=tuple(parameters),
-            message=message,
-            message_length=message_length,
-            lengths=lengths if any(lengths) else (),
-            pair=pair,
-            updates_alone=self.updates_alone,
-            reduce=self.reduce,
-            aggregates=len(self.aggregators),
-            **functions,
-        )
+        starts = self.functions["starts"]
+        return {
+            "name": self.name, "properties": tuple(zip(self.properties, dtypes, strict=True)),
+            "parameters": tuple(parameters), "message": message, "message_length": message_length,
+            "lengths": lengths if any(lengths) else (), "pair": pair, "aggregates": len(self.aggregators),
+            "starts": None if isinstance(starts, str) and starts == LEFT else starts,
+        }  # fmt: skip
 
 
-def declarations_of(
-    program: Definition | type[Definition], reader: type[Declarations] = Declarations
-) -> Declarations:
+class EdgeDeclarations(Declarations):
+    """What the class of an edge-vertex program declares, read and checked at one moment; see `Declarations`.
+
+    Attributes
+    ----------
+    edge_properties : dict
+        The `EdgeProperty` declarations by name.
+    reads_weight, reads_reverse : bool
+        Whether a function may read an edge's weight, or its reverse.
+    """
+
+    def __init__(self, program: type[Definition]) -> None:
+        super().__init__(program)
+        if self.reduce.ends_on_anything:
+            raise ValueError(
+                f'{self.name}.combiner must not be "any": which message comes first would show; take "min" or "max"'
+            )
+        # Every arc's function is called, also of those that would not matter to the message.
+        self._combiner = without_terminal(self.reduce)
+        read: set[str] = set()
+        for name in ("edge_compute", "edge_cond", "reply", "reply_cond"):
+            function = self.functions[name]
+            if function is not None:
+                found = list(reads(function).values())[1]
+                read |= {"weight", "reverse"} if found is None else found
+        self.reads_weight = self.weighted and not read.isdisjoint(("weight", "reverse"))
+        self.reads_reverse = "reverse" in read
+        self._edge_codes: dict[tuple[object, ...], EdgeProgramCode] = {}
+
+    def edge_code(
+        self, dtypes: tuple[np.dtype, ...], edge_dtypes: tuple[np.dtype, ...], weight: np.dtype | None, places: np.dtype
+    ) -> EdgeProgramCode:
+        """The code of the program for given types; made once."""
+        key = dtypes, edge_dtypes, weight, places
+        found = self._edge_codes.get(key)
+        if found is None:
+            named = {"gather": "edge_compute", "update": "vertex_compute", "halts": "vote_to_halt"}
+            named |= {name: name for name in ("edge_cond", "aggregate", "reply", "reply_cond")}
+            found = self._edge_codes[key] = EdgeProgramCode(
+                **self._common(dtypes),
+                **{name: self.functions[own] for name, own in named.items()},
+                reduce=self._combiner,
+                edge_properties=tuple(zip(self.edge_properties, edge_dtypes, strict=True)),
+                constant=tuple(bool(prop.constant) for prop in self.edge_properties.values()),
+                weight=weight if self.reads_weight else None,
+                places=places,
+                reads_reverse=self.reads_reverse,
+                everyone=self.activity == "all",
+            )
+        return found
+
+    def _check(self, program: type[Definition]) -> None:
+        name = program.__name__
+        for attribute in ("edges", "reduce"):
+            if getattr(program, attribute) is not getattr(EdgeDefinition, attribute):
+                instead = "combiner" if attribute == "reduce" else "G.reverse()"
+                raise ValueError(f"{name}.{attribute} is an attribute of a VertexProgram; here it is {instead}")
+        check_properties(program)
+        if function_of(program, "edge_compute") is None:
+            raise TypeError(f"{name} has no edge_compute(source, edge, target)")
+        if program.combiner is None:  # type: ignore[attr-defined]
+            raise TypeError(f'{name} has no combiner; set it to a monoid\'s name such as "min", or to a function')
+        for prop, one in declared(program, EdgeProperty).items():
+            if not isinstance(one.constant, bool | np.bool_):
+                raise TypeError(f"{name}.{prop}: constant must be True or False, not {one.constant!r}")
+        check_aggregators(program)
+        if function_of(program, "reply_cond") is not None and function_of(program, "reply") is None:
+            raise TypeError(f"{name} has reply_cond, but no reply(source, edge, target) that it would be for")
+        if function_of(program, "vote_to_halt") is not None and program.activity == "all":
+            raise ValueError(f'{name}.vote_to_halt says who is active: that needs activity = "changed", not "all"')
+        check_update(program, "vertex_compute")
+
+
+def declarations_of(program: Definition | type[Definition]) -> Any:
     """What a program declares now: as it was read for the last run, where that still holds."""
     kind = program if isinstance(program, type) else type(program)
     if not issubclass(kind, Definition):
@@ -230,7 +304,7 @@ def declarations_of(
         kind._held = held = []
     found = held[0] if held else None
     if found is None or not found.hold():
-        found = reader(kind)
+        found = (EdgeDeclarations if issubclass(kind, EdgeDefinition) else Declarations)(kind)
         held[:] = [found]
     return found if isinstance(program, type) else found.of_instance(program)
 

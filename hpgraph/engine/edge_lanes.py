@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, native
-from hpgraph.engine.direction import Direction
-from hpgraph.engine.edge_declarations import edge_declarations_of
-from hpgraph.engine.edge_run import run_edges
 from hpgraph.engine.result import LanesResult, RunResult
-from hpgraph.engine.state import ENDLESS, limit_of
+from hpgraph.engine.state import ENDLESS
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-    from hpgraph.engine.edge_declarations import EdgeDeclarations
+    from hpgraph.engine.declarations import EdgeDeclarations
 
 
 def run_edges_in_lanes(
-    program: Any, graph: Graph, active: Any, direction: str | Direction, max_iteration: int | None,
-    initial: dict[str, Any],
+    declared: EdgeDeclarations, graph: Graph, active: Any, limit: int, initial: dict[str, Any],
+    alone: Callable[[Any, dict[str, Any]], RunResult],
 ) -> LanesResult:  # fmt: skip
-    """Run an edge-vertex program in lanes; arguments as for `hpgraph.run`.
+    """Run an edge-vertex program in lanes, each by `alone` from its start vertices with its initial values.
 
     Vertex properties of the result have shape (k, n), edge properties (k, m).
     """
-    declared, k = edge_declarations_of(program), len(active)
+    k = len(active)
     if k == 0:
         raise ValueError("active must hold at least one lane, a list of the vertices that it starts from")
-    limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     given = _by_lanes(declared, initial, k)
     found: LanesResult | None = None
     for lane in range(k):
         own = {name: values[lane] if name in given else values for name, values in {**initial, **given}.items()}
-        one = run_edges(program, graph, active[lane], direction, max_iteration, own)
+        one = alone(active[lane], own)
         if found is None:
             found = _room(declared, one, graph, k)
         for name, values in one.properties.items():

@@ -6,7 +6,7 @@ successors: a function for edges, one for vertices, and a combiner between the t
 
 from __future__ import annotations
 
-from hpgraph.engine.edge_definition import EdgeDefinition
+from hpgraph.engine.definition import EdgeDefinition
 from hpgraph.engine.run import Runnable
 
 

@@ -1,70 +1,35 @@
-"""Running an edge-vertex program: messages along numbered arcs, through the general loop."""
+"""Properties of edges: their arrays, what lies beside them, and supersteps along numbered arcs."""
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.placements import not_served
-from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.engine.declarations import Declarations, EdgeDeclarations
 from hpgraph.engine.definition import LEFT
-from hpgraph.engine.direction import Direction
-from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations_of
-from hpgraph.engine.edge_definition import EdgeDefinition
-from hpgraph.engine.forms import SUPERSTEPS, Form
-from hpgraph.engine.loops import Outcome
-from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import Run, begin_where, exclusively, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.superstep import supersteps
-from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, as_given, scalar, type_of
-from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.edges.functions import current
 from hpgraph.kernels.edges.program import STAMP
 from hpgraph.placement.in_memory import NumberedInMemory
 from hpgraph.placement.in_pages import NumberedInPages
-from hpgraph.placement.of_graph import numbered_arcs_of
+from hpgraph.placement.of_graph import arcs_of, numbered_arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.core.device import Device
+    from hpgraph.engine.state import Run
     from hpgraph.kernels.edges.program import EdgeProgramCode
+    from hpgraph.kernels.runtime.program import ProgramCode
 
 
-@dataclass(slots=True)
-class EdgeRun(Run):
-    """One run of an edge-vertex program: `state` has the vertices' properties, `edges` those of arcs by name.
-
-    A run of its supersteps replaces the arrays of `edges` that it keeps twice.
-    """
-
-    edges: dict[str, Any] = field(default_factory=dict)
-
-
-def is_edge_program(program: Any) -> bool:
-    """Whether it is an `EdgeVertexProgram`, or a class of them."""
-    return issubclass(program if isinstance(program, type) else type(program), EdgeDefinition)
-
-
-def refuse_for_edges(delta: float | None, ceiling: float | None) -> None:
-    """Refuse what edge-vertex programs do not know."""
-    for name, value in (("delta", delta), ("ceiling", ceiling)):
-        if value is not None:
-            raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
-
-
-@exclusively
-def run_edges(
-    program: Any, graph: Graph, active: Any, direction: str | Direction, max_iteration: int | None,
-    initial: dict[str, Any],
-) -> RunResult:  # fmt: skip
-    """Run an edge-vertex program; arguments as for `hpgraph.run`."""
-    declared, policy = edge_declarations_of(program), Direction.of(direction)
-    limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
+def edges_of(declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
+    """Properties of the edges of a program that runs alone; takes what it uses out of `initial`."""
     known = [*declared.properties, *declared.edge_properties, *declared.parameters]
     for name in initial:
         if name not in known:
@@ -72,27 +37,18 @@ def run_edges(
     if declared.functions["starts"] == LEFT:
         raise TypeError(f'{declared.name}.starts must be a function starts(vertex); "left" works only in Phases')
     own = declared.edge_properties
-    edges = edge_state(declared, graph, initial, own, {name for name, prop in own.items() if not prop.constant})
-    state, beginnings = initial_state(declared, graph, initial)
-    world = parameters(declared, initial)
-    arcs: Any = numbered_arcs_of(graph)
-    code = edge_code(declared, graph, arcs, state, edges)
-    sources, backend = sources_of(active, graph), kernels(graph.device)
-    with naming_what_does_not_compile(code, lambda: arcs.places), backend.interruptible():
-        this = EdgeRun(
-            backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit,
-            edges=edges,
-        )  # fmt: skip
-        if active is None and code.starts is not None:
-            seen = (*this.state, *nothing_beside(code, graph))
-            this.sources = begin_where(
-                backend, code, seen, tuple(world.values()), this.state, this.beginnings, None, graph
-            )
-            this.beginnings = (None,) * len(this.beginnings)
-        outcome = go_along(this, graph)
-    left, none_active = outcome.active, array_module(graph.device).empty(0, sources.dtype)
-    trace = Trace(outcome.rows, outcome.form, arcs.table())
-    return RunResult({**state, **edges}, trace, lambda: none_active if left is None else left, world)
+    return edge_state(declared, graph, initial, own, {name for name, prop in own.items() if not prop.constant})
+
+
+def arcs_and_code(
+    declared: Declarations, graph: Graph, state: dict[str, Any], edges: dict[str, Any]
+) -> tuple[Any, ProgramCode]:
+    """The arcs of a program, and its code, for properties by name: at least its own."""
+    if isinstance(declared, EdgeDeclarations):
+        numbered = numbered_arcs_of(graph)
+        return numbered, edge_code(declared, graph, numbered, state, edges)
+    code = declared.code(tuple(state[name].dtype for name in declared.properties))
+    return arcs_of(graph, declared.edges, declared.weighted, code), code
 
 
 def edge_code(
@@ -125,15 +81,15 @@ def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
             raise not_served("in pages", f"{code.name} {does}")
 
 
-def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:
-    """Empty arrays in place of those beside the arcs, for kernels over vertices only."""
+def nothing_beside(code: ProgramCode, graph: Graph) -> tuple[Any, ...]:
+    """Empty arrays in place of those beside the arcs, if there are any, for kernels over vertices only."""
     return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.choosing.beside)
 
 
-def go_along(run: EdgeRun, graph: Graph) -> Outcome:
-    """Run the supersteps of an edge-vertex program; `run.edges` then has the new properties of arcs."""
+def go_along(run: Run, graph: Any) -> tuple[Callable[[], np.ndarray], Any]:
+    """Run the supersteps of a program along numbered arcs; `run.edges` then has the new properties of arcs."""
     code: Any = run.code
-    beside = _beside(code, graph, run.arcs, run.edges)  # type: ignore[arg-type]
+    beside = _beside(code, graph, run.arcs, run.edges)
     none = (None,) * len(beside)
     whole = replace(run, state=(*run.state, *beside.values()), beginnings=(*run.beginnings, *none))
     begun = whole.begin()
@@ -141,9 +97,8 @@ def go_along(run: EdgeRun, graph: Graph) -> Outcome:
     rows, left = supersteps(whole, *begun)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
-        kept = current(beside[name], beside.get("stamp"), rows.supersteps(), array_module(graph.device))
-        run.edges[name] = kept
-    return Outcome(rows, left, Form(SUPERSTEPS, code, _why(code)))
+        run.edges[name] = current(beside[name], beside.get("stamp"), rows.supersteps(), array_module(run.device))
+    return rows, left
 
 
 def edge_state(
@@ -204,12 +159,3 @@ def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedInMemory, edges: 
         both[::2] = found[name]
         found[name] = both
     return found
-
-
-def _why(code: EdgeProgramCode) -> str:
-    """What `Trace.explain` says of the program."""
-    changed = [code.edge_properties[i][0] for i in code.changes]
-    if not changed:
-        return "edge_compute makes messages"
-    held = ", each kept twice, since an arc's reverse is read" if code.keeps_two else ""
-    return f"edge_compute changes {', '.join(changed)} of every arc it passes{held}"

@@ -63,6 +63,8 @@ def form_of(declared: Declarations, code: ProgramCode) -> Form:
 
 def form_for(run: Run) -> Form:
     """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that."""
+    if run.code.has_edges:
+        return Form(SUPERSTEPS, run.code, _why_edges(run.code))
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
@@ -71,6 +73,15 @@ def form_for(run: Run) -> Form:
     elif not run.arcs.in_one_part:
         return Form(SUPERSTEPS, run.code, "the arcs come in several parts")
     return _as_asked(run, form) if form.recognized else form
+
+
+def _why_edges(code: Any) -> str:
+    """What `Trace.explain` says of a program whose edges have properties."""
+    changed = [code.edge_properties[i][0] for i in code.changes]
+    if not changed:
+        return "edge_compute makes messages"
+    held = ", each kept twice, since an arc's reverse is read" if code.keeps_two else ""
+    return f"edge_compute changes {', '.join(changed)} of every arc it passes{held}"
 
 
 def _in_shards(run: Run, form: Form) -> Form:

@@ -12,6 +12,7 @@ from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import multi_gpu
 from hpgraph.engine.divided_sweep import divided_sweep
+from hpgraph.engine.edge_run import go_along
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
 from hpgraph.kernels.backend import divided_sweeps
@@ -42,6 +43,8 @@ class Outcome(NamedTuple):
 
 def go(run: Run, form: Form) -> Outcome:
     """Run a program by the loop of its form."""
+    if run.code.has_edges:
+        return Outcome(*go_along(run, run.arcs.graph), form)
     if run.arcs.in_shards:
         return _in_shards(run, form)
     if form.loop == TRAVERSAL:

@@ -9,18 +9,10 @@ import numpy as np
 
 from hpgraph.core.device import device_of
 from hpgraph.core.work_clock import now
-from hpgraph.engine.declarations import Declarations, declarations_of
+from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
 from hpgraph.engine.definition import LEFT
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations_of
-from hpgraph.engine.edge_run import (
-    EdgeRun,
-    edge_code,
-    edge_state,
-    go_along,
-    is_edge_program,
-    nothing_beside,
-)
+from hpgraph.engine.edge_run import arcs_and_code, edge_state, nothing_beside
 from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
 from hpgraph.engine.loops import go
 from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
@@ -28,7 +20,6 @@ from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import scalar
 from hpgraph.formats import Frontier
 from hpgraph.kernels.runtime.direction import PUSH
-from hpgraph.placement.of_graph import arcs_of, numbered_arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -89,9 +80,7 @@ class Phase:
     @property
     def seen(self) -> tuple[Any, ...]:
         """The state for kernels over vertices only."""
-        if isinstance(self.declared, EdgeDeclarations):
-            return (*self.state, *nothing_beside(self.code, self.graph))  # type: ignore[arg-type]
-        return self.state
+        return (*self.state, *nothing_beside(self.code, self.graph))
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -114,17 +103,15 @@ class Phase:
             trace, left = self._step(backend, sources, own)
         else:
             made = (None,) * len(self.state)
-            what = backend, declared, code, self.arcs, self.state, made, own, sources, policy
-            limit = limit_of(declared.max_iteration)
-            if isinstance(declared, EdgeDeclarations):
-                # One dict for all phases: the next phase finds arrays that a run replaces.
-                outcome = go_along(EdgeRun(*what, limit, edges=self.shared.edges), self.graph)
-            else:
-                run = Run(*what, limit)
-                form = form_for(run)
-                if keeps and form.loop == TRAVERSAL:
-                    form = Form(SUPERSTEPS, code, "the next phase begins with the vertices that it leaves active")
-                outcome = go(run, form)
+            # One dict of edges for all phases: the next phase finds arrays that a run replaces.
+            run = Run(
+                backend, declared, code, self.arcs, self.state, made, own, sources, policy,
+                limit_of(declared.max_iteration), edges=self.shared.edges,
+            )  # fmt: skip
+            form = form_for(run)
+            if keeps and form.loop == TRAVERSAL:
+                form = Form(SUPERSTEPS, code, "the next phase begins with the vertices that it leaves active")
+            outcome = go(run, form)
             trace, left = Trace(outcome.rows, outcome.form), outcome.active
         self.shared.world.update({name: own[name] for name in declared.aggregators})
         return trace, left
@@ -144,7 +131,7 @@ class Phase:
 
 def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], ends: bool) -> list[Phase]:
     """All phases, ready for a graph, on one `Shared` state. Takes what it uses out of `initial`."""
-    declared = [edge_declarations_of(one) if is_edge_program(one) else declarations_of(one) for one in programs]
+    declared = [declarations_of(one) for one in programs]
     for one in declared:
         if one.functions["starts"] is None and not ends:
             raise ValueError(
@@ -158,12 +145,8 @@ def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], 
 
 def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
     own = {name: shared.state[name] for name in declared.properties}
-    values = tuple(own.values())
-    if isinstance(declared, EdgeDeclarations):
-        numbered = numbered_arcs_of(graph)
-        return Phase(declared, edge_code(declared, graph, numbered, own, shared.edges), numbered, values, shared, graph)
-    code = declared.code(tuple(array.dtype for array in values))
-    return Phase(declared, code, arcs_of(graph, declared.edges, declared.weighted, code), values, shared, graph)
+    arcs, code = arcs_and_code(declared, graph, own, shared.edges)
+    return Phase(declared, code, arcs, tuple(own.values()), shared, graph)
 
 
 def _of_vertices(
@@ -239,12 +222,11 @@ def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, A
         initial.pop(name)
     if initial:
         names = dict.fromkeys(
-            name for one in declared for name in (*one.properties, *_edge_names(one), *one.parameters) if name != ROUND
+            name
+            for one in declared
+            for name in (*one.properties, *one.edge_properties, *one.parameters)
+            if name != ROUND
         )
         raise TypeError(f"no phase has a property or parameter {next(iter(initial))!r}; they have {', '.join(names)}")
     world.update({name: np.float64(0) for one in declared for name in one.aggregators if name not in world})
     return world
-
-
-def _edge_names(declared: Declarations) -> tuple[str, ...]:
-    return tuple(declared.edge_properties) if isinstance(declared, EdgeDeclarations) else ()

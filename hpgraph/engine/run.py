@@ -15,11 +15,12 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import naming_what_does_not_compile
-from hpgraph.engine.declarations import Declarations, declarations_of
+from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
+from hpgraph.engine.definition import is_edge_program
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_memory import check_fit
 from hpgraph.engine.edge_lanes import run_edges_in_lanes
-from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
+from hpgraph.engine.edge_run import arcs_and_code, edges_of, nothing_beside
 from hpgraph.engine.forms import check_order, form_for, form_of
 from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
@@ -37,7 +38,6 @@ from hpgraph.engine.state import (
 )
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
-from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -126,27 +126,35 @@ def run(
             **initial,
         )  # fmt: skip
     graph = as_graph(graph)
-    if is_edge_program(program):
-        refuse_for_edges(delta, ceiling)
-        along: Any = run_edges_in_lanes if active is not None and are_lanes(active, graph) else run_edges
-        return named(along(program, graph, active, direction, max_iteration, initial), graph)
-    if active is not None and are_lanes(active, graph):
-        found = run_lanes(
-            program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
-            ceiling=ceiling, **initial,
-        )  # fmt: skip
-        return named(found, graph)
+    along_edges = is_edge_program(program)
+    for name, value in (("delta", delta), ("ceiling", ceiling)):
+        if along_edges and value is not None:
+            raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
     declared = declarations_of(program)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
-    ended = run_one(
-        declared, graph, None if active is None else sources_of(active, graph), direction=direction, limit=limit,
-        delta=delta, ceiling=ceiling, apart=apart, initial=initial,
+
+    def alone(active: Any, initial: dict[str, Any]) -> RunResult:
+        sources = None if active is None else sources_of(active, graph)
+        ended = run_one(
+            declared, graph, sources, direction=direction, limit=limit, delta=delta, ceiling=ceiling, apart=apart,
+            initial=initial,
+        )  # fmt: skip
+        return RunResult(ended.state, ended.trace, lambda: _active_of(ended, graph), ended.world)
+
+    if active is None or not are_lanes(active, graph):
+        return named(alone(active, initial), graph)
+    if along_edges:
+        return named(run_edges_in_lanes(declared, graph, active, limit, initial, alone), graph)
+    found = run_lanes(
+        program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
+        ceiling=ceiling, **initial,
     )  # fmt: skip
+    return named(found, graph)
 
-    def still_active() -> Any:
-        return array_module(graph.device).empty(0, graph.id_dtype) if ended.active is None else ended.active
 
-    return named(RunResult(ended.state, ended.trace, still_active, ended.world), graph)
+def _active_of(ended: Ended, graph: Graph) -> Any:
+    """The vertices still active."""
+    return array_module(graph.device).empty(0, graph.id_dtype) if ended.active is None else ended.active
 
 
 class Ended(NamedTuple):
@@ -184,13 +192,15 @@ def run_one(
     initial = {} if initial is None else initial
     if isinstance(graph, DividedGraph):
         check_fit(graph, declared, initial)
+    edges = {}
+    if isinstance(declared, EdgeDeclarations):
+        edges = edges_of(declared, graph, initial)
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
-    code = declared.code(tuple(values.dtype for values in state.values()))
-    arcs: Any = arcs_of(graph, declared.edges, declared.weighted, code)
+    arcs, code = arcs_and_code(declared, graph, state, edges)
     this = Run(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
-        apart,
+        apart, edges=edges,
     )  # fmt: skip
     with naming_what_does_not_compile(code, lambda: arcs.sending.dtype), backend.interruptible():
         if sources is None:
@@ -201,7 +211,8 @@ def run_one(
     if apart or this.pieces is not None:
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]
         state = {name: piece if apart else piece.gather() for name, piece in zip(state, pieces, strict=True)}
-    return Ended(state, Trace(outcome.rows, outcome.form, arcs.table()), outcome.active, world)
+    trace = Trace(outcome.rows, outcome.form, arcs.table())
+    return Ended({**state, **edges} if edges else state, trace, outcome.active, world)
 
 
 def _begin_by_itself(run: Run, graph: Graph) -> None:
@@ -209,8 +220,8 @@ def _begin_by_itself(run: Run, graph: Graph) -> None:
     if run.code.starts is None:
         run.sources = sources_of(None, graph)
         return
-    values = tuple(run.world.values())
-    run.sources = begin_where(kernels(run.device), run.code, run.state, values, run.state, run.beginnings, None, graph)
+    own, values = (*run.state, *nothing_beside(run.code, graph)), tuple(run.world.values())
+    run.sources = begin_where(run.backend, run.code, own, values, run.state, run.beginnings, None, graph)
     run.beginnings = (None,) * len(run.beginnings)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -81,6 +81,8 @@ class Run:
         Whether the properties of a graph in shards need not come back to the first device.
     pieces : tuple of DividedArray, or None
         The properties, where a loop has left them apart; `state` is then undefined.
+    edges : dict
+        Properties of edges by name; a loop replaces the arrays that it keeps twice.
     """
 
     backend: Backend
@@ -97,6 +99,7 @@ class Run:
     ceiling: float | None = None
     apart: bool = False
     pieces: tuple[DividedArray, ...] | None = None
+    edges: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -227,7 +230,7 @@ def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any
         for name, parameter in declared.parameters.items()
     }
     if initial:
-        known = ", ".join([*declared.properties, *declared.parameters])
+        known = ", ".join([*declared.properties, *declared.edge_properties, *declared.parameters])
         raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
     world.update({name: np.float64(0) for name in declared.aggregators})
     return world

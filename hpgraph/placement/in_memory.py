@@ -131,6 +131,7 @@ class NumberedInMemory(InMemory):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph, "in", weighted=True)
+        self.graph = graph
 
     @property
     def places(self) -> np.dtype[Any]:

@@ -156,6 +156,7 @@ class NumberedInPages(InPages):
 
     def __init__(self, graph: StreamedGraph) -> None:
         super().__init__(graph, "in", weighted=False)
+        self.graph = graph
         self.places = number_type(graph.n_edges)
 
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:

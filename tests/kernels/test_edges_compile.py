@@ -13,7 +13,7 @@ from cuda_build import GENERATIONS, compiles, translates
 
 import hpgraph as hpg
 from hpgraph.algorithms.maximum_flow import Heights, Push
-from hpgraph.engine.edge_declarations import edge_declarations_of
+from hpgraph.engine.declarations import declarations_of as edge_declarations_of
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.superstep.cuda_apply import APPLY, shaped_program

@@ -9,10 +9,10 @@ from hpgraph.algorithms.distances import Distances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRank
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.kernels.out_of_core.cuda import CARRY
 from hpgraph.kernels.out_of_core.cuda_visits import LIST, SURVEY
 from hpgraph.kernels.runtime.cuda.nvrtc import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.superstep.cuda_windows import CARRY
 
 F64, F32, I32 = (np.dtype(name) for name in ("float64", "float32", "int32"))
 

@@ -16,7 +16,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from hpgraph.formats import Bitmask, Frontier, Pages
-    from hpgraph.kernels.runtime.program import ProgramCode
 
 
 class Window(NamedTuple):
