@@ -150,10 +150,10 @@ from hpgraph.core.errors import OutOfBoundsError as OutOfBoundsError
 from hpgraph.core.errors import SparseIdsWarning as SparseIdsWarning
 from hpgraph.core.errors import StreamingError as StreamingError
 from hpgraph.core.versions import show_versions as show_versions
+from hpgraph.engine.definition import EdgeProperty as EdgeProperty
 from hpgraph.engine.definition import Parameter as Parameter
 from hpgraph.engine.definition import Property as Property
 from hpgraph.engine.direction import Direction as Direction
-from hpgraph.engine.definition import EdgeProperty as EdgeProperty
 from hpgraph.engine.edge_program import EdgeVertexProgram as EdgeVertexProgram
 from hpgraph.engine.phases import Phases as Phases
 from hpgraph.engine.program import VertexProgram as VertexProgram

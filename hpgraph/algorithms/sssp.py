@@ -28,7 +28,6 @@ from hpgraph.algorithms.distances import (
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
 from hpgraph.algorithms.parent_tree import ParentTree
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
@@ -212,9 +211,6 @@ def sssp(
         cutoff = min(cutoff, float(np.finfo(_dtype_of(graph)).max))
     program = SingleDistances if _dtype_of(graph) == np.float32 else Distances
     width, ceiling = bucket_width(graph, facts) if delta is None else delta, cutoff
-    if isinstance(graph, StreamedGraph):
-        # The general loop has no buckets: where pages are streamed, further arcs of a page cost nothing.
-        width = ceiling = None
     if starts is not None:
         distance, traces = _many(program, graph, starts, facts, ceiling, width, lanes)
         trees = trees_of if len(starts) else _no_trees

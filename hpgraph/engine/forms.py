@@ -189,9 +189,7 @@ def _reads_property(condition: Callable[..., Any]) -> bool:
 
 
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
-    """Refuse `delta` or `ceiling` for a program that is no relaxation."""
-    if delta is None and ceiling is None:
-        return
+    """Refuse `delta` or `ceiling`, of which one is given, for a program that is no relaxation."""
     if form.loop != RELAXATION or form.code.reduce.name != "min":
         for name, value in (("delta", delta), ("ceiling", ceiling)):
             if value is not None:

@@ -103,7 +103,8 @@ def run_lanes(
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
     with naming_what_does_not_compile(code, lambda: arcs.sending.dtype), backend.interruptible():
         form = form_for(run)
-        check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
+        if delta is not None or ceiling is not None:
+            check_order(form_of(declared, code), delta, ceiling)
         joint = joint_traversal(device) if form.loop == TRAVERSAL and not arcs.in_shards else None
         relaxing = joint_relaxation(device) if form.loop == RELAXATION and not arcs.in_shards else None
         most, ids = 1, graph.id_dtype

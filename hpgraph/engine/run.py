@@ -206,7 +206,9 @@ def run_one(
         if sources is None:
             _begin_by_itself(this, graph)
         form = form_for(this)
-        check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
+        if delta is not None or ceiling is not None:
+            # The general loop has no buckets: it comes to the same end.
+            check_order(form_of(declared, code), delta, ceiling)
         outcome = go(this, form)
     if apart or this.pieces is not None:
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]

@@ -91,6 +91,8 @@ def _apply(run: Run, share: Share, step: int) -> End:
     steps, world = share.steps, tuple(run.world.values())
     if share.own is None:
         changed, sums = steps.apply(run.arcs, world, step, run.everyone)
+        if run.ceiling is not None:
+            changed = Frontier(run.n, ids=run.below_ceiling(changed.ids, share.state[0]))
         return End(changed, None, sums)
     if run.arcs.joins:
         # Other vertices of the same pages may have received some of their messages, not all.
