@@ -52,19 +52,11 @@ _INSTANCES = 32
 class Declarations:
     """What a program's class declares, read and checked at one moment.
 
-    Attributes
-    ----------
-    name, edges, activity, weighted, max_iteration, message, aggregators
-        As in `VertexProgram`.
-    properties, parameters : dict
-        The `Property` and `Parameter` declarations by name.
-    reduce : Monoid
-    functions : dict
-        Copies of the functions by name, with all they refer to; `converged`, which Python calls, as it is.
-    beginnings : dict
-        Type and beginning of the properties that begin with a number.
-    runs_alone : bool
-        Whether nothing needs to return to Python between supersteps.
+    ``name, edges, activity, weighted, max_iteration, message, aggregators``: as in `VertexProgram`; ``properties,
+    parameters`` (dict): the `Property` and `Parameter` declarations by name; ``reduce`` (Monoid); ``functions`` (dict):
+    copies of the functions by name, with all they refer to; `converged`, which Python calls, as it is; ``beginnings``
+    (dict): type and beginning of the properties that begin with a number; ``runs_alone`` (bool): whether nothing needs
+    to return to Python between supersteps.
     """
 
     def __init__(self, program: type[Definition]) -> None:
@@ -223,12 +215,8 @@ class Declarations:
 class EdgeDeclarations(Declarations):
     """What the class of an edge-vertex program declares, read and checked at one moment; see `Declarations`.
 
-    Attributes
-    ----------
-    edge_properties : dict
-        The `EdgeProperty` declarations by name.
-    reads_weight, reads_reverse : bool
-        Whether a function may read an edge's weight, or its reverse.
+    ``edge_properties`` (dict): the `EdgeProperty` declarations by name; ``reads_weight, reads_reverse`` (bool): whether
+    a function may read an edge's weight, or its reverse.
     """
 
     def __init__(self, program: type[Definition]) -> None:

@@ -58,16 +58,7 @@ class Direction:
     def of_superstep(self, frontier: Frontier, arcs: CSR | Resident) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it visits.
 
-        Parameters
-        ----------
-        frontier : Frontier
-            The active vertices.
-        arcs : CSR, or its resident part
-            Arcs by sending vertex.
-
-        Returns
-        -------
-        bool, int
+        ``arcs``: arcs by sending vertex, or what is resident of them.
         """
         leaving = frontier.out_arcs(arcs.indptr)
         push = self.mode == "push" or (self.mode == "auto" and product_pushes(leaving, arcs.nnz, self.alpha))
@@ -82,22 +73,9 @@ class Direction:
         The direction that loads less is taken where the first message wins. Elsewhere a push is worth its atomic
         operations if few arcs leave the frontier, or if it loads less than half.
 
-        Parameters
-        ----------
-        sent : (int, float), or None
-            Arcs that a push visits, and seconds to load them; None if it cannot push.
-        pulled : callable
-            Returns the same of a pull.
-        arcs : int
-            Number of all arcs.
-        takes_one : bool
-            Whether the first message wins.
-        looks : float
-            Seconds in which it is found out what a pull loads.
-
-        Returns
-        -------
-        bool
+        ``sent``: arcs that a push visits, and seconds to load them, None if it cannot push; ``pulled``: returns the
+        same of a pull; ``arcs``: number of all arcs; ``takes_one``: whether the first message wins; ``looks``: seconds
+        in which `pulled` finds out.
         """
         if sent is None or self.mode == "push":
             return sent is not None
@@ -110,16 +88,7 @@ class Direction:
 
     @classmethod
     def of(cls, direction: str | Direction) -> Direction:
-        """A policy as it is, or the standard one in the given mode.
-
-        Parameters
-        ----------
-        direction : str or Direction
-
-        Returns
-        -------
-        Direction
-        """
+        """A policy as it is, or the standard one in the given mode."""
         if isinstance(direction, Direction):
             return direction
         # Asked in every call of every algorithm: the standard ones are made once.

@@ -30,16 +30,9 @@ _ORDERS = ("min", "max")
 class Form(NamedTuple):
     """What a program is to the loops.
 
-    Attributes
-    ----------
-    loop : str
-        "traversal", "relaxation", "sweep" or "supersteps".
-    code : ProgramCode
-        The code that the loop runs: for a relaxation without the `update`.
-    why : str
-        The reason, in words.
-    recognized : bool
-        Whether it is a relaxation although it has an `update`. Superstep by superstep it would come to the same end.
+    ``loop`` (str): "traversal", "relaxation", "sweep" or "supersteps"; ``code`` (ProgramCode): the code that the loop
+    runs: for a relaxation without the `update`; ``why`` (str): the reason, in words; ``recognized`` (bool): whether it
+    is a relaxation although it has an `update`. Superstep by superstep it would come to the same end.
     """
 
     loop: str

@@ -26,14 +26,9 @@ if TYPE_CHECKING:
 class Outcome(NamedTuple):
     """How a run ended.
 
-    Attributes
-    ----------
-    rows : callable, or int64 array of shape (supersteps, 4)
-        The trace, or a function that fetches it.
-    active : array of vertex ids, or None
-        Vertices still active at the end; None for none.
-    form : Form
-        Which loop it was, and why.
+    ``rows`` (callable, or int64 array of shape (supersteps, 4)): the trace, or a function that fetches it; ``active``
+    (array of vertex ids, or None): vertices still active at the end; None for none; ``form`` (Form): which loop it was,
+    and why.
     """
 
     rows: Callable[[], np.ndarray] | np.ndarray

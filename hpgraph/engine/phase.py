@@ -33,14 +33,9 @@ ROUND = "iteration"
 class Shared:
     """What phases share, by name: arrays of vertices and of edges on the graph's device, parameters and sums.
 
-    Attributes
-    ----------
-    state, edges : dict of arrays
-        Properties of vertices, and of edges.
-    beginnings : tuple of Beginning or None
-        What those of vertices are to be filled with.
-    world : dict
-        The number of the round, parameters, and the last sums.
+    ``state, edges`` (dict of arrays): properties of vertices, and of edges; ``beginnings`` (tuple of Beginning or
+    None): what those of vertices are to be filled with; ``world`` (dict): the number of the round, parameters, and the
+    last sums.
     """
 
     state: dict[str, Any]
@@ -53,16 +48,8 @@ class Shared:
 class Phase:
     """A phase, compiled for the properties of a run.
 
-    Attributes
-    ----------
-    declared : Declarations
-    code : ProgramCode
-    arcs : hpgraph.placement.Arcs
-        The arcs of its messages.
-    state : tuple of arrays
-        Its own properties of vertices.
-    shared : Shared
-    graph : Graph
+    ``declared`` (Declarations); ``code`` (ProgramCode); ``arcs`` (hpgraph.placement.Arcs): the arcs of its messages;
+    ``state`` (tuple of arrays): its own properties of vertices; ``shared`` (Shared); ``graph`` (Graph).
     """
 
     declared: Declarations

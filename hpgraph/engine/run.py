@@ -160,15 +160,8 @@ def _active_of(ended: Ended, graph: Graph) -> Any:
 class Ended(NamedTuple):
     """Result of one run.
 
-    Attributes
-    ----------
-    state : dict
-        The properties by name.
-    trace : Trace
-    active : array of vertex ids, or None
-        Vertices still active at the end; None for none.
-    world : dict
-        Parameters and last sums by name.
+    ``state`` (dict): the properties by name; ``trace`` (Trace); ``active`` (array of vertex ids, or None): vertices
+    still active at the end; None for none; ``world`` (dict): parameters and last sums by name.
     """
 
     state: dict[str, Any]

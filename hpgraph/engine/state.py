@@ -53,36 +53,17 @@ def exclusively(run: Callable[P, R]) -> Callable[P, R]:
 class Run:
     """One run of a program on a graph; every loop takes one.
 
-    Attributes
-    ----------
-    backend : Backend
-        The kernels of the device.
-    declared : Declarations
-        What the program declares.
-    code : ProgramCode
-        Its code for the types at hand.
-    arcs : hpgraph.placement.Arcs
-        The arcs of its messages. Loops in one kernel read what those in memory have beside.
-    state : tuple of arrays of length n
-        The properties; a loop changes them in place.
-    beginnings : tuple of Beginning or None
-        Initial value of each property, if it is still to be filled; persistent kernels fill it themselves.
-    world : dict
-        Parameters and sums; a loop changes the sums in place.
-    sources : array of vertex ids, each once
-        Vertices active in the first superstep; a single one may lie in NumPy on any device.
-    policy : Direction
-        Push or pull.
-    limit : int
-        Limit of the supersteps.
-    delta, ceiling : float or None
-        Of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing.
-    apart : bool
-        Whether the properties of a graph in shards need not come back to the first device.
-    pieces : tuple of DividedArray, or None
-        The properties, where a loop has left them apart; `state` is then undefined.
-    edges : dict
-        Properties of edges by name; a loop replaces the arrays that it keeps twice.
+    ``backend`` (Backend): the kernels of the device; ``declared`` (Declarations): what the program declares; ``code``
+    (ProgramCode): its code for the types at hand; ``arcs`` (hpgraph.placement.Arcs): the arcs of its messages. Loops in
+    one kernel read what those in memory have beside; ``state`` (tuple of arrays of length n): the properties; a loop
+    changes them in place; ``beginnings`` (tuple of Beginning or None): initial value of each property, if it is still
+    to be filled; persistent kernels fill it themselves; ``world`` (dict): parameters and sums; a loop changes the sums
+    in place; ``sources`` (array of vertex ids, each once): vertices active in the first superstep; a single one may lie
+    in NumPy on any device; ``policy`` (Direction): push or pull; ``limit`` (int): limit of the supersteps; ``delta,
+    ceiling`` (float or None): of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing;
+    ``apart`` (bool): whether the properties of a graph in shards need not come back to the first device; ``pieces``
+    (tuple of DividedArray, or None): the properties, where a loop has left them apart; `state` is then undefined;
+    ``edges`` (dict): properties of edges by name; a loop replaces the arrays that it keeps twice.
     """
 
     backend: Backend

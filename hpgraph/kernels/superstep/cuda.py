@@ -50,7 +50,6 @@ from hpgraph.semiring import get_monoid
 __all__ = ["Supersteps", "aggregate", "aggregate_to", "starting"]
 
 JOIN_KERNELS = "hpgraph::join_listed<Program>", "hpgraph::join_all<Program>"
-JOIN_ALL = ("hpgraph::join_messages<Program>",)
 INBOX = Layout("Inbox<{Message}>", message="*", received_bits="*")
 SPACE = Layout(
     "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, list="*", following_list="*",
@@ -315,14 +314,8 @@ class Supersteps:
 
     def join(self, messages: Any, received: Bitmask, first: int) -> None:
         """As `hpgraph.kernels.superstep.cpu.Supersteps.join`; settled vertices are skipped later."""
-        count = len(messages)
-        if not count:
-            return
-        kernel = load_program(cuda_program(self.code, None), "joined.cuh", *JOIN_ALL).function(JOIN_ALL[0])
-        kernel(
-            (-(-count // APPLY_THREADS),), (APPLY_THREADS,),
-            (np.int64(count), messages, received.words, self.messages[first:], self.arrived.words[first // 64 :]),
-        )  # fmt: skip
+        ids = received.to_indices()
+        self.join_listed(slice(first, first + received.n), ids.astype(np.uint32), messages[ids])
 
     def keep(self, own: Bitmask) -> None:
         """Discard the messages of other vertices than these."""
