@@ -28,12 +28,8 @@ from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import Run, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, lanes_together
-<<<<<<< HEAD
 from hpgraph.kernels.runtime.search import Starts
-=======
-from hpgraph.kernels.lanes import Starts
 from hpgraph.placement.of_graph import arcs_of
->>>>>>> f1dd74a (Run every placement by one general loop)
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph

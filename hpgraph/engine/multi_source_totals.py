@@ -20,13 +20,9 @@ from hpgraph.engine.run import run
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels
-<<<<<<< HEAD
 from hpgraph.kernels.lanes import Totals
 from hpgraph.kernels.runtime.search import Search, Starts
-=======
-from hpgraph.kernels.lanes import Starts, Totals
 from hpgraph.placement.in_memory import InMemory
->>>>>>> f1dd74a (Run every placement by one general loop)
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
