@@ -46,10 +46,10 @@ class WorkSpace(Protocol):
         is not small.
         """
 
-    def push(self, part: Part, frontier: Frontier) -> None:
+    def push(self, part: Any, frontier: Frontier) -> None:
         """Send messages along the arcs that leave the frontier (top-down)."""
 
-    def pull(self, part: Part, frontier: Frontier) -> None:
+    def pull(self, part: Any, frontier: Frontier) -> None:
         """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
 
     def addressed(self) -> Bitmask:

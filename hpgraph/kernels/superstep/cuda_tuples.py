@@ -5,7 +5,7 @@ A pull uses the kernels of spmv.cuh, for which a tuple is one value; a push comb
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def push_tuples(steps: Supersteps, part: Part, frontier: Frontier) -> Bitmask:
     _gather_replies(steps, part, frontier)
     received = Bitmask.zeros(steps.n, "cuda")
     ids = out.indices.dtype
-    program = shaped_program(steps.code, weight_dtype(out), ids)
+    program: Any = shaped_program(steps.code, weight_dtype(out), ids)
     name = f"hpgraph::send<Program, {c_type(ids)}>"
     blocks = min(-(-count // (APPLY_THREADS // 32)), _BLOCKS)
     if blocks:
