@@ -6,6 +6,7 @@ import inspect
 import keyword
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -103,7 +104,7 @@ class Property(SeenAsNumber):
     start: Any = None
     shape: int | tuple[int] | None = None
 
-    @property
+    @cached_property
     def length(self) -> int:
         """How many numbers each vertex has, where it is a tuple of them; else 0."""
         if self.shape is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 
 def edges_of(declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
     """Properties of the edges of a program that runs alone; takes what it uses out of `initial`."""
-    known = [*declared.properties, *declared.edge_properties, *declared.parameters]
-    for name in initial:
-        if name not in known:
-            raise TypeError(f"{declared.name} has no property or parameter {name!r}; it has {', '.join(known)}")
     if declared.functions["starts"] == LEFT:
         raise TypeError(f'{declared.name}.starts must be a function starts(vertex); "left" works only in Phases')
     own = declared.edge_properties
@@ -47,7 +43,7 @@ def arcs_and_code(
     if isinstance(declared, EdgeDeclarations):
         numbered = numbered_arcs_of(graph)
         return numbered, edge_code(declared, graph, numbered, state, edges)
-    code = declared.code(tuple(state[name].dtype for name in declared.properties))
+    code = declared.code(_types(state, declared.properties))
     return arcs_of(graph, declared.edges, declared.weighted, code), code
 
 
@@ -59,12 +55,15 @@ def edge_code(
 
     ``state, edges``: at least the program's own properties.
     """
-    dtypes = tuple(state[name].dtype for name in declared.properties)
-    edge_dtypes = tuple(edges[name].dtype for name in declared.edge_properties)
+    dtypes, edge_dtypes = _types(state, declared.properties), _types(edges, declared.edge_properties)
     code = declared.edge_code(dtypes, edge_dtypes, graph.dtype, arcs.places)
     if isinstance(arcs, NumberedInPages):
         _check_in_pages(code, graph.device)
     return code
+
+
+def _types(arrays: dict[str, Any], names: Iterable[str]) -> tuple[np.dtype, ...]:
+    return tuple([arrays[name].dtype for name in names])
 
 
 def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:

@@ -206,14 +206,13 @@ def _values(
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
     """The program's parameters, and zeros for its sums; takes what it uses out of `initial`."""
-    world = {
-        name: scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
-        for name, parameter in declared.parameters.items()
-    }
+    world = {}
+    for name, parameter in declared.parameters.items():
+        world[name] = scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
     if initial:
         known = ", ".join([*declared.properties, *declared.edge_properties, *declared.parameters])
         raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
-    world.update({name: np.float64(0) for name in declared.aggregators})
+    world.update(dict.fromkeys(declared.aggregators, np.float64(0)))
     return world
 
 

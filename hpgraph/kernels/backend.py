@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from hpgraph.core.device import Device, normalize_device, require_cupy
+from hpgraph.core.device import normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
 from hpgraph.kernels.entries import Entries
@@ -47,16 +47,13 @@ if TYPE_CHECKING:
     _ranks: tuple[JointRanks, JointRanks] = cpu_ranks, cuda_ranks
 
 
+@functools.cache
 def kernels(device: str) -> Backend:
     """The kernels for a device."""
-    return _kernels(normalize_device(device))
-
-
-@functools.cache
-def _kernels(device: Device) -> Backend:
-    if device == "cuda":
+    name = normalize_device(device)
+    if name == "cuda":
         require_cupy()
-    return cast(Backend, importlib.import_module(f"hpgraph.kernels.{device}"))
+    return cast(Backend, importlib.import_module(f"hpgraph.kernels.{name}"))
 
 
 def _room(names: str) -> Callable[[str], Any]:
