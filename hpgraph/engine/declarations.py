@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from hpgraph.semiring.monoid import BUILTIN, Monoid, without_terminal
 from hpgraph.semiring.reads import reads
 from hpgraph.semiring.snapshot import Snapshot, copy_functions
 
-if TYPE_CHECKING:
-    from hpgraph.engine.forms import Form
-
 _ATTRIBUTES = (
     "edges", "activity", "weighted", "max_iteration", "reduce", "identity", "idempotent", "message", "aggregators",
 )  # fmt: skip
@@ -65,7 +62,7 @@ class Declarations:
         self._instances: dict[tuple[Any, ...], Declarations] = {}
         self._codes: dict[tuple[np.dtype, ...], ProgramCode] = {}
         # What `hpgraph.engine.forms` found out.
-        self.forms: dict[ProgramCode, Form] = {}
+        self.forms: dict[ProgramCode, Any] = {}
         self._snapshot = Snapshot()
         self._program = program
         self._identity = program.identity

@@ -33,7 +33,7 @@ from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-    from hpgraph.engine.program import VertexProgram
+    from hpgraph.engine.definition import Definition
     from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 
@@ -48,7 +48,7 @@ def are_lanes(active: Any, graph: Graph) -> bool:
 
 @exclusively
 def run_lanes(
-    program: VertexProgram | type[VertexProgram],
+    program: Definition | type[Definition],
     graph: Graph,
     active: Any,
     *,

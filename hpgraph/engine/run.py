@@ -16,7 +16,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
-from hpgraph.engine.definition import is_edge_program
+from hpgraph.engine.definition import Definition, is_edge_program
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_memory import check_fit
 from hpgraph.engine.edge_lanes import run_edges_in_lanes
@@ -41,13 +41,11 @@ from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-    from hpgraph.engine.edge_program import EdgeVertexProgram
-    from hpgraph.engine.program import VertexProgram
 
 
 @naming_arguments
 def run(
-    program: VertexProgram | EdgeVertexProgram | type[VertexProgram] | type[EdgeVertexProgram] | Phases,
+    program: Definition | type[Definition] | Phases,
     graph: Any,
     *,
     active: Any = None,
