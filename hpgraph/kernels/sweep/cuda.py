@@ -120,18 +120,9 @@ class Following:
 class Halves(NamedTuple):
     """The launches of one superstep.
 
-    Attributes
-    ----------
-    gather : callable
-        Launches the kernels that read the properties.
-    update : callable
-        Launches the kernels that write them, and rows of sums.
-    sums : float64 CuPy array
-        These rows.
-    program : numpy.void
-        The struct ``Sweeping``.
-    module : Module
-        With `conclude`.
+    ``gather`` (callable): launches the kernels that read the properties; ``update`` (callable): launches the kernels
+    that write them, and rows of sums; ``sums`` (float64 CuPy array): these rows; ``program`` (numpy.void): the struct
+    ``Sweeping``; ``module`` (Module): with `conclude`.
     """
 
     gather: Callable[[], None]

@@ -27,14 +27,9 @@ STATION = Layout("BarrierState", header=HEADER_FIELDS, assembly=_ASSEMBLY).of()
 class Rows:
     """What one part has of a graph.
 
-    Attributes
-    ----------
-    device : int
-        The GPU.
-    first, last : int
-        Its vertices: from `first`, a multiple of 64, to before `last`.
-    out, in_ : CSR of shape (last - first, n)
-        The rows of these vertices on that GPU, by source and by target, with the ids of all vertices.
+    ``device`` (int): the GPU; ``first, last`` (int): its vertices: from `first`, a multiple of 64, to before `last`;
+    ``out, in_`` (CSR of shape (last - first, n)): the rows of these vertices on that GPU, by source and by target, with
+    the ids of all vertices.
     """
 
     device: int

@@ -55,12 +55,8 @@ _SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 class RowLengths(NamedTuple):
     """What persistent kernels have to know of the lengths of a matrix's rows.
 
-    Attributes
-    ----------
-    longest : int
-        The length of the longest row.
-    pieces : int
-        Pieces that all heavy vertices together take in the queue.
+    ``longest`` (int): the length of the longest row; ``pieces`` (int): pieces that all heavy vertices together take in
+    the queue.
     """
 
     longest: int

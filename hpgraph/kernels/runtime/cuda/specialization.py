@@ -20,16 +20,9 @@ from hpgraph.semiring.cuda import LinkedCode, binary_functor, gather_functor, mo
 class DeviceGather:
     """A gather as a C++ struct: ``struct Gather { const S0* s0; ...; M operator()(i64 u, W w, i64 v) const; }``.
 
-    Attributes
-    ----------
-    source : str
-        C++ text that defines it, and what it calls, in the global namespace.
-    ltoir : tuple of LinkedCode
-        To be linked with the kernel.
-    state_dtypes : tuple of numpy.dtype
-        Of the arrays whose pointers are its members, in their order.
-    weight_dtype, message_dtype : numpy.dtype
-        W and M.
+    ``source`` (str): C++ text that defines it, and what it calls, in the global namespace; ``ltoir`` (tuple of
+    LinkedCode): to be linked with the kernel; ``state_dtypes`` (tuple of numpy.dtype): of the arrays whose pointers are
+    its members, in their order; ``weight_dtype, message_dtype`` (numpy.dtype): W and M.
     """
 
     source: str
