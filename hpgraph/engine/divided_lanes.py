@@ -1,9 +1,10 @@
 """Many starts on a graph in shards: each device has the whole graph, and a part of the rows or of the starts.
 
 With peer access, GPUs share the rows of one joint search if all messages are alike; see
-`hpgraph.kernels.lanes.cuda_together`. Otherwise each has a part of the starts. But an arc is read once for all lanes,
-so half of the lanes take more than half of the time, and the results, a value for each vertex and lane, are copied to
-the first device. The faster way depends on the graph and the number of lanes, so both are tried: all devices, and one.
+`hpgraph.kernels.traversal.cuda_sources_team`. Otherwise each has a part of the starts. But an arc is read once for all
+lanes, so half of the lanes take more than half of the time, and the results, a value for each vertex and lane, are
+copied to the first device. The faster way depends on the graph and the number of lanes, so both are tried: all devices,
+and one.
 """
 
 from __future__ import annotations

@@ -37,8 +37,10 @@ class Backend(
 if TYPE_CHECKING:
     from hpgraph.kernels import cpu, cuda
     from hpgraph.kernels.lanes import cpu as joint_cpu
-    from hpgraph.kernels.lanes import cpu_ranks, cpu_relax, cuda_ranks, cuda_relax
-    from hpgraph.kernels.lanes import cuda as joint_cuda
+    from hpgraph.kernels.lanes import cpu_ranks, cpu_relax
+    from hpgraph.kernels.relaxation import cuda_sources as cuda_relax
+    from hpgraph.kernels.sweep import cuda_ranks
+    from hpgraph.kernels.traversal import cuda_sources as joint_cuda
 
     # Here a type checker says where one of them does not.
     _both: tuple[Backend, Backend] = cpu, cuda
@@ -56,18 +58,23 @@ def kernels(device: str) -> Backend:
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{name}"))
 
 
-def _room(names: str) -> Callable[[str], Any]:
+def _room(names: str, cuda: str | None = None) -> Callable[[str], Any]:
     """What loads the kernels of a room for a device when a run first needs them.
 
-    ``names``: the module for each device, below `hpgraph.kernels`.
+    ``names``: the module for each device, below `hpgraph.kernels`; ``cuda``: for GPUs, where that is named otherwise.
     """
-    return lambda device: importlib.import_module(f"hpgraph.kernels.{names.format(normalize_device(device))}")
+
+    def load(device: str) -> Any:
+        kind = normalize_device(device)
+        return importlib.import_module(f"hpgraph.kernels.{(cuda if cuda and kind == 'cuda' else names).format(kind)}")
+
+    return load
 
 
 # The rooms that are not imported with the others: a single search pays nothing for them.
-joint_traversal: Callable[[str], JointTraversal] = _room("lanes.{}")
-joint_relaxation: Callable[[str], JointRelaxation] = _room("lanes.{}_relax")
-joint_ranks: Callable[[str], JointRanks] = _room("lanes.{}_ranks")
+joint_traversal: Callable[[str], JointTraversal] = _room("lanes.cpu", "traversal.cuda_sources")
+joint_relaxation: Callable[[str], JointRelaxation] = _room("lanes.cpu_relax", "relaxation.cuda_sources")
+joint_ranks: Callable[[str], JointRanks] = _room("lanes.cpu_ranks", "sweep.cuda_ranks")
 windows: Callable[[str], Windows] = _room("out_of_core.{}")
 similarity: Callable[[str], Similarity] = _room("similarity.{}")
 sampling: Callable[[str], Sampling] = _room("sampling.{}")
@@ -76,7 +83,7 @@ layouts: Callable[[str], Layout] = _room("layout.{}")
 
 def lanes_together(device: str) -> LanesTogether | None:
     """The kernels by which several devices share the searches of many lanes; the CPU has none."""
-    return None if normalize_device(device) == "cpu" else _room("lanes.cuda_together")(device)
+    return None if normalize_device(device) == "cpu" else _room("traversal.cuda_sources_team")(device)
 
 
 def divided_sweeps(device: str) -> DividedSweeps | None:

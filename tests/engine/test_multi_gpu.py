@@ -21,7 +21,7 @@ from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import multi_gpu
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.divided_lanes import Ways
-from hpgraph.kernels.lanes import cuda_together
+from hpgraph.kernels.traversal import cuda_sources_team
 from hpgraph.placement.on_devices import InShards
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
@@ -325,8 +325,8 @@ def test_searches_in_lanes_that_share_rows(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["uniform", "hubs", "star"])
 def test_pushes_of_lanes_are_shared_too(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Telling each other takes no time: so it is worth it on small graphs.
-    monkeypatch.setattr(cuda_together, "LINK", np.inf)
-    monkeypatch.setattr(cuda_together, "MEETING", 0.0)
+    monkeypatch.setattr(cuda_sources_team, "LINK", np.inf)
+    monkeypatch.setattr(cuda_sources_team, "MEETING", 0.0)
     graph = _graph(kind)
     n = graph.n_vertices
     want = np.where(np.isinf(far := dijkstra(_arrays(graph), unweighted=True)), -1, far).astype(np.int64)

@@ -5,7 +5,7 @@ import inspect
 
 import pytest
 
-from hpgraph.kernels.backend import Backend
+from hpgraph.kernels.backend import Backend, joint_traversal
 from hpgraph.kernels.lanes import JointTraversal
 
 CONTRACT = {
@@ -48,6 +48,6 @@ def test_nothing_is_offered_that_is_not_declared(device):
 @pytest.mark.parametrize("name", ["survey_lanes", "traverse_lanes"])
 def test_lanes_are_as_declared(name, device):
     """Their room is imported when a run has lanes, not with the others."""
-    module = importlib.import_module(f"hpgraph.kernels.lanes.{device}")
+    module = joint_traversal(device)
     assert parameters_of(getattr(module, name)) == parameters_of(getattr(JointTraversal, name))
     assert module.MAX_LANES > 0 and module.MAX_SURVEYED > 0

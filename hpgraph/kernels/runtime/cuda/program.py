@@ -156,7 +156,7 @@ class CUDAProgram:
                 "    }",
                 *self._turn(),
                 "    // The same program on properties that lie so many elements further.",
-                "    __device__ Program in_lane(long long shift) const {",
+                "    __device__ Program of_source(long long shift) const {",
                 "        Program own = *this;",
                 *(f"        own.p{i} += shift;" for i in range(len(self._properties))),
                 "        return own;",

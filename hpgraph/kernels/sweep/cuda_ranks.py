@@ -1,4 +1,4 @@
-"""A step of several PageRanks at once, on the GPU: instantiations of `rank_lanes.cuh`, and its launches."""
+"""A step of several PageRanks at once, on the GPU: instantiations of `ranks.cuh`, and its launches."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hpgraph.semiring.c_types import c_type
 
 # Ranks per product: a row of them in double precision is four cache lines.
 MAX_RANKED = 64
-SOURCE = "rank_lanes.cuh"
-# As in rank_lanes.cuh: threads of a block, and blocks of a multiprocessor.
+SOURCE = "ranks.cuh"
+# As in ranks.cuh: threads of a block, and blocks of a multiprocessor.
 _THREADS, _BLOCKS = 256, 4
 # Mean degree up to which the inputs of an update are prefetched.
 FEW_ARCS = 8
@@ -42,7 +42,7 @@ def kernel_names(ahead: bool, held: int, real: str, sent: str, index: str, weigh
 
 @lru_cache(maxsize=64)
 def _module(names: tuple[str, ...], device: int) -> Module:
-    return load(SOURCE, names=names, title="PageRank in lanes")
+    return load(SOURCE, names=names, title="many PageRanks")
 
 
 class _Kernels:
@@ -100,7 +100,7 @@ def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, to
 class Changes(Ranks):
     """Ranks in double precision that send changes in single precision: half of the bytes of an arc.
 
-    The sum of the sent values lacks only the rounding of the last change: see `rank_lanes.cuh`.
+    The sum of the sent values lacks only the rounding of the last change: see `ranks.cuh`.
 
     ``shares`` (float64 array of shape (n, k), C order): written to.
     """

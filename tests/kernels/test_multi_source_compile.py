@@ -13,11 +13,11 @@ from hpgraph.algorithms.levels import Tree, _program
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_source_totals import Levels
-from hpgraph.kernels.lanes import cuda as lanes
-from hpgraph.kernels.lanes import cuda_bands, cuda_together
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED
 from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.traversal import cuda_bands, cuda_sources_team
+from hpgraph.kernels.traversal import cuda_sources as lanes
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -60,27 +60,28 @@ def traversal_of(program, words, weight=None, index="int", threads=lanes.THREADS
     code = code_of(program)
     made = cuda_program(code, None if weight is None else np.dtype(weight))
     kind, by_arc = weight or "hpgraph::Pattern", "true" if lanes.differ_by_arc(code) else "false"
-    name = f"hpgraph::traverse_lanes<Program, {index}, {kind}, {words}, {by_arc}>"
-    return "lanes.cuh", before(threads) + made.prologue, made.ltoir, (name,)
+    name = f"hpgraph::traverse_sources<Program, {index}, {kind}, {words}, {by_arc}>"
+    return "multi_source.cuh", before(threads) + made.prologue, made.ltoir, (name,)
 
 
 @pytest.mark.parametrize(("index", "words"), [("int32", 1), ("int64", 2)])
 def test_survey_and_structs_lie_as_the_host_fills_them(index, words):
     held = persistent.checks(*lanes.layouts(np.dtype(index)), lanes.SURVEY)
     assert held.count("static_assert") > 60
-    name = f"hpgraph::survey_lanes<{'int' if index == 'int32' else 'long long'}, {words}>"
+    name = f"hpgraph::multi_source_totals<{'int' if index == 'int32' else 'long long'}, {words}>"
     if index == "int64":
-        translates("lanes.cuh", before(), (), (name,), checks=held)
+        translates("multi_source.cuh", before(), (), (name,), checks=held)
     else:
-        compiles("lanes.cuh", before(), (), (name,), local=LOCAL, checks=held)
+        compiles("multi_source.cuh", before(), (), (name,), local=LOCAL, checks=held)
 
 
 @pytest.mark.parametrize(("words", "ask"), [(1, translates), (2, partial(compiles, local=LOCAL))])
 def test_searches_that_share_rows(words, ask):
     made = cuda_program(code_of(_program("int8", "", False)), None)
-    name = f"hpgraph::traverse_lanes_together<Program, int, hpgraph::Pattern, {words}>"
-    held = persistent.checks(*lanes.layouts(np.dtype("int32")), cuda_together.ROW_SHARE, cuda_together.FRONTS, *SHARED)
-    ask("lanes_together.cuh", before() + made.prologue, made.ltoir, (name,), checks=held)
+    name = f"hpgraph::traverse_sources_together<Program, int, hpgraph::Pattern, {words}>"
+    shared = cuda_sources_team.ROW_SHARE, cuda_sources_team.FRONTS, *SHARED
+    held = persistent.checks(*lanes.layouts(np.dtype("int32")), *shared)
+    ask("multi_source_team.cuh", before() + made.prologue, made.ltoir, (name,), checks=held)
 
 
 @pytest.mark.parametrize(("program", "words"), [(Tree, 1), (Tree, 2), (Levels, 2), (Choosy, 1)])
@@ -102,7 +103,7 @@ def test_conditions_and_wide_ids_on_the_newest():
 def test_histories(element):
     kinds = ("true, 2", "false, 1")
     names = [f"hpgraph::write_history<{element}, {kind}>" for kind in kinds]
-    compiles("lane_history.cuh", "", (), names)
+    compiles("source_history.cuh", "", (), names)
 
 
 @pytest.mark.parametrize("index", ["int", "long long"])

@@ -1,17 +1,17 @@
-// The searches of lanes.cuh on several GPUs, each with the whole graph: one kernel on each of them, for all supersteps
-// (multi_gpu_barrier.cuh).
+// The searches of multi_source.cuh on several GPUs, each with the whole graph: one kernel on each of them, for all
+// supersteps (multi_gpu_barrier.cuh).
 //
 // All GPUs hold all bits and compute every superstep redundantly, except pulls and large pushes: there each GPU
 // processes its share of the rows, and writes their bits into the others' memory. So only the bits of a frontier are
 // transferred, once for each such superstep.
 #pragma once
-#include "lanes.cuh"
+#include "multi_source.cuh"
 #include "multi_gpu_barrier.cuh"
 
 namespace hpgraph {
 
-struct LaneFronts {
-    u64* of[2][MAX_PARTS];  // `LanesSpace::front` of every GPU
+struct TeamFronts {
+    u64* of[2][MAX_PARTS];  // `MultiSourceSpace::front` of every GPU
 };
 
 template <int W>
@@ -19,7 +19,7 @@ struct Together {
     static constexpr bool TOGETHER = true;
     MultiGpuBarrier& barrier;
     const RowShare& share;
-    const LaneFronts& fronts;
+    const TeamFronts& fronts;
     int next = 0;  // which of the two fronts is filled
 
     __device__ void next_is(int which) { next = which; }
@@ -75,8 +75,8 @@ struct Together {
     }
 
     // The end of a superstep.
-    __device__ void end(const LanesTally* tally) const {
-        const volatile LanesTally& found = *tally;
+    __device__ void end(const MultiSourceTally* tally) const {
+        const volatile MultiSourceTally& found = *tally;
         barrier.meet([&](Report& report) {
             report.count = found.count, report.arcs = found.arcs, report.looked = found.looked;
         });
@@ -88,7 +88,7 @@ struct Together {
         now.arcs = barrier.lost ? 0 : barrier.report_of(0).arcs;
     }
 
-    __device__ u64 looked(const LanesTally&) const {
+    __device__ u64 looked(const MultiSourceTally&) const {
         u64 sum = 0;
         for (int part = 0; part < barrier.parts.count; ++part) sum += barrier.report_of(part).looked;
         return sum;
@@ -97,10 +97,10 @@ struct Together {
 
 template <class Program, class Index, class Weight, int W, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-traverse_lanes_together(const Program program, const Program samples, const i64 n, const Arcs<Index, Weight> out,
-                        const Arcs<Index, Weight> in, const LaneStarts<Index> starts, const LanesPolicy policy,
-                        const LanesSpace<Index> space, const RowShare share, const LaneFronts fronts, const Parts parts,
-                        const u64 launch) {
+traverse_sources_together(const Program program, const Program samples, const i64 n, const Arcs<Index, Weight> out,
+                          const Arcs<Index, Weight> in, const SourceStarts<Index> starts,
+                          const MultiSourcePolicy policy, const MultiSourceSpace<Index> space, const RowShare share,
+                          const TeamFronts fronts, const Parts parts, const u64 launch) {
     // A test launch with one part checks whether the kernel can run.
     if (parts.count != share.parts) return;
     __shared__ BlockFlags flags;
@@ -111,7 +111,7 @@ traverse_lanes_together(const Program program, const Program samples, const i64 
     copy_words(nullptr, fronts.of[1][parts.me], n * W);
     multi_gpu_barrier.meet([](Report&) {});
     const Messages<Program, false> messages{program, samples, n};
-    search_in_lanes<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
+    run_multi_source<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
     if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = multi_gpu_barrier.lost;
 }
 

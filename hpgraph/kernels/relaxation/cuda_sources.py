@@ -42,10 +42,10 @@ DENSE = 8
 # and a road network.
 NARROWER = 4
 ENDLESS = int(np.iinfo(np.int64).max)
-SOURCE = "relax_lanes.cuh"
-PRIORITY = Layout("LanePriority<{Value}>", on="int", adapts="int", delta="double", ceiling="Value")
+SOURCE = "multi_source_relaxation.cuh"
+PRIORITY = Layout("SourcePriority<{Value}>", on="int", adapts="int", delta="double", ceiling="Value")
 SPACE = Layout(
-    "LaneSpace<{Index}>", header="*", words="*", waiting="*", origins="*", least="*", light="*", pieces="*",
+    "RelaxSourcesSpace<{Index}>", header="*", words="*", waiting="*", origins="*", least="*", light="*", pieces="*",
     heavy="i64", far="*", far_kept="*", trace=TRACE,
 )  # fmt: skip
 
@@ -104,10 +104,10 @@ def value_program(code: ProgramCode, weight: np.dtype | None) -> ValueProgram:
 def kernel_names(index: str, weight: str, chosen: str) -> dict[str, str]:
     """The kernels of a multi-source relaxation by their short names."""
     return {
-        "relax": f"hpgraph::relax_lanes<Program, {index}, {weight}, {chosen}>",
+        "relax": f"hpgraph::relax_sources<Program, {index}, {weight}, {chosen}>",
         "apart": f"hpgraph::start_apart<Program, {index}, {weight}>",
         "together": f"hpgraph::start_together<Program, {index}>",
-        "turn": "hpgraph::turn_lanes<Program>",
+        "turn": "hpgraph::transpose_values<Program>",
     }
 
 
@@ -121,7 +121,8 @@ def _kernels(
     layouts = PRIORITY.of(Value=program.code.message), SPACE.of(Index=ids)
     module = load(
         SOURCE, prologue=f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", ltoir=program.ltoir,
-        names=tuple(names.values()), cooperative=True, title=f"{program.code.name} in lanes", checks=checks(*layouts),
+        names=tuple(names.values()), cooperative=True, title=f"{program.code.name} from many sources",
+        checks=checks(*layouts),
     )  # fmt: skip
     return {short: module.function(name) for short, name in names.items()}
 
@@ -138,12 +139,12 @@ def relax_lanes(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None
 
     starts = search.sources
     rows, records, left = search.state[0].T, [], []
-    lanes = starts.lanes.get()
+    sources = starts.lanes.get()
     for first in range(0, starts.k, MAX_RELAXED):
         k = min(MAX_RELAXED, starts.k - first)
-        begin, end = np.searchsorted(lanes, (first, first + k)).tolist()
+        begin, end = np.searchsorted(sources, (first, first + k)).tolist()
         here = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), k)
-        record, active = _relax(search._replace(sources=here), rows[first : first + k], lanes[begin:end] - first)
+        record, active = _relax(search._replace(sources=here), rows[first : first + k], sources[begin:end] - first)
         records.append(record)
         if active is not None and len(active.lanes):
             left.append((active.vertices, active.lanes + np.int32(first)))
@@ -153,8 +154,8 @@ def relax_lanes(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None
 
     if not left:
         return fetch, None
-    vertices, of_lane = (cupy.concatenate(parts) for parts in zip(*left, strict=True))
-    return fetch, Starts(vertices, of_lane, starts.k)
+    vertices, of_source = (cupy.concatenate(parts) for parts in zip(*left, strict=True))
+    return fetch, Starts(vertices, of_source, starts.k)
 
 
 def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Starts | None]:
@@ -187,8 +188,8 @@ def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Sta
     device = cupy.cuda.runtime.getDevice()
     threads = THREADS_OF_MANY_ARCS if out.nnz > DENSE * n else THREADS
     kernels = _kernels(program, ids, out.data is None, techniques_type(), device, threads)
-    # As an Offer of relax_lanes.cuh: an id, an int and a value; 64 of them a warp.
-    shared = 2 * threads * np.dtype([("target", ids), ("lane", np.int32), ("message", dtype)], align=True).itemsize
+    # As an Offer of multi_source_relaxation.cuh: an id, an int and a value; 64 of them a warp.
+    shared = 2 * threads * np.dtype([("target", ids), ("source", np.int32), ("message", dtype)], align=True).itemsize
     given, arcs = struct(values), arcs_struct(out)
     each = np.bincount(of_start, minlength=k)
     if delta is not None and limit >= ENDLESS and int(each.max(initial=0)) <= MAX_STARTS:
@@ -206,6 +207,6 @@ def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Sta
     if limit >= ENDLESS or not record.counts()[1]:
         return record, None
     active = words[record.passed()[0]] | words[3]
-    found = [cupy.flatnonzero(active >> np.uint32(lane) & np.uint32(1)).astype(ids) for lane in range(k)]
-    of_lane = np.repeat(np.arange(k, dtype=np.int32), [len(vertices) for vertices in found])
-    return record, Starts(cupy.concatenate(found), cupy.asarray(of_lane), k)
+    found = [cupy.flatnonzero(active >> np.uint32(source) & np.uint32(1)).astype(ids) for source in range(k)]
+    of_source = np.repeat(np.arange(k, dtype=np.int32), [len(vertices) for vertices in found])
+    return record, Starts(cupy.concatenate(found), cupy.asarray(of_source), k)

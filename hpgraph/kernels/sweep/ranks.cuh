@@ -18,7 +18,7 @@ constexpr int RANK_THREADS = 256, RANK_BLOCKS = 4, PIECE = 1024, ROWS_AHEAD = 4,
 
 // Consecutive values, one per rank.
 template <class Real, int EACH>
-struct alignas(16) Lanes {
+struct alignas(16) Values {
     Real of[EACH];
 };
 
@@ -56,11 +56,11 @@ constexpr bool IS_WEIGHT<Unweighted> = false;
 
 // The sum over a range of arcs, in order, of a thread's ranks.
 template <int HOLD, class Real, class Sent, class Index, class Weight>
-__device__ auto gather_lanes(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member) {
+__device__ auto gather_ranks(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member) {
     constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
-    Lanes<Real, EACH> sum{};
-    const Lanes<Sent, EACH>* const sent = (const Lanes<Sent, EACH>*)step.sent + member;
-    const auto add = [&](const Lanes<Sent, EACH>& one, i64 j) {
+    Values<Real, EACH> sum{};
+    const Values<Sent, EACH>* const sent = (const Values<Sent, EACH>*)step.sent + member;
+    const auto add = [&](const Values<Sent, EACH>& one, i64 j) {
         Real weight = 1;
         if constexpr (IS_WEIGHT<Weight>) weight = (Real)step.data[j];
 #pragma unroll
@@ -71,7 +71,7 @@ __device__ auto gather_lanes(const RankStep<Real, Sent, Index, Weight>& step, i6
     };
     i64 j = begin;
     for (; j + ROWS_AHEAD <= end; j += ROWS_AHEAD) {
-        Lanes<Sent, EACH> found[ROWS_AHEAD];
+        Values<Sent, EACH> found[ROWS_AHEAD];
 #pragma unroll
         for (int b = 0; b < ROWS_AHEAD; ++b) found[b] = sent[(i64)step.indices[j + b] * GROUP];
 #pragma unroll
@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_pieces(const RankStep<Real,
     if (p >= step.pieces) return;
     const u32 v = step.piece_slot[p];
     const i64 begin = step.indptr[v] + (i64)step.piece_order[p] * PIECE, end = step.indptr[v + 1];
-    ((Lanes<Real, EACH>*)step.part)[p * GROUP + member] =
-        gather_lanes<HOLD>(step, begin, begin + PIECE < end ? begin + PIECE : end, member);
+    ((Values<Real, EACH>*)step.part)[p * GROUP + member] =
+        gather_ranks<HOLD>(step, begin, begin + PIECE < end ? begin + PIECE : end, member);
 }
 
 // AHEAD: load the inputs of a row's update, and the pointers of the next row, before its arcs. With few arcs a row that
@@ -99,8 +99,8 @@ template <bool AHEAD, int HOLD, class Real, class Sent, class Index, class Weigh
 __global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const RankStep<Real, Sent, Index, Weight> step) {
     using Step = RankStep<Real, Sent, Index, Weight>;
     constexpr int EACH = Step::EACH, GROUP = HOLD / EACH, GROUPS = RANK_THREADS / GROUP;
-    using Ranks = Lanes<Real, EACH>;
-    using Messages = Lanes<Sent, EACH>;
+    using Ranks = Values<Real, EACH>;
+    using Messages = Values<Sent, EACH>;
     const int member = threadIdx.x % GROUP;
     const i64 group = ((i64)blockIdx.x * RANK_THREADS + threadIdx.x) / GROUP, groups = (i64)gridDim.x * GROUPS;
     const Real damping = (Real)step.damping;
@@ -163,13 +163,13 @@ __global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const Ran
         for (i64 i = group; i < step.rows; i += groups) {
             const i64 next = i + groups < step.rows ? step.slots[i + groups] : v;
             const i64 next_begin = step.indptr[next], next_end = step.indptr[next + 1];
-            update(v, [&] { return gather_lanes<HOLD>(step, begin, end, member); });
+            update(v, [&] { return gather_ranks<HOLD>(step, begin, end, member); });
             v = next, begin = next_begin, end = next_end;
         }
     } else {
         for (i64 i = group; i < step.rows; i += groups) {
             const i64 v = step.slots[i];
-            update(v, [&] { return gather_lanes<HOLD>(step, step.indptr[v], step.indptr[v + 1], member); });
+            update(v, [&] { return gather_ranks<HOLD>(step, step.indptr[v], step.indptr[v + 1], member); });
         }
     }
     // Of the block's groups, in order.

@@ -1,4 +1,4 @@
-// The ends of the bands of columns in each row; see LanesPull.
+// The ends of the bands of columns in each row; see MultiSourcePull.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"

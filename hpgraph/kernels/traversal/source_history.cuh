@@ -2,7 +2,7 @@
 // coalesced.
 #pragma once
 #include "bit_matrix.cuh"
-#include "lane_words.cuh"
+#include "source_words.cuh"
 
 namespace hpgraph {
 

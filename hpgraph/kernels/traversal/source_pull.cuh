@@ -7,7 +7,7 @@
 // the whole grid searches them afterwards, piece by piece.
 #pragma once
 #include "bottom_up.cuh"
-#include "lane_delivery.cuh"
+#include "source_delivery.cuh"
 
 namespace hpgraph {
 
@@ -46,7 +46,7 @@ constexpr int FIRST_ROUND = 4;
 constexpr int NOTED_ROWS = 8, NOTED = 256;
 
 template <class T, int W, class Team, class Delivery, class Index, class Weight>
-struct LanesPull {
+struct MultiSourcePull {
     // Neighbours that a lane of the warp has in flight.
     static constexpr int SIZE = 4;
     const Delivery& delivery;
@@ -56,8 +56,8 @@ struct LanesPull {
     i64 n, step;
     const u64* live;     // bits of the sources that pull
     int round;           // neighbours of a row in the first round
-    LanesSums<W>& sums;
-    LanesBlock<W>& block;
+    SourceSums<W>& sums;
+    SourceBlock<W>& block;
     Piece<Index>* list;  // of deferred rows
     u64* tail;
     const RowShare& share;

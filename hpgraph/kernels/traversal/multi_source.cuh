@@ -2,33 +2,34 @@
 // source, and an arc is read once for all sources.
 //
 // As in traversal.cuh, a grid barrier separates supersteps, and every block takes the same decisions from the same
-// tally. There are three kinds of superstep. A sparse one works on a list of entries (lane_frontier.cuh): a road
-// network has thousands of those. While frontiers hardly overlap, each search continues separately (lane_apart.cuh). In
-// a dense one the frontier is a bit array: its vertices push to unsettled ones (lane_push.cuh), or unsettled vertices
-// pull until all wanted bits are found (lane_pull.cuh), and a scan over all vertices settles them (lane_sweep.cuh).
+// tally. There are three kinds of superstep. A sparse one works on a list of entries (source_entries.cuh): a road
+// network has thousands of those. While frontiers hardly overlap, each search continues separately
+// (separate_searches.cuh). In a dense one the frontier is a bit array: its vertices push to unsettled ones
+// (source_push.cuh), or unsettled vertices pull until all wanted bits are found (source_pull.cuh), and a scan over all
+// vertices settles them (source_scan.cuh).
 #pragma once
-#include "lane_apart.cuh"
-#include "lane_direction.cuh"
-#include "lane_frontier.cuh"
-#include "lane_pull.cuh"
-#include "lane_push.cuh"
-#include "lane_sweep.cuh"
+#include "separate_searches.cuh"
+#include "source_direction.cuh"
+#include "source_entries.cuh"
+#include "source_pull.cuh"
+#include "source_push.cuh"
+#include "source_scan.cuh"
 #include "one_block.cuh"
 #include "persistent.cuh"
 
 namespace hpgraph {
 
 template <class Index>
-struct LaneStarts {
+struct SourceStarts {
     const Index* vertices;
-    const int* lanes;
+    const int* sources;
     i64 count;  // pairs
     i64 k;      // sources
 };
 
 template <class Index>
-struct LanesSpace {
-    LanesHeader* header;
+struct MultiSourceSpace {
+    MultiSourceHeader* header;
     u64* reached;          // settled bits of each vertex, one per source
     u64* front[2];         // a double buffer of frontiers
     EntryList<Index> entries[2];
@@ -43,11 +44,11 @@ struct LanesSpace {
 struct Queued {
     u64 count, arcs, light, pieces;
 
-    __device__ explicit Queued(const LanesTally& tally)
+    __device__ explicit Queued(const MultiSourceTally& tally)
         : count(tally.count), arcs(tally.arcs), light(tally.light), pieces(tally.pieces) {}
 };
 
-// Team of one GPU; of several in lanes_together.cuh.
+// Team of one GPU; of several in multi_source_team.cuh.
 struct Alone {
     static constexpr bool TOGETHER = false;
     GridBarrier& barrier;
@@ -58,9 +59,9 @@ struct Alone {
     __device__ void copy_own(const u64*, u64*, i64) const {}
     template <class Index>
     __device__ void share_rows(bool, i64, const u64*, const Piece<Index>*, u64) const {}
-    __device__ void end(const LanesTally*) const { barrier.wait(); }
+    __device__ void end(const MultiSourceTally*) const { barrier.wait(); }
     __device__ void agree(Queued&) const {}
-    __device__ u64 looked(const LanesTally& tally) const { return tally.looked; }
+    __device__ u64 looked(const MultiSourceTally& tally) const { return tally.looked; }
 };
 
 template <class T, int W, class Team, class Delivery, class Index, class Weight>
@@ -71,15 +72,15 @@ struct MultiSource {
     const Delivery& delivery;
     const i64 n;
     const Arcs<Index, Weight>&out, &in;
-    const LaneStarts<Index>& starts;
-    const LanesPolicy& policy;
-    const LanesSpace<Index>& space;
-    LanesBlock<W>& block;
-    LaneClasses<W>& classes;
-    ApartTally* tallies;
+    const SourceStarts<Index>& starts;
+    const MultiSourcePolicy& policy;
+    const MultiSourceSpace<Index>& space;
+    SourceBlock<W>& block;
+    SourceClasses<W>& classes;
+    SeparateTally* tallies;
     bool& changes;  // whether messages of a superstep change their vertices, in shared memory
     // The part of the tally that every superstep reads; the rest is loaded on demand, to save registers.
-    Queued now{LanesTally{}};
+    Queued now{MultiSourceTally{}};
     bool listed = true, queued = false;  // the frontier is a list of entries; or bits, and also a queue of vertices
     bool entries_turned = false, front_turned = false;
     int direction = TOP_DOWN, histories = 0;
@@ -126,34 +127,34 @@ private:
     __device__ u64* next() const { return of_two(space.front[1], space.front[0], front_turned); }
     __device__ EntryList<Index> entries() const { return of_two(space.entries[0], space.entries[1], entries_turned); }
     __device__ EntryList<Index> following() const { return of_two(space.entries[1], space.entries[0], entries_turned); }
-    __device__ LanesTally* tally() const { return &space.header->tally[phase % 3]; }
-    __device__ LanesTally* next_tally() {
+    __device__ MultiSourceTally* tally() const { return &space.header->tally[phase % 3]; }
+    __device__ MultiSourceTally* next_tally() {
         ++phase;
-        if (Trace::is_writer()) space.header->tally[(phase + 1) % 3] = LanesTally{};
+        if (Trace::is_writer()) space.header->tally[(phase + 1) % 3] = MultiSourceTally{};
         return tally();
     }
-    __device__ Apart<W, Delivery, Index, Weight> apart() const {
+    __device__ SeparateSearches<W, Delivery, Index, Weight> apart() const {
         return {delivery, out, space.reached, space.parked, space.front[0], space.header, block, tallies, following(),
                 entries(), space.trace, space.pairs, n, starts.k, policy.limit};
     }
 
     __device__ void begin() {
         const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-        LanesSums<W> sums;
+        SourceSums<W> sums;
         EntryCollector<Index, W> found(block, entries(), tally(), sums);
         for (i64 i = thread; i - lane_of_warp() < starts.count; i += threads) {
             const bool mine = i < starts.count;
             const Index v = mine ? starts.vertices[i] : 0;
-            const int lane = mine ? starts.lanes[i] : 0;
-            const u64 bit = 1ull << (lane & 63);
+            const int source = mine ? starts.sources[i] : 0;
+            const u64 bit = 1ull << (source & 63);
             if (mine) {
-                delivery.start(v, lane);
-                atomicOr(space.reached + (i64)v * W + (lane >> 6), bit);
+                delivery.start(v, source);
+                atomicOr(space.reached + (i64)v * W + (source >> 6), bit);
                 ++sums.pairs;
             }
             const i64 begin = out.indptr[v], degree = out.indptr[v + 1] - begin;
             if (mine) sums.note(degree);
-            const Entry<Index> one[1] = {found.entry(mine ? bit : 0, v, lane >> 6, begin, degree)};
+            const Entry<Index> one[1] = {found.entry(mine ? bit : 0, v, source >> 6, begin, degree)};
             found.add(one);
         }
         found.light.finish();
@@ -176,10 +177,10 @@ private:
         barrier.wait();
         for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) { searches.deal(one, step); });
         barrier.wait();
-        for (int lane = blockIdx.x; lane < starts.k; lane += gridDim.x) searches.run(lane, step);
+        for (int source = blockIdx.x; source < starts.k; source += gridDim.x) searches.run(source, step);
         barrier.wait();
         searches.template turn_bits<true>();
-        step = space.header->step, now = Queued(LanesTally{}), parked = searches.next_parked(0);
+        step = space.header->step, now = Queued(MultiSourceTally{}), parked = searches.next_parked(0);
         farthest = max(farthest, step);
         barrier.wait();
     }
@@ -206,8 +207,8 @@ private:
             });
         if (joins) apart().join(to, step), parked = apart().next_parked(step);
         barrier.wait();
-        LanesTally* const tally = next_tally();
-        queue_from_lanes<T, W, true>(block, front(), out.indptr, n, space.queue, tally);
+        MultiSourceTally* const tally = next_tally();
+        queue_from_words<T, W, true>(block, front(), out.indptr, n, space.queue, tally);
         barrier.wait();
         now = Queued(*tally);
         listed = false, queued = true;
@@ -215,8 +216,8 @@ private:
 
     __device__ void sparse_superstep() {
         direction = TOP_DOWN;
-        LanesSums<W> sums;
-        LanesTally* const tally = next_tally();
+        SourceSums<W> sums;
+        MultiSourceTally* const tally = next_tally();
         EntryCollector<Index, W> found(block, following(), tally, sums);
         Claiming<T, W, Delivery, Index, Weight> claiming{delivery, out, space.reached, step, found};
         claiming.run(entries(), (u32)now.light, (u32)now.pieces);
@@ -226,8 +227,8 @@ private:
     }
 
     __device__ void dense_superstep(i64 count, i64 arcs) {
-        LanesSums<W> sums;
-        LanesTally* const last = tally();
+        SourceSums<W> sums;
+        MultiSourceTally* const last = tally();
         if (threadIdx.x < W) classes.live[threadIdx.x] = last->live[threadIdx.x];
         const float each = __fdividef((float)policy.arcs, (float)policy.rows);
         PullCost pulling{each, (float)policy.arcs};
@@ -235,7 +236,7 @@ private:
         if (policy.forced < 0 && arcs > policy.alpha &&
             !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
             __syncthreads();
-            sample_lanes<W>(classes, in, policy.arcs, n, front(), space.reached);
+            sample_sources<W>(classes, in, policy.arcs, n, front(), space.reached);
             // Every block must sample the same bits, before pulls that deliver by arc set more.
             if constexpr (Delivery::BY_ARC) barrier.wait();
             pulling = pull_cost<W>(classes, (float)n, policy);
@@ -251,7 +252,7 @@ private:
         if (pulls) pull(pulling, each, last, sums);
         else push(shared, last, sums);
         if (shared) team.share_rows(!pulls, n * W, space.reached, space.queue.pieces, last->put_off);
-        LanesTally* const tally = next_tally();
+        MultiSourceTally* const tally = next_tally();
         settle<T, W>(delivery, out, in, n, step, space.reached, next(), history, changes, sums);
         histories += history != nullptr;
         if constexpr (Delivery::COUNTS) __syncthreads();
@@ -259,11 +260,11 @@ private:
         front_turned = !front_turned, queued = false;
     }
 
-    __device__ void pull(const PullCost& pulling, float each, LanesTally* last, LanesSums<W>& sums) {
+    __device__ void pull(const PullCost& pulling, float each, MultiSourceTally* last, SourceSums<W>& sums) {
         // The queue's memory is free for deferred rows.
         u64* const tail = &last->put_off;
         const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
-        LanesPull<T, W, Team, Delivery, Index, Weight> rows{delivery, in, front(), space.reached, next(), n, step,
+        MultiSourcePull<T, W, Team, Delivery, Index, Weight> rows{delivery, in, front(), space.reached, next(), n, step,
                                                             classes.live, round, sums, block, space.queue.pieces,
                                                             tail, share, team};
         // One band if most rows exit early, or few arcs are examined.
@@ -281,13 +282,13 @@ private:
         }
     }
 
-    __device__ void push(bool shared, LanesTally* last, LanesSums<W>& sums) {
-        if (!queued) queue_from_lanes<T, W, false>(block, front(), out.indptr, n, space.queue, last);
+    __device__ void push(bool shared, MultiSourceTally* last, SourceSums<W>& sums) {
+        if (!queued) queue_from_words<T, W, false>(block, front(), out.indptr, n, space.queue, last);
         if (!shared) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
         else team.copy_own(space.reached, next(), n * W);
         barrier.wait();
         const Tally all{now.count, now.arcs, 0, last->light, last->pieces, 0};
-        LanesPush<T, W, Delivery, Index, Weight> visit{delivery, out, front(), space.reached, next(),
+        MultiSourcePush<T, W, Delivery, Index, Weight> visit{delivery, out, front(), space.reached, next(),
                                                        shared, step, sums, share};
         if (is_short<T>(all)) for_each_arc_of_short<T, Index>(out, space.queue.light, all, visit);
         else for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, visit);
@@ -299,7 +300,7 @@ private:
         if constexpr (Delivery::COUNTS) delivery.flush_sums(step);
         team.end(tally());
         previous = count;
-        const LanesTally& left = *tally();
+        const MultiSourceTally& left = *tally();
         now = Queued(left), team.agree(now);
         const bool parts = !Team::TOGETHER && few && parked == NOT_PARKED && left.pairs < 2 * now.count &&
                            should_part(starts.k, now.arcs);
@@ -319,13 +320,13 @@ private:
 
 // Run a multi-source traversal by the calling kernel, whose shared memory it takes.
 template <class T, int W, class Team, class Delivery, class Index, class Weight>
-__device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare& share, const Delivery& delivery,
+__device__ void run_multi_source(Team& team, GridBarrier& barrier, const RowShare& share, const Delivery& delivery,
                                 i64 n, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
-                                const LaneStarts<Index>& starts, const LanesPolicy& policy,
-                                const LanesSpace<Index>& space) {
-    __shared__ LanesBlock<W> block;
-    __shared__ LaneClasses<W> classes;
-    __shared__ ApartTally tallies[3];
+                                const SourceStarts<Index>& starts, const MultiSourcePolicy& policy,
+                                const MultiSourceSpace<Index>& space) {
+    __shared__ SourceBlock<W> block;
+    __shared__ SourceClasses<W> classes;
+    __shared__ SeparateTally tallies[3];
     __shared__ bool changes;
     if (threadIdx.x == 0) block.filled = 0;
     __syncthreads();
@@ -336,9 +337,9 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
 
 template <class Program, class Index, class Weight, int W, bool by_arc, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-traverse_lanes(const Program program, const Program samples, const i64 n, const Arcs<Index, Weight> out,
-               const Arcs<Index, Weight> in, const LaneStarts<Index> starts, const LanesPolicy policy,
-               const LanesSpace<Index> space) {
+traverse_sources(const Program program, const Program samples, const i64 n, const Arcs<Index, Weight> out,
+               const Arcs<Index, Weight> in, const SourceStarts<Index> starts, const MultiSourcePolicy policy,
+               const MultiSourceSpace<Index> space) {
     GridBarrier barrier(&space.header->barrier);
     Alone alone{barrier};
     const Messages<Program, by_arc> messages{program, samples, n};
@@ -352,10 +353,10 @@ traverse_lanes(const Program program, const Program samples, const i64 n, const 
                 if (bits) atomicOr(space.reached + v * W + word, bits);
             }
     }
-    search_in_lanes<T, W>(alone, barrier, all_rows(n), messages, n, out, in, starts, policy, space);
+    run_multi_source<T, W>(alone, barrier, all_rows(n), messages, n, out, in, starts, policy, space);
 }
 
-struct SurveySpace {
+struct TotalsSpace {
     u64* of_level[2];
     i64 *reached, *total, *farthest;
     double* inverse;
@@ -363,15 +364,16 @@ struct SurveySpace {
 
 template <class Index, int W, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-survey_lanes(const i64 n, const Arcs<Index, Pattern> out, const Arcs<Index, Pattern> in, const LaneStarts<Index> starts,
-             const LanesPolicy policy, const LanesSpace<Index> space, const SurveySpace totals) {
+multi_source_totals(const i64 n, const Arcs<Index, Pattern> out, const Arcs<Index, Pattern> in,
+                    const SourceStarts<Index> starts, const MultiSourcePolicy policy,
+                    const MultiSourceSpace<Index> space, const TotalsSpace totals) {
     GridBarrier barrier(&space.header->barrier);
     Alone alone{barrier};
     __shared__ u32 counts[64 * W];
     for (int i = threadIdx.x; i < 64 * W; i += THREADS) counts[i] = 0;
     const Counts<W> counting{counts, {totals.of_level[0], totals.of_level[1]}, starts.k,
                              totals.reached, totals.total, totals.farthest, totals.inverse};
-    search_in_lanes<T, W>(alone, barrier, all_rows(n), counting, n, out, in, starts, policy, space);
+    run_multi_source<T, W>(alone, barrier, all_rows(n), counting, n, out, in, starts, policy, space);
 }
 
 }  // namespace hpgraph

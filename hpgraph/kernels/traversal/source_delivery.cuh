@@ -1,6 +1,6 @@
 // Delivery of bits that are set for the first time: a vertex program receives a message, or a level is counted.
 #pragma once
-#include "lane_words.cuh"
+#include "source_words.cuh"
 
 namespace hpgraph {
 
@@ -12,11 +12,11 @@ struct Messages {
     const Program &program, &samples;
     i64 n;
 
-    __device__ Program of(int lane) const { return program.in_lane((i64)lane * n); }
+    __device__ Program of(int source) const { return program.of_source((i64)source * n); }
 
-    __device__ void start(i64 v, int lane) const {
-        of(lane).fill(v);
-        of(lane).start(v);
+    __device__ void start(i64 v, int source) const {
+        of(source).fill(v);
+        of(source).start(v);
     }
 
     // Bits of the sources whose message passes `edge_cond`.
@@ -30,8 +30,8 @@ struct Messages {
     }
 
     template <class Weight>
-    __device__ bool receive(i64 u, Weight weight, i64 v, int lane, i64 step) const {
-        const Program own = of(lane);
+    __device__ bool receive(i64 u, Weight weight, i64 v, int source, i64 step) const {
+        const Program own = of(source);
         return own.receive(v, own.gather(u, weight, v), step);
     }
 
@@ -54,10 +54,10 @@ struct Messages {
 
     // The same for a separate search by one block, and its count.
     template <class Weight>
-    __device__ bool deliver_alone(i64 u, Weight weight, i64 v, int lane, i64 step) const {
-        return receive(u, weight, v, lane, step);
+    __device__ bool deliver_alone(i64 u, Weight weight, i64 v, int source, i64 step) const {
+        return receive(u, weight, v, source, step);
     }
-    __device__ void account_lane(int, u32, i64) const {}
+    __device__ void account_source(int, u32, i64) const {}
 };
 
 // Counts of the vertices that each source reaches in a superstep, and their totals.
@@ -66,11 +66,11 @@ struct Counts {
     static constexpr bool BY_ARC = false, COUNTS = true, CHOOSES = false;
     u32* of_block;      // in shared memory: one counter per source
     u64* of_level[2];   // a double buffer: one filled, one read and cleared
-    i64 lanes;
+    i64 sources;
     i64 *reached, *total, *farthest;
     double* inverse;
 
-    __device__ void start(i64, int lane) const { atomicAdd((u64*)reached + lane, 1ull); }
+    __device__ void start(i64, int source) const { atomicAdd((u64*)reached + source, 1ull); }
 
     template <class Weight>
     __device__ u64 passing(i64, Weight, i64, int, u64 bits) const { return bits; }
@@ -90,10 +90,10 @@ struct Counts {
     // Add the block's counts to the grid's at the end of a superstep; collective over the block.
     __device__ void flush_sums(i64 step) const {
         __syncthreads();
-        for (int lane = threadIdx.x; lane < 64 * W; lane += THREADS)
-            if (of_block[lane]) {
-                atomicAdd(of_level[step & 1] + lane, (u64)of_block[lane]);
-                of_block[lane] = 0;
+        for (int source = threadIdx.x; source < 64 * W; source += THREADS)
+            if (of_block[source]) {
+                atomicAdd(of_level[step & 1] + source, (u64)of_block[source]);
+                of_block[source] = 0;
             }
     }
 
@@ -101,20 +101,20 @@ struct Counts {
     // floats are reproducible bit for bit.
     __device__ void account(i64 step) const {
         if (blockIdx.x != 0) return;
-        for (int lane = threadIdx.x; lane < lanes; lane += THREADS) {
-            u64* const where = of_level[step & 1] + lane;
+        for (int source = threadIdx.x; source < sources; source += THREADS) {
+            u64* const where = of_level[step & 1] + source;
             const i64 count = (i64)__ldcg(where);
             if (!count) continue;
             *where = 0;
-            account_lane(lane, count, step);
+            account_source(source, count, step);
         }
     }
 
     // By one thread: add the vertices that a source reached in a superstep.
-    __device__ void account_lane(int lane, i64 count, i64 step) const {
+    __device__ void account_source(int source, i64 count, i64 step) const {
         if (!count) return;
-        reached[lane] += count, total[lane] += count * step, farthest[lane] = step;
-        inverse[lane] = __dadd_rn(inverse[lane], __ddiv_rn((double)count, (double)step));
+        reached[source] += count, total[source] += count * step, farthest[source] = step;
+        inverse[source] = __dadd_rn(inverse[source], __ddiv_rn((double)count, (double)step));
     }
 };
 

@@ -2,7 +2,7 @@
 // conversion of a frontier from bits to a queue.
 #pragma once
 #include "bit_matrix.cuh"
-#include "lane_frontier.cuh"
+#include "source_entries.cuh"
 
 namespace hpgraph {
 
@@ -12,7 +12,7 @@ namespace hpgraph {
 template <class T, int W, class Delivery, class Index, class Weight>
 __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
                        i64 n, i64 step, u64* reached, u64* next, u64* history, bool change,
-                       LanesSums<W>& sums) {
+                       SourceSums<W>& sums) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     u32 counts[2 * W] = {};
     for (i64 first = warp * 32; first < n; first += warps * 32) {
@@ -63,11 +63,11 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
 
 // A list of the vertices that have bits. With `counts`, the tally counts them as after a superstep.
 template <class T, int W, bool counts, class Index>
-__device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
-                                 Frontier<Index> queue, LanesTally* tally) {
+__device__ void queue_from_words(SourceBlock<W>& block, const u64* front, const i64* indptr, i64 n,
+                                 Frontier<Index> queue, MultiSourceTally* tally) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     Appender<Index, W> light{block, queue.light, &tally->light};
-    LanesSums<W> sums;
+    SourceSums<W> sums;
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();
         const Bits<W> bits = v < n ? load_bits<W>(front, v) : Bits<W>{};
@@ -86,10 +86,10 @@ __device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const i
 
 // Entries from bits.
 template <int W, class Index>
-__device__ void entries_from_bits(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
-                                   EntryList<Index> entries, LanesTally* tally) {
+__device__ void entries_from_bits(SourceBlock<W>& block, const u64* front, const i64* indptr, i64 n,
+                                   EntryList<Index> entries, MultiSourceTally* tally) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
-    LanesSums<W> sums;
+    SourceSums<W> sums;
     EntryCollector<Index, W> found(block, entries, tally, sums);
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();

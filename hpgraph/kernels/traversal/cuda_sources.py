@@ -15,7 +15,6 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Totals
-from hpgraph.kernels.lanes.cuda_bands import Bands, bands
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.fetching import after
@@ -38,6 +37,7 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
+from hpgraph.kernels.traversal.cuda_bands import Bands, bands
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.reads import reads, unread
 
@@ -48,7 +48,7 @@ MAX_LANES = MAX_SURVEYED = 128
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
 # Vertices that a dense superstep scans in the time of one arc of a sparse one.
 _SWEPT = 4
-# As in lane_direction.cuh.
+# As in source_direction.cuh.
 LENGTHS = 32
 # Room for senders of a separate search.
 SENDERS = 16384
@@ -56,30 +56,30 @@ SENDERS = 16384
 # second-level cache (16.7 and 11.3 ps), and beyond it (58 and 16 to 21).
 PUSHED, PUSHED_FAR = 1.5, 3.0
 PUSH_SECONDS, PUSH_SECONDS_FAR = 1.67e-11, 5.8e-11
-# As in lane_words.cuh and lane_history.cuh.
+# As in source_words.cuh and source_history.cuh.
 HISTORIES, HISTORY_THREADS = 4, 256
 
 _SUMS = dict.fromkeys(("count", "arcs", "pairs", "looked"), "u64")
 _TAILS = dict.fromkeys(("light", "pieces", "put_off"), "u64")
-_TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), **_TAILS)
-_APART = Layout("LaneApart", arcs="u64", count="u64", parked="i64")
+_TALLY = Layout("MultiSourceTally", **_SUMS, live=("u64", 2), **_TAILS)
+_APART = Layout("SeparateSearch", arcs="u64", count="u64", parked="i64")
 HEADER = Layout(
-    "LanesHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64", lanes=(_APART, MAX_LANES), step="i64",
-    left="u64",
+    "MultiSourceHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64", searches=(_APART, MAX_LANES),
+    step="i64", left="u64",
 ).of()  # fmt: skip
 POLICY = Layout(
-    "LanesPolicy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", rows="i64", few="i64",
+    "MultiSourcePolicy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", rows="i64", few="i64",
     pushed="double", looks=("double", LENGTHS), waits="int",
 ).of()  # fmt: skip
-STARTS = Layout("LaneStarts<{Index}>", vertices="*", lanes="*", count="i64", k="i64")
+STARTS = Layout("SourceStarts<{Index}>", vertices="*", sources="*", count="i64", k="i64")
 _ENTRY = Layout("Entry<{Index}>", bits="u64", start="i64", vertex="Index", degree="unsigned")
 _ENTRIES = Layout("EntryList<{Index}>", list="*", room="i64")
 _BANDS = Layout("Bands", ends="*", count="i64")
 SPACE = Layout(
-    "LanesSpace<{Index}>", header="*", reached="*", front=("*", 2), entries=(_ENTRIES, 2), queue=FRONTIER,
+    "MultiSourceSpace<{Index}>", header="*", reached="*", front=("*", 2), entries=(_ENTRIES, 2), queue=FRONTIER,
     history="*", parked="*", bands=_BANDS, trace=TRACE, pairs="*",
 )  # fmt: skip
-SURVEY = Layout("SurveySpace", of_level=("*", 2), reached="*", total="*", farthest="*", inverse="*").of()
+SURVEY = Layout("TotalsSpace", of_level=("*", 2), reached="*", total="*", farthest="*", inverse="*").of()
 
 
 def layouts(ids: np.dtype) -> tuple[StructLayout, ...]:
@@ -175,7 +175,7 @@ class Work:
         self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
 
     def policy(self, search: Search, waits: bool) -> np.ndarray:
-        """The struct ``LanesPolicy``."""
+        """The struct ``MultiSourcePolicy``."""
         pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
         return _policy(
             *self._graph, search.alpha, search.beta, search.forced, search.limit, self._few, pushed, waits
@@ -216,8 +216,8 @@ def _fill(values: Any, fill: Any) -> None:
 def traverse_lanes(search: Search) -> JointOutcome:
     """Run a program whose first message wins, from many starts; see `hpgraph.kernels.lanes`."""
     launches = [
-        _traverse(search._replace(state=tuple(values[:, lanes] for values in search.state), sources=some))
-        for lanes, some in _launches(search.sources)
+        _traverse(search._replace(state=tuple(values[:, part] for values in search.state), sources=some))
+        for part, some in _launches(search.sources)
     ]
     # No search has more supersteps than vertices; only a lower limit requires the count, which waits.
     unfinished = search.limit < search.out.shape[0] and any(work.record.counts()[1] > 0 for work in launches)
@@ -265,7 +265,7 @@ def _traverse(search: Search) -> Work:
     waits, flat, samples = may_wait(code, beginnings), [], []
     for values, beginning in zip(search.state, beginnings, strict=True):
         if not values.flags.f_contiguous:
-            raise ValueError("properties of many lanes must be in Fortran order: lane after lane")
+            raise ValueError("properties of many sources must be in Fortran order: source after source")
         flat.append(values.T.reshape(-1))
         if waits and beginning is not None:
             samples.append(cupy.full(HISTORIES + 1, beginning.fill, values.dtype))
@@ -275,7 +275,7 @@ def _traverse(search: Search) -> Work:
     n, ids = out.shape[0], out.indices.dtype
     by_arc = "true" if differ_by_arc(code) else "false"
     kernel(
-        program, "lanes.cuh", "traverse_lanes", f", {work.words}, {by_arc}", ids, out.data is None,
+        program, "multi_source.cuh", "traverse_sources", f", {work.words}, {by_arc}", ids, out.data is None,
         chosen(), cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
     )(
         (
@@ -301,7 +301,7 @@ _ELEMENTS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "uns
 def _history_kernel(itemsize: int, aligned: bool, words: int, device: int) -> Callable[..., None]:
     element = _ELEMENTS[itemsize]
     name = f"hpgraph::write_history<{element}, {'true' if aligned else 'false'}, {words}>"
-    module = load("lane_history.cuh", names=(name,), title="levels of many lanes")
+    module = load("source_history.cuh", names=(name,), title="levels of many sources")
     return partial(module.function(name), (8 * multiprocessors(),), (HISTORY_THREADS,))
 
 
@@ -317,10 +317,10 @@ def write_history(values: Any, sample: Any, n: int, k: int, work: Work) -> None:
 
 @lru_cache(maxsize=64)
 def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads: int) -> Callable[..., None]:
-    name = f"hpgraph::survey_lanes<{c_type(ids)}, {words}, {chosen}>"
+    name = f"hpgraph::multi_source_totals<{c_type(ids)}, {words}, {chosen}>"
     module = load(
-        "lanes.cuh", prologue=f"#define HPGRAPH_THREADS {threads}\n", names=(name,), cooperative=True,
-        title="searches in lanes", checks=checks(*layouts(ids), SURVEY),
+        "multi_source.cuh", prologue=f"#define HPGRAPH_THREADS {threads}\n", names=(name,), cooperative=True,
+        title="searches from many sources", checks=checks(*layouts(ids), SURVEY),
     )  # fmt: skip
     return partial(module.function(name), (multiprocessors(),), (threads,))
 
@@ -334,7 +334,7 @@ def survey_lanes(search: Search) -> Totals:
     sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
-    for lanes, some in _launches(starts):
+    for part, some in _launches(starts):
         work = Work(out, in_, some, 2 * 8 * MAX_LANES)
         launches.append(work)
         _survey_kernel(ids, work.words, chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
@@ -342,16 +342,16 @@ def survey_lanes(search: Search) -> Totals:
                 np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
                 work.policy(search, False), work.space,
                 SURVEY(
-                    work.beyond, work.beyond + 8 * MAX_LANES, reached[lanes], total[lanes], farthest[lanes],
-                    inverse[lanes],
+                    work.beyond, work.beyond + 8 * MAX_LANES, reached[part], total[part], farthest[part],
+                    inverse[part],
                 ),
             ),
         )  # fmt: skip
     over, rows = cupy.cuda.Event(disable_timing=True), _rows_of(launches)
     over.record()
 
-    def lanes_totals() -> LaneTotals:
+    def of_sources() -> LaneTotals:
         values = after(over, sums.get)
         return LaneTotals(values[0], values[1], values[3].view(np.float64), values[2])
 
-    return Totals(lanes_totals, lambda: after(over, rows))
+    return Totals(of_sources, lambda: after(over, rows))

@@ -71,7 +71,7 @@ __device__ inline u32 warp_or(u32 bits) {
 __device__ inline u64 warp_or(u64 bits) { return warp_or((u32)bits) | (u64)warp_or((u32)(bits >> 32)) << 32; }
 
 // Tally of a superstep: sums, bits of the sources whose frontier is not empty, and the tails of lists.
-struct LanesTally {
+struct MultiSourceTally {
     u64 count;    // vertices of the joint frontier, or entries of a sparse one
     u64 arcs;     // their out-arcs
     u64 pairs;    // of a vertex and a source, settled
@@ -84,26 +84,26 @@ constexpr int SUMS = 4;
 // Supersteps whose messages may be deferred to the end.
 constexpr int HISTORIES = 4;
 
-// A separate search, see lane_apart.cuh.
-constexpr int MAX_LANES = 128;
+// A separate search, see separate_searches.cuh.
+constexpr int MAX_SOURCES = 128;
 constexpr i64 NOT_PARKED = 1ll << 62;
-struct LaneApart {
+struct SeparateSearch {
     u64 arcs, count;  // of its frontier
     i64 parked;       // the superstep after which it was parked, or NOT_PARKED
 };
 
-struct LanesHeader {
+struct MultiSourceHeader {
     unsigned barrier;
-    LanesTally tally[3];          // used in rotation: one read, one filled, one cleared
+    MultiSourceTally tally[3];          // used in rotation: one read, one filled, one cleared
     i64 histories;                // number of histories in use
-    LaneApart lanes[MAX_LANES];
+    SeparateSearch searches[MAX_SOURCES];
     i64 step;                     // the last superstep of any separate search
     u64 left;                     // vertices left active by separate searches
 };
 
-// A thread's sums of a superstep; see LanesTally.
+// A thread's sums of a superstep; see MultiSourceTally.
 template <int W>
-struct LanesSums {
+struct SourceSums {
     u32 count = 0, pairs = 0;
     u64 arcs = 0, looked = 0;
     u64 live[W] = {};
@@ -113,7 +113,7 @@ struct LanesSums {
 
 // Shared memory in which a block aggregates sums and list items before global atomics.
 template <int W>
-struct LanesBlock {
+struct SourceBlock {
     static constexpr int BYTES = 40 * 1024;
     u64 of_warps[SUMS + W][WARPS];
     u64 base;
@@ -123,7 +123,7 @@ struct LanesBlock {
 
 // Add the block's sums to the tally at the end of a superstep; collective over the block.
 template <int W>
-__device__ void flush_sums(LanesBlock<W>& block, const LanesSums<W>& sums, LanesTally* tally) {
+__device__ void flush_sums(SourceBlock<W>& block, const SourceSums<W>& sums, MultiSourceTally* tally) {
     const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
     const u64 mine[SUMS] = {sums.count, sums.arcs, sums.pairs, sums.looked};
 #pragma unroll
@@ -150,8 +150,8 @@ __device__ void flush_sums(LanesBlock<W>& block, const LanesSums<W>& sums, Lanes
 // Appends items to a list, staged in shared memory until the end.
 template <class Item, int W>
 struct Appender {
-    static constexpr u32 ROOM = LanesBlock<W>::BYTES / sizeof(Item);
-    LanesBlock<W>& block;
+    static constexpr u32 ROOM = SourceBlock<W>::BYTES / sizeof(Item);
+    SourceBlock<W>& block;
     Item* list;
     u64* tail;
 

@@ -6,7 +6,7 @@
 // push while the others pull gained 3% at the most, and lost 10% on Kronecker graphs.)
 #pragma once
 #include "bit_matrix.cuh"
-#include "lane_words.cuh"
+#include "source_words.cuh"
 
 namespace hpgraph {
 
@@ -14,7 +14,7 @@ constexpr int TOP_DOWN = 0, BOTTOM_UP = 1;
 // `looks[i]` is the mean number of in-neighbours examined if each row ends after 2^i.
 constexpr int LENGTHS = 32;
 
-struct LanesPolicy {
+struct MultiSourcePolicy {
     i64 alpha;   // a pull is considered above so many out-arcs
     i64 beta;    // switch back to push when a shrinking frontier has fewer vertices
     int forced;  // TOP_DOWN, BOTTOM_UP or -1 for the choice by cost
@@ -33,12 +33,12 @@ static_assert(THREADS < 1 << (CLASSES - 1), "a sampled arc a thread");
 
 // Shared memory of a block.
 template <int W>
-struct LaneClasses {
+struct SourceClasses {
     u32 counts[64 * W];
-    // Of each class: the sources, and their number; the sampled arcs they send along; sampled vertices unsettled in any,
-    // and the pairs.
+    // Of each class: the sources, and their number; the sampled arcs they send along; sampled vertices unsettled in
+    // any, and the pairs.
     u64 members[CLASSES][W];
-    u32 lanes[CLASSES], sent[CLASSES], waiting[CLASSES], awaited[CLASSES];
+    u32 sources[CLASSES], sent[CLASSES], waiting[CLASSES], awaited[CLASSES];
     u64 live[W];  // sources whose frontier is not empty
 };
 
@@ -53,11 +53,11 @@ __device__ inline i64 sampled(i64 below) { return (i64)__umul64hi(threadIdx.x * 
 
 // Sample an arc and a vertex per thread; collective over the block.
 template <int W, class Index, class Weight>
-__device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>& in, i64 arcs, i64 n, const u64* front,
-                             const u64* reached) {
+__device__ void sample_sources(SourceClasses<W>& classes, const Arcs<Index, Weight>& in, i64 arcs, i64 n,
+                               const u64* front, const u64* reached) {
     for (int i = threadIdx.x; i < 64 * W; i += THREADS) classes.counts[i] = 0;
     if (threadIdx.x < CLASSES) {
-        classes.lanes[threadIdx.x] = classes.sent[threadIdx.x] = 0;
+        classes.sources[threadIdx.x] = classes.sent[threadIdx.x] = 0;
         classes.waiting[threadIdx.x] = classes.awaited[threadIdx.x] = 0;
     }
     __syncthreads();
@@ -74,7 +74,7 @@ __device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>&
         const u32 count = classes.counts[threadIdx.x];
         const bool live = classes.live[threadIdx.x >> 6] >> (threadIdx.x & 63) & 1;
         const int kind = 32 - __clz(count);
-        if (live) atomicAdd(classes.lanes + kind, 1u), atomicAdd(classes.sent + kind, count);
+        if (live) atomicAdd(classes.sources + kind, 1u), atomicAdd(classes.sent + kind, count);
         for (int other = 0; other < CLASSES; ++other) {
             const u32 members = __ballot_sync(ALL, live && kind == other);
             if (lane_of_warp() == 0) ((u32*)classes.members[other])[threadIdx.x >> 5] = members;
@@ -97,14 +97,14 @@ __device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>&
 // arc with probability p, a row has found all of them after about H / p neighbours, with H = 1 + 1/2 + ... + 1/k, if it
 // has so many; the slowest class determines the cost.
 template <int W>
-__device__ PullCost pull_cost(const LaneClasses<W>& classes, float n, const LanesPolicy& policy) {
+__device__ PullCost pull_cost(const SourceClasses<W>& classes, float n, const MultiSourcePolicy& policy) {
     const int kind = lane_of_warp();
     const float arcs = (float)policy.arcs, share = 1.0f / THREADS;
-    float lanes = 0, needed = 0, all = 0;
-    if (kind < CLASSES) lanes = (float)classes.lanes[kind];
-    if (lanes && classes.waiting[kind]) {
+    float sources = 0, needed = 0, all = 0;
+    if (kind < CLASSES) sources = (float)classes.sources[kind];
+    if (sources && classes.waiting[kind]) {
         const float waiting = (float)classes.waiting[kind], each = __fdividef((float)classes.awaited[kind], waiting);
-        needed = fminf(__fdividef((logf(each) + 0.6f) * lanes * THREADS, (float)classes.sent[kind]), arcs);
+        needed = fminf(__fdividef((logf(each) + 0.6f) * sources * THREADS, (float)classes.sent[kind]), arcs);
         const float place = log2f(fmaxf(needed, 1));
         const int below = min((int)place, LENGTHS - 2);
         const float low = (float)policy.looks[below], high = (float)policy.looks[below + 1];

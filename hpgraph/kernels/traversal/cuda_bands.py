@@ -15,8 +15,8 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 
-SOURCE = "lane_bands.cuh"
-# As in lane_bands.cuh and lane_pull.cuh.
+SOURCE = "column_bands.cuh"
+# As in column_bands.cuh and source_pull.cuh.
 _THREADS, _BANDED = 256, 256
 # Bytes of a vertex's bits, and the share of the second-level cache for those of a band.
 _BITS, _SHARE = 16, 2 / 3

@@ -9,7 +9,7 @@ from cuda_build import GENERATIONS, LOCAL, compiles, translates
 import hpgraph as hpg
 from hpgraph.algorithms import distances
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.kernels.lanes import cuda_relax
+from hpgraph.kernels.relaxation import cuda_sources as cuda_relax
 from hpgraph.kernels.runtime.cuda import persistent
 
 pytest.importorskip("cuda.core")

@@ -14,17 +14,17 @@ template <class Value>
 constexpr int ROW_BATCH = 32 / sizeof(Value);
 // Mean number of sources per arc from which on a row is read with a lane per source; with fewer, pairs of an arc and a
 // source are distributed over the threads.
-constexpr int MIN_LANES = 8;
+constexpr int MIN_SOURCES = 8;
 
 // Threshold between near and far; `key` is a value relative to the origin of its source.
-struct LaneBounds {
+struct SourceBounds {
     bool on;
     const double &threshold, *origins;
 
     template <class Value>
-    __device__ double key(Value value, int lane) const { return (double)value - origins[lane]; }
+    __device__ double key(Value value, int source) const { return (double)value - origins[source]; }
     template <class Value>
-    __device__ bool is_near(Value value, int lane) const { return !on || !(key(value, lane) >= threshold); }
+    __device__ bool is_near(Value value, int source) const { return !on || !(key(value, source) >= threshold); }
 };
 
 // Whether a message improves a value. `current` is the expected value, and receives the value before (of a minimum) or
@@ -58,7 +58,7 @@ __device__ inline int bit_after(u32 word, int skipped) {
 template <class Index, class Value>
 struct Offer {
     Index target;
-    int lane;
+    int source;
     Value message;
 };
 
@@ -123,11 +123,11 @@ __device__ void send_pairs(const Program& program, int k, const Arcs<Index, Weig
             const int owner = scan.owner(t);
             live[b] = t < scan.total;
             source[b] = __shfl_sync(ALL, u, owner);
-            const u32 lanes = __shfl_sync(ALL, word, owner);
-            const int place = t - __shfl_sync(ALL, scan.through - pairs, owner), each = max(1, __popc(lanes));
+            const u32 sources = __shfl_sync(ALL, word, owner);
+            const int place = t - __shfl_sync(ALL, scan.through - pairs, owner), each = max(1, __popc(sources));
             const int row = place / each;
             arc[b] = __shfl_sync(ALL, start, owner) + row;
-            of[b] = live[b] ? bit_after(lanes, place - row * each) : 0;
+            of[b] = live[b] ? bit_after(sources, place - row * each) : 0;
         }
 #pragma unroll
         for (int b = 0; b < SIZE; ++b) {
@@ -153,13 +153,13 @@ __device__ void send_pairs(const Program& program, int k, const Arcs<Index, Weig
 // The least key in the far pile that is not below the threshold; by the whole grid, without a barrier.
 template <class Program, class Index>
 __device__ void find_least(const Program& program, int k, const Index* pile, u64 size, const u32* waiting,
-                           const LaneBounds& bounds, double* cell) {
+                           const SourceBounds& bounds, double* cell) {
     double least = endless();
     for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < (i64)size; i += (i64)gridDim.x * THREADS) {
         const Index v = pile[i];
-        for (u32 lanes = waiting[v]; lanes; lanes &= lanes - 1) {
-            const int lane = __ffs(lanes) - 1;
-            const double key = bounds.key(program.p0[(i64)v * k + lane], lane);
+        for (u32 sources = waiting[v]; sources; sources &= sources - 1) {
+            const int source = __ffs(sources) - 1;
+            const double key = bounds.key(program.p0[(i64)v * k + source], source);
             if (key >= bounds.threshold && key < least) least = key;
         }
     }
@@ -170,20 +170,20 @@ __device__ void find_least(const Program& program, int k, const Index* pile, u64
 // Split the far pile by the new threshold: vertices near in some source are queued, those far in some stay. The least
 // key counts as near in any case, as it might be infinite.
 template <class Program, class Index, class Near, class Far>
-__device__ void split_lanes(const Program& program, int k, const Index* pile, u64 size, u32* words, u32* waiting,
-                            double below, double least, const LaneBounds& bounds, Stages<Index>& stages, Near near,
+__device__ void split_sources(const Program& program, int k, const Index* pile, u64 size, u32* words, u32* waiting,
+                            double below, double least, const SourceBounds& bounds, Stages<Index>& stages, Near near,
                             Far far) {
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     for (i64 i = thread; i - lane_of_warp() < (i64)size; i += threads) {
         const bool has = i < (i64)size;
         const Index v = has ? pile[i] : 0;
         u32 kept = 0, joins = 0;
-        for (u32 lanes = has ? waiting[v] : 0; lanes; lanes &= lanes - 1) {
-            const int lane = __ffs(lanes) - 1;
-            const double key = bounds.key(program.p0[(i64)v * k + lane], lane);
-            if (key >= bounds.threshold && key != least) kept |= 1u << lane;
+        for (u32 sources = has ? waiting[v] : 0; sources; sources &= sources - 1) {
+            const int source = __ffs(sources) - 1;
+            const double key = bounds.key(program.p0[(i64)v * k + source], source);
+            if (key >= bounds.threshold && key != least) kept |= 1u << source;
             // Values below the old threshold were queued when they were lowered.
-            else if (!(key < below)) joins |= 1u << lane;
+            else if (!(key < below)) joins |= 1u << source;
         }
         if (has) waiting[v] = kept;
         if (joins) words[v] = joins;
@@ -194,8 +194,8 @@ __device__ void split_lanes(const Program& program, int k, const Index* pile, u6
 
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, Weight> out,
-            const LanePriority<typename Program::Message> priority, const i64 limit, const LaneSpace<Index> space) {
+relax_sources(const Program program, const i64 n, const int k, const Arcs<Index, Weight> out,
+            const SourcePriority<typename Program::Message> priority, const i64 limit, const RelaxSourcesSpace<Index> space) {
     using Value = typename Program::Message;
     __shared__ Index slots[2][WARPS * 64];
     extern __shared__ __align__(16) char offers[];  // 64 a warp
@@ -225,7 +225,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
     i64 step = 0;
     u32 phase = 0, turn = 0;  // rotation of the tallies; of the queues and words, three each: read, filled and cleared
     bool far_turned = false;
-    const LaneBounds bounds{priority.on != 0, threshold, origins};
+    const SourceBounds bounds{priority.on != 0, threshold, origins};
     const auto words = [&](u32 at) { return space.words + at % 3 * n; };
     const auto queue = [&](u32 at) {
         return Frontier<Index>{space.light + at % 3 * n, space.pieces + at % 3 * space.heavy};
@@ -277,7 +277,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
             __syncthreads();
             Collector<T, Index> found(out.indptr, queue(turn), tally);
             u64* const kept = &space.header->far_tail[1 - far_turned];
-            split_lanes(program, k, far(), pile, words(turn), space.waiting, below, least, bounds, stages,
+            split_sources(program, k, far(), pile, words(turn), space.waiting, below, least, bounds, stages,
                         [&](bool mine, Index v) { found.add(mine, v); },
                         [&](bool mine, Index v) { append(mine, v, far_kept(), kept); });
             finish(found, far_kept(), kept);
@@ -293,19 +293,19 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
         u32* const next_words = words(turn + 1);
         const auto deliver = [&](bool live, const Offer<Index, Value>& offer) {
             const Index v = offer.target;
-            Value* const where = program.p0 + (i64)v * k + offer.lane;
+            Value* const where = program.p0 + (i64)v * k + offer.source;
             Value current = Value();
             if (!Program::MIN && live) current = *where;
             live = live && improve(program, where, offer.message, current);
             const Value value = Program::MIN ? offer.message : current;
             live = live && !(bounds.on && value > priority.ceiling);
-            const bool near = live && bounds.is_near(value, offer.lane);
-            const u32 flag = 1u << offer.lane;
+            const bool near = live && bounds.is_near(value, offer.source);
+            const u32 flag = 1u << offer.source;
             u32* const word = (near ? next_words : space.waiting) + v;
             const bool first = live && !(*word & flag) && atomicOr(word, flag) == 0;
             stages.near.add(first && near, v, [&](bool mine, Index one) { found.add(mine, one); });
             stages.far.add(first && !near, v, [&](bool mine, Index one) { append(mine, one, far(), far_tail); });
-            const bool again = Program::MIN && near && bounds.on && bounds.is_near(current, offer.lane);
+            const bool again = Program::MIN && near && bounds.on && bounds.is_near(current, offer.source);
             if (__any_sync(ALL, again)) {
                 const u64 arcs = warp_sum(again ? (u64)(out.indptr[v + 1] - out.indptr[v]) : 0);
                 if (lane == 0) atomicAdd(&repeated, arcs);
@@ -334,7 +334,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
             const int pairs = degree * __popc(word);
             const WarpScan scan(pairs);
             if (lane == 0) atomicAdd(&sent, (u64)scan.total);
-            if (scan.total < MIN_LANES * (int)warp_sum((u64)degree)) {
+            if (scan.total < MIN_SOURCES * (int)warp_sum((u64)degree)) {
                 send_pairs<T, Value>(program, k, out, u, word, start, scan, pairs, offer);
             } else {
                 for (u32 some = __ballot_sync(ALL, pairs); some; some &= some - 1) {
@@ -367,7 +367,7 @@ relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, W
 
 // Values (n, k) to rows (k, n), by tiles of 32 x 32.
 template <class Program>
-__global__ void __launch_bounds__(256) turn_lanes(const typename Program::Message* values, i64 n, int k,
+__global__ void __launch_bounds__(256) transpose_values(const typename Program::Message* values, i64 n, int k,
                                                   typename Program::Message* rows) {
     __shared__ typename Program::Message tile[32][33];
     const int x = threadIdx.x & 31;

@@ -9,7 +9,7 @@
 // which stays in the second-level cache while the frontier passes through them.
 #pragma once
 #include "bit_matrix.cuh"
-#include "lane_frontier.cuh"
+#include "source_entries.cuh"
 #include "one_block.cuh"
 #include "persistent.cuh"
 
@@ -20,14 +20,16 @@ namespace hpgraph {
 constexpr i64 PARTING = 64;
 // If a source's share of the grid is this many blocks or fewer, one block is as fast (measured on an H200 and a lattice
 // of four million vertices, with 2, 8, 32 and 128 sources); if it is more, only for supersteps of so few arcs.
-constexpr i64 BLOCKS_OF_LANE = 4, ARCS_OF_BLOCK = 1024;
+constexpr i64 BLOCKS_OF_SOURCE = 4, ARCS_OF_BLOCK = 1024;
 // Up to so many senders claim bits without testing them first: the superstep is bound by its chain of loads.
 constexpr u32 FEW_SENDERS = 8;
 
-__device__ inline bool is_crowded(i64 lanes) { return BLOCKS_OF_LANE * lanes >= gridDim.x; }
+__device__ inline bool is_crowded(i64 sources) { return BLOCKS_OF_SOURCE * sources >= gridDim.x; }
 
 // Whether sources with little overlap should continue separately, from the out-arcs of the frontier.
-__device__ inline bool should_part(i64 lanes, u64 arcs) { return lanes > 1 && (is_crowded(lanes) || arcs <= THIN * lanes); }
+__device__ inline bool should_part(i64 sources, u64 arcs) {
+    return sources > 1 && (is_crowded(sources) || arcs <= THIN * sources);
+}
 
 // A vertex that sends in a separate search, and its arcs.
 template <class Index>
@@ -37,34 +39,35 @@ struct Sender {
     u32 degree;
 };
 
-struct ApartTally {
+struct SeparateTally {
     u64 arcs;
     u32 count, pairs;
 };
 
 template <int W, class Delivery, class Index, class Weight>
-struct Apart {
+struct SeparateSearches {
     static constexpr int SIZE = 4;  // arcs that a thread has in flight
-    static constexpr u32 ROOM = LanesBlock<W>::BYTES / 2 / sizeof(Sender<Index>);
+    static constexpr u32 ROOM = SourceBlock<W>::BYTES / 2 / sizeof(Sender<Index>);
     static_assert(sizeof(Sender<Index>) <= sizeof(Entry<Index>), "senders take the place of entries");
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     u64 *reached, *parked;
     u32* seen;                         // `reached` as a bitmap for each source, in the memory of the frontier's bits
-    LanesHeader* header;
-    LanesBlock<W>& block;
-    ApartTally* tallies;               // three in shared memory: one read, one filled, one cleared
+    MultiSourceHeader* header;
+    SourceBlock<W>& block;
+    SeparateTally* tallies;               // three in shared memory: one read, one filled, one cleared
     EntryList<Index> even, odd;        // memory for senders that do not fit shared memory
     const Trace& trace;
     i64* pairs;
     i64 n, k, limit;
     i64 room, most;                    // capacity in senders of a source; limit to the arcs of a block's superstep
 
-    __device__ Apart(const Delivery& delivery, const Arcs<Index, Weight>& out, u64* reached, u64* parked,
-                     u64* front, LanesHeader* header, LanesBlock<W>& block, ApartTally* tallies, const EntryList<Index>& even,
-                     const EntryList<Index>& odd, const Trace& trace, i64* pairs, i64 n, i64 k, i64 limit)
-        : delivery(delivery), out(out), reached(reached), parked(parked), seen((u32*)front), header(header), block(block),
-          tallies(tallies), even(even), odd(odd), trace(trace), pairs(pairs), n(n), k(k), limit(limit),
+    __device__ SeparateSearches(const Delivery& delivery, const Arcs<Index, Weight>& out, u64* reached, u64* parked,
+                                u64* front, MultiSourceHeader* header, SourceBlock<W>& block, SeparateTally* tallies,
+                                const EntryList<Index>& even, const EntryList<Index>& odd, const Trace& trace,
+                                i64* pairs, i64 n, i64 k, i64 limit)
+        : delivery(delivery), out(out), reached(reached), parked(parked), seen((u32*)front), header(header),
+          block(block), tallies(tallies), even(even), odd(odd), trace(trace), pairs(pairs), n(n), k(k), limit(limit),
           room(even.room * (i64)sizeof(Entry<Index>) / ((i64)sizeof(Sender<Index>) * k)),
           most(is_crowded(k) ? room : min(room, ARCS_OF_BLOCK)) {}
 
@@ -73,7 +76,7 @@ struct Apart {
         const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
         for (i64 i = thread; i < n * W; i += threads) parked[i] = 0;
         for (i64 i = step + thread; is_first && i < trace.room; i += threads) trace.rows[i] = TraceRow{}, pairs[i] = 0;
-        if (thread < MAX_LANES) header->lanes[thread] = LaneApart{0, 0, NOT_PARKED};
+        if (thread < MAX_SOURCES) header->searches[thread] = SeparateSearch{0, 0, NOT_PARKED};
         if (thread == 0) header->step = step, header->left = 0;
     }
 
@@ -88,13 +91,13 @@ struct Apart {
             if (!back && v < n) bits = load_bits<W>(reached, v);
 #pragma unroll
             for (int half = 0; half < 2 * W; ++half) {
-                const int lane = 32 * half + lane_of_warp();
-                u32* const place = seen + lane * words + tile;
+                const int source = 32 * half + lane_of_warp();
+                u32* const place = seen + source * words + tile;
                 if constexpr (back) {
-                    bits.word[half / 2] |= (u64)transpose_bits(lane < k ? *place : 0) << 32 * (half & 1);
+                    bits.word[half / 2] |= (u64)transpose_bits(source < k ? *place : 0) << 32 * (half & 1);
                 } else {
-                    const u32 of_lane = transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1)));
-                    if (lane < k) *place = of_lane;
+                    const u32 of_source = transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1)));
+                    if (source < k) *place = of_source;
                 }
             }
             if (back && v < n) store_bits(reached, v, bits);
@@ -105,35 +108,35 @@ struct Apart {
     // block, and park the bits of the others.
     __device__ void count(const Entry<Index>& one) const {
         for (u64 rest = one.bits; rest; rest &= rest - 1)
-            atomicAdd(&header->lanes[64 * one.word() + __ffsll(rest) - 1].arcs, (u64)one.arcs());
+            atomicAdd(&header->searches[64 * one.word() + __ffsll(rest) - 1].arcs, (u64)one.arcs());
     }
     __device__ void deal(const Entry<Index>& one, i64 step) const {
         u64 parks = 0;
         for (u64 rest = one.bits; rest; rest &= rest - 1) {
-            const int lane = 64 * one.word() + __ffsll(rest) - 1;
-            LaneApart& of = header->lanes[lane];
+            const int source = 64 * one.word() + __ffsll(rest) - 1;
+            SeparateSearch& of = header->searches[source];
             if ((i64)of.arcs > most) parks |= rest & -rest, of.parked = step;
-            else list(0, lane)[atomicAdd(&of.count, 1ull)] = Sender<Index>{one.start, one.vertex, one.arcs()};
+            else list(0, source)[atomicAdd(&of.count, 1ull)] = Sender<Index>{one.start, one.vertex, one.arcs()};
         }
         if (parks) atomicOr(parked + (i64)one.vertex * W + one.word(), parks);
     }
 
     // By a block: run the supersteps of one search, from `step` on.
-    __device__ void run(int lane, i64 step) const {
-        const LaneApart of = header->lanes[lane];
+    __device__ void run(int source, i64 step) const {
+        const SeparateSearch of = header->searches[source];
         if (!of.count) return;
-        if (threadIdx.x == 0) tallies[0] = ApartTally{of.arcs, (u32)of.count, 0}, tallies[1] = ApartTally{};
-        for (u32 i = threadIdx.x; i < of.count && i < ROOM; i += THREADS) slots(0)[i] = list(0, lane)[i];
+        if (threadIdx.x == 0) tallies[0] = SeparateTally{of.arcs, (u32)of.count, 0}, tallies[1] = SeparateTally{};
+        for (u32 i = threadIdx.x; i < of.count && i < ROOM; i += THREADS) slots(0)[i] = list(0, source)[i];
         __syncthreads();
         for (u32 turn = 0;; ++turn) {
-            const ApartTally here = tallies[turn % 3];
+            const SeparateTally here = tallies[turn % 3];
             if (threadIdx.x == 0) {
-                tallies[(turn + 2) % 3] = ApartTally{};
-                if (turn) record(lane, step, here.pairs);
+                tallies[(turn + 2) % 3] = SeparateTally{};
+                if (turn) record(source, step, here.pairs);
             }
             const bool is_over = here.count == 0 || step == limit;
             if (is_over || (i64)here.arcs > most) {
-                if (!is_over) park(lane, step, turn & 1, here.count);
+                if (!is_over) park(source, step, turn & 1, here.count);
                 if (threadIdx.x == 0) {
                     atomicMax((u64*)&header->step, (u64)step);
                     if (is_over) atomicAdd(&header->left, (u64)here.count);
@@ -144,7 +147,7 @@ struct Apart {
                 atomicAdd((u64*)&trace.rows[step].active, (u64)here.count);
                 atomicAdd((u64*)&trace.rows[step].looked, here.arcs);
             }
-            send(lane, ++step, turn & 1, here.count, tallies[(turn + 1) % 3]);
+            send(source, ++step, turn & 1, here.count, tallies[(turn + 1) % 3]);
             __syncthreads();
         }
         __syncthreads();
@@ -153,8 +156,8 @@ struct Apart {
     // The first superstep after `above` at which a search is parked, or NOT_PARKED; warp-collective.
     __device__ i64 next_parked(i64 above) const {
         i64 first = NOT_PARKED;
-        for (int lane = lane_of_warp(); lane < MAX_LANES; lane += 32) {
-            const i64 step = header->lanes[lane].parked;
+        for (int source = lane_of_warp(); source < MAX_SOURCES; source += 32) {
+            const i64 step = header->searches[source].parked;
             if (step > above && step < first) first = step;
         }
         for (int d = 16; d; d >>= 1) first = min(first, __shfl_xor_sync(ALL, first, d));
@@ -163,13 +166,13 @@ struct Apart {
 
     // By the whole grid: merge the searches parked at a superstep into the frontier.
     __device__ void join(u64* front, i64 step) const {
-        u64 lanes[W] = {};
-        for (int lane = 0; lane < 64 * W; ++lane)
-            if (header->lanes[lane].parked == step) lanes[W == 1 ? 0 : lane >> 6] |= 1ull << (lane & 63);
+        u64 sources[W] = {};
+        for (int source = 0; source < 64 * W; ++source)
+            if (header->searches[source].parked == step) sources[W == 1 ? 0 : source >> 6] |= 1ull << (source & 63);
         for (i64 v = (i64)blockIdx.x * THREADS + threadIdx.x; v < n; v += (i64)gridDim.x * THREADS)
 #pragma unroll
             for (int w = 0; w < W; ++w)
-                if (const u64 bits = parked[v * W + w] & lanes[w]) atomicOr(front + v * W + w, bits);
+                if (const u64 bits = parked[v * W + w] & sources[w]) atomicOr(front + v * W + w, bits);
     }
 
     // By the first block, at the end: separate searches have no common end of a superstep, so the time is divided
@@ -181,35 +184,35 @@ struct Apart {
     }
 
 private:
-    __device__ Sender<Index>* list(u32 which, int lane) const {
-        return (Sender<Index>*)(which ? odd : even).list + lane * room;
+    __device__ Sender<Index>* list(u32 which, int source) const {
+        return (Sender<Index>*)(which ? odd : even).list + source * room;
     }
     __device__ Sender<Index>* slots(u32 which) const { return (Sender<Index>*)block.slots + which * ROOM; }
-    __device__ Sender<Index> sender(u32 which, int lane, u32 i) const {
-        return i < ROOM ? slots(which)[i] : list(which, lane)[i];
+    __device__ Sender<Index> sender(u32 which, int source, u32 i) const {
+        return i < ROOM ? slots(which)[i] : list(which, source)[i];
     }
 
     // By one thread: count the pairs settled by a superstep.
-    __device__ void record(int lane, i64 step, u32 settled) const {
+    __device__ void record(int source, i64 step, u32 settled) const {
         if (step <= trace.room) atomicAdd((u64*)pairs + step - 1, (u64)settled);
-        delivery.account_lane(lane, settled, step);
+        delivery.account_source(source, settled, step);
     }
 
-    __device__ void park(int lane, i64 step, u32 which, u32 count) const {
+    __device__ void park(int source, i64 step, u32 which, u32 count) const {
         for (u32 i = threadIdx.x; i < count; i += THREADS)
-            atomicOr(parked + (i64)sender(which, lane, i).vertex * W + (lane >> 6), 1ull << (lane & 63));
-        if (threadIdx.x == 0) header->lanes[lane].parked = step;
+            atomicOr(parked + (i64)sender(which, source, i).vertex * W + (source >> 6), 1ull << (source & 63));
+        if (threadIdx.x == 0) header->searches[source].parked = step;
     }
 
     // One superstep: a group of threads for each sender, as large as the number of senders allows.
-    __device__ void send(int lane, i64 step, u32 which, u32 count, ApartTally& found) const {
+    __device__ void send(int source, i64 step, u32 which, u32 count, SeparateTally& found) const {
         int shift = 5;
         while (shift && (count << shift) > THREADS) --shift;
         const u32 group = 1u << shift, member = threadIdx.x & (group - 1);
         const bool asks = count > FEW_SENDERS;
-        const auto visit = [&](const Batch<Index, SIZE>& batch) { claim(lane, step, which, asks, batch, found); };
+        const auto visit = [&](const Batch<Index, SIZE>& batch) { claim(source, step, which, asks, batch, found); };
         for (u32 i = threadIdx.x >> shift; __any_sync(ALL, i < count); i += THREADS >> shift) {
-            const Sender<Index> one = i < count ? sender(which, lane, i) : Sender<Index>{0, 0, 0};
+            const Sender<Index> one = i < count ? sender(which, source, i) : Sender<Index>{0, 0, 0};
             Batch<Index, SIZE> batch;
 #pragma unroll
             for (int j = 0; j < SIZE; ++j) {
@@ -223,9 +226,9 @@ private:
     }
 
     // Claim along a batch of arcs; warp-collective: newly settled vertices become the next senders.
-    __device__ void claim(int lane, i64 step, u32 which, bool asks, const Batch<Index, SIZE>& batch,
-                          ApartTally& found) const {
-        u32* const words = seen + lane * ((n + 31) / 32);
+    __device__ void claim(int source, i64 step, u32 which, bool asks, const Batch<Index, SIZE>& batch,
+                          SeparateTally& found) const {
+        u32* const words = seen + source * ((n + 31) / 32);
         const auto flag = [](Index v) { return 1u << (v & 31); };
         Index v[SIZE];
         bool news[SIZE];
@@ -238,8 +241,8 @@ private:
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) {
             if constexpr (Delivery::CHOOSES)
-                news[j] = news[j] && delivery.passing(batch.source[j], out.weight(batch.arc[j]), v[j], lane >> 6,
-                                                      1ull << (lane & 63));
+                news[j] = news[j] && delivery.passing(batch.source[j], out.weight(batch.arc[j]), v[j], source >> 6,
+                                                      1ull << (source & 63));
             before[j] = news[j] ? atomicOr(words + (v[j] >> 5), flag(v[j])) : ALL;
             begin[j] = news[j] ? out.indptr[v[j]] : 0, end[j] = news[j] ? out.indptr[v[j] + 1] : 0;
         }
@@ -248,7 +251,7 @@ private:
         for (int j = 0; j < SIZE; ++j) {
             news[j] = !(before[j] & flag(v[j]));
             settled += __popc(__ballot_sync(ALL, news[j]));
-            news[j] = news[j] && delivery.deliver_alone(batch.source[j], out.weight(batch.arc[j]), v[j], lane, step);
+            news[j] = news[j] && delivery.deliver_alone(batch.source[j], out.weight(batch.arc[j]), v[j], source, step);
             votes[j] = __ballot_sync(ALL, news[j]), senders += __popc(votes[j]);
             if (news[j]) arcs += end[j] - begin[j];
         }
@@ -265,7 +268,7 @@ private:
             const u32 at = base + __popc(votes[j] & lanes_below());
             const Sender<Index> one{begin[j], v[j], (u32)(end[j] - begin[j])};
             if (news[j] && at < ROOM) slots(1 - which)[at] = one;
-            if (news[j] && at >= ROOM) list(1 - which, lane)[at] = one;
+            if (news[j] && at >= ROOM) list(1 - which, source)[at] = one;
             base += __popc(votes[j]);
         }
     }

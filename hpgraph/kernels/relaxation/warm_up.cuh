@@ -15,14 +15,14 @@ constexpr int WARM_UP_ARCS = 1024, WARM_UP_VERTICES = 128, MAX_STARTS = 32;
 __device__ inline double endless() { return __longlong_as_double(0x7ff0000000000000LL); }
 
 template <class Value>
-struct LanePriority {
+struct SourcePriority {
     int on, adapts;
     double delta;
     Value ceiling;
 };
 
 template <class Index>
-struct LaneSpace {
+struct RelaxSourcesSpace {
     Header* header;
     u32* words;       // three buffers of n, used in rotation: bits of the sources in which a vertex sends
     u32* waiting;     // bits of the sources in which it waits in the far pile
@@ -35,28 +35,28 @@ struct LaneSpace {
     Trace trace;
 };
 
-// Put each thread's vertex, if `mine`, into the far pile in source `lane`; warp-collective.
+// Put each thread's vertex, if `mine`, into the far pile in a source; warp-collective.
 template <class Index>
-__device__ void wait_in_lane(const LaneSpace<Index>& space, bool mine, Index v, int lane) {
-    const bool first = mine && atomicOr(space.waiting + v, 1u << lane) == 0;
+__device__ void wait_in_source(const RelaxSourcesSpace<Index>& space, bool mine, Index v, int source) {
+    const bool first = mine && atomicOr(space.waiting + v, 1u << source) == 0;
     append(first, v, space.far, &space.header->far_tail[0]);
 }
 
 // One start per thread, without a warm-up phase.
 template <class Program, class Index>
-__global__ void __launch_bounds__(256) start_together(const Index* vertices, const int* lanes, i64 count,
-                                                      const LaneSpace<Index> space) {
+__global__ void __launch_bounds__(256) start_together(const Index* vertices, const int* sources, i64 count,
+                                                      const RelaxSourcesSpace<Index> space) {
     const i64 i = (i64)blockIdx.x * 256 + threadIdx.x;
-    wait_in_lane(space, i < count, i < count ? vertices[i] : 0, i < count ? lanes[i] : 0);
+    wait_in_source(space, i < count, i < count ? vertices[i] : 0, i < count ? sources[i] : 0);
 }
 
 // A warp for each source s, whose starts begin at vertices[ends[s - 1]], at most MAX_STARTS: relax the arcs of the
 // vertex with the least value, repeatedly. The remaining vertices wait.
 template <class Program, class Index, class Weight>
 __global__ void __launch_bounds__(32) start_apart(const Program program, const int k, const Arcs<Index, Weight> out,
-                                                  const LanePriority<typename Program::Message> priority,
+                                                  const SourcePriority<typename Program::Message> priority,
                                                   const Index* vertices, const i64* ends,
-                                                  const LaneSpace<Index> space) {
+                                                  const RelaxSourcesSpace<Index> space) {
     using Value = typename Program::Message;
     __shared__ Index known[WARM_UP_ARCS + MAX_STARTS];
     __shared__ Value reached[WARM_UP_ARCS + MAX_STARTS];
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(32) start_apart(const Program program, const i
     for (int i = lane; i - lane < count; i += 32) {
         const bool waits = i < count && value(known[i]) == reached[i];
         if (waits && (double)reached[i] < least) least = (double)reached[i];
-        wait_in_lane(space, waits, i < count ? known[i] : 0, of);
+        wait_in_source(space, waits, i < count ? known[i] : 0, of);
     }
     for (int d = 16; d; d >>= 1) least = fmin(least, __shfl_xor_sync(ALL, least, d));
     if (lane == 0) space.origins[of] = least < endless() ? least : 0;

@@ -1,7 +1,7 @@
 """Multi-source traversal on several GPUs, each with the whole graph: one persistent kernel on each.
 
-The rows that pulls search are divided among them; see lanes_together.cuh. Results are written on the first GPU, which
-has all bits.
+The rows that pulls search are divided among them; see multi_source_team.cuh. Results are written on the first GPU,
+which has all bits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.kernels.lanes import JointOutcome
-from hpgraph.kernels.lanes.cuda import (
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, Launch, Parts
+from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
+from hpgraph.kernels.runtime.cuda.persistent import arcs_struct, kernel, weight_dtype
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+from hpgraph.kernels.runtime.search import Search, Starts
+from hpgraph.kernels.traversal.cuda_sources import (
     HISTORIES,
     MAX_LANES,
     Work,
@@ -23,18 +30,11 @@ from hpgraph.kernels.lanes.cuda import (
     work_space,
     write_history,
 )
-from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, Launch, Parts
-from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
-from hpgraph.kernels.runtime.cuda.persistent import arcs_struct, kernel, weight_dtype
-from hpgraph.kernels.runtime.cuda.program import cuda_program
-from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode
-from hpgraph.kernels.runtime.search import Search, Starts
 
-# As in lane_pull.cuh.
+# As in source_pull.cuh.
 _GRAIN = 64
 ROW_SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64", pushed="i64").of()
-FRONTS = Layout("LaneFronts", of=("*", 2 * MAX_PARTS)).of()
+FRONTS = Layout("TeamFronts", of=("*", 2 * MAX_PARTS)).of()
 # Measured on two H200: bandwidth of writes into the other GPU's memory in bytes a second, and seconds of a barrier
 # between them.
 LINK, MEETING = 3.7e11, 2e-5
@@ -58,10 +58,10 @@ def traverse_lanes_together(search: Search, parts: Parts) -> JointOutcome:
     words = 1 if starts.k <= 64 else 2
     # Words are written in pairs.
     row = -(-n * words // 2) * 16
-    fronts = [parts.shared(f"{name} of lanes", row) for name in ("front", "next")]
+    fronts = [parts.shared(f"{name} of many sources", row) for name in ("front", "next")]
     tiles = -(-n // (32 * _GRAIN))
     scratch = work_space(n, starts.k, ids) + sum(values.nbytes for values in state)
-    what = "what a GPU that shares searches in lanes works in"
+    what = "what a GPU that shares searches from many sources works in"
     works: list[Work] = []
     kept: list[Any] = []
     flat = tuple(values.T.reshape(-1) for values in state)
@@ -70,7 +70,7 @@ def traverse_lanes_together(search: Search, parts: Parts) -> JointOutcome:
         rows, number = part.rows, part.number
         if number:
             # The driver call is slow: space that fitted once is assumed to fit again.
-            parts.once(("room for lanes", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
+            parts.once(("room for sources", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
         here = Starts(part.sources(starts.vertices), part.sources(starts.lanes), starts.k)
         work = Work(rows.out, rows.in_, here, waits=True, fronts=(fronts[0][number], fronts[1][number]))
         samples = tuple(
@@ -83,7 +83,7 @@ def traverse_lanes_together(search: Search, parts: Parts) -> JointOutcome:
         works.append(work)
         kept.append((here, samples, mine))
         launch = kernel(
-            program, "lanes_together.cuh", "traverse_lanes_together", f", {words}", ids, rows.out.data is None,
+            program, "multi_source_team.cuh", "traverse_sources_together", f", {words}", ids, rows.out.data is None,
             chosen(), rows.device, threads_for(rows.out), (*layouts(ids), ROW_SHARE, FRONTS, *SHARED), part.beside,
         )  # fmt: skip
         pushed = _arcs_worth_sharing(work.push_seconds, 8 * words / LINK, n, len(parts))

@@ -5,7 +5,7 @@
 // bit array of the frontier. If a vertex is reached along two arcs in one superstep, it has two entries; where that is
 // frequent there are many arcs, and the dense path merges the bits.
 #pragma once
-#include "lane_delivery.cuh"
+#include "source_delivery.cuh"
 
 namespace hpgraph {
 
@@ -33,11 +33,12 @@ constexpr u32 LONG_ENTRY = 256;
 template <class Index, int W>
 struct EntryCollector {
     EntryList<Index> entries;
-    LanesTally* tally;
+    MultiSourceTally* tally;
     Appender<Entry<Index>, W> light;
-    LanesSums<W>& sums;
+    SourceSums<W>& sums;
 
-    __device__ EntryCollector(LanesBlock<W>& block, EntryList<Index> entries, LanesTally* tally, LanesSums<W>& sums)
+    __device__ EntryCollector(SourceBlock<W>& block, EntryList<Index> entries, MultiSourceTally* tally,
+                              SourceSums<W>& sums)
         : entries(entries), tally(tally), light{block, entries.list, &tally->light}, sums(sums) {}
 
     // A degree that overflows belongs to a dense superstep, which does not read it.

@@ -1,7 +1,7 @@
 // Multi-source top-down step: the vertices of the joint queue send along their arcs, each arc once for all sources.
 #pragma once
-#include "lane_delivery.cuh"
-#include "lane_pull.cuh"
+#include "source_delivery.cuh"
+#include "source_pull.cuh"
 
 namespace hpgraph {
 
@@ -10,14 +10,14 @@ namespace hpgraph {
 // whose messages change the vertex go to `received`. `own`: other GPUs visit the same arcs, and each sends to its own
 // rows.
 template <class T, int W, class Delivery, class Index, class Weight>
-struct LanesPush {
+struct MultiSourcePush {
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     const u64* front;
     u64 *reached, *received;
     bool own;
     i64 step;
-    LanesSums<W>& sums;
+    SourceSums<W>& sums;
     const RowShare& share;
 
     template <int size>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cuda_build import GENERATIONS, compiles
 
-from hpgraph.kernels.lanes import cuda_ranks
+from hpgraph.kernels.sweep import cuda_ranks
 
 pytest.importorskip("cuda.core")
 
