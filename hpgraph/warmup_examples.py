@@ -13,7 +13,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.forms import form_of
-from hpgraph.kernels.lanes.apart import SIDE, by_lane
+from hpgraph.kernels.traversal.separate import SIDE, by_source
 
 
 def example_calls() -> list[tuple[str, Callable[[], Any]]]:
@@ -54,7 +54,7 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("A + B, A @ B, int32", partial(_votes, both)),
         ("pages", _pages),
         ("update that is its reduce", _recognized),
-        ("lanes that part", lambda: by_lane(np.zeros(SIDE, np.uint64), SIDE, np.zeros((SIDE, 1), np.uint64))),
+        ("sources that part", lambda: by_source(np.zeros(SIDE, np.uint64), SIDE, np.zeros((SIDE, 1), np.uint64))),
         *((f"{what}, each by itself", partial(_by_themselves, call)) for what, call in apart),
     ]
 

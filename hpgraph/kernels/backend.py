@@ -36,10 +36,10 @@ class Backend(
 
 if TYPE_CHECKING:
     from hpgraph.kernels import cpu, cuda
-    from hpgraph.kernels.lanes import cpu as joint_cpu
     from hpgraph.kernels.lanes import cpu_ranks, cpu_relax
     from hpgraph.kernels.relaxation import cuda_sources as cuda_relax
     from hpgraph.kernels.sweep import cuda_ranks
+    from hpgraph.kernels.traversal import cpu_sources as joint_cpu
     from hpgraph.kernels.traversal import cuda_sources as joint_cuda
 
     # Here a type checker says where one of them does not.
@@ -72,7 +72,7 @@ def _room(names: str, cuda: str | None = None) -> Callable[[str], Any]:
 
 
 # The rooms that are not imported with the others: a single search pays nothing for them.
-joint_traversal: Callable[[str], JointTraversal] = _room("lanes.cpu", "traversal.cuda_sources")
+joint_traversal: Callable[[str], JointTraversal] = _room("traversal.{}_sources")
 joint_relaxation: Callable[[str], JointRelaxation] = _room("lanes.cpu_relax", "relaxation.cuda_sources")
 joint_ranks: Callable[[str], JointRanks] = _room("lanes.cpu_ranks", "sweep.cuda_ranks")
 windows: Callable[[str], Windows] = _room("out_of_core.{}")

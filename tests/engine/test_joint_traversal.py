@@ -12,7 +12,6 @@ import hpgraph as hpg
 from hpgraph.algorithms.bfs import Tree
 from hpgraph.core.device import to_device
 from hpgraph.engine.multi_source_totals import Levels, survey
-from hpgraph.kernels.lanes import cpu as lanes_on_cpu
 
 
 def arcs(source, target, n):
@@ -172,9 +171,7 @@ class Passing(hpg.VertexProgram):
 
 
 @pytest.mark.parametrize("name", ["digraph", "hubs", "grid"])
-def test_updates_that_change_nothing(name, device, monkeypatch):
-    # All lanes together: by themselves `Guarded` takes them, above.
-    monkeypatch.setattr(lanes_on_cpu, "PARTING", 1 << 50)
+def test_updates_that_change_nothing(name, device):
     csr = GRAPHS[name]
     n = csr.shape[0]
     passing = np.random.default_rng(8).random((64, n)) < 0.8
@@ -187,36 +184,21 @@ def test_updates_that_change_nothing(name, device, monkeypatch):
         assert (to_device(found.level[lane], "cpu") == levels_of(some, listed)).all()
 
 
-@pytest.mark.parametrize("price", [None, 1e-9, 1e9])
+@pytest.mark.parametrize("joint_frontier", [False, True])
 @pytest.mark.parametrize("name", ["grid", "path", "apart", "broom", "digraph"])
-def test_lanes_that_part(name, price, monkeypatch):
-    """As soon as they hardly meet, one goes by itself to tell the price; then all go on together, or each by itself."""
+def test_sources_that_part(name, joint_frontier):
+    """Together, each by itself, or together until frontiers hardly overlap: levels, traces and totals are the same."""
     csr = GRAPHS[name]
-    told, alone = {}, []
-    if price is not None:
-        told = type("Told", (dict,), {"get": lambda self, kind, unknown=None: price if kind in self else unknown})()
-    monkeypatch.setattr(lanes_on_cpu, "_prices", lambda out: told)
-    monkeypatch.setattr(lanes_on_cpu, "MIN_PRICE", 0.0)
-    monkeypatch.setattr(lanes_on_cpu, "PARTING", -1)
-    usual = lanes_on_cpu._Group._by_themselves
-
-    def by_themselves(self, workers, policy, settled, active, first, end, done):
-        alone.append((end - first, done))
-        usual(self, workers, policy, settled, active, first, end, done)
-
-    monkeypatch.setattr(lanes_on_cpu._Group, "_by_themselves", by_themselves)
     active = starts(csr.shape[0], 64)
-    found = hpg.run(Levels, graph(csr, "cpu"), active=active)
+    with hpg.techniques(joint_frontier=joint_frontier):
+        found = hpg.run(Levels, graph(csr, "cpu"), active=active)
+        totals = survey(graph(csr, "cpu"), np.arange(64))
     expected = np.array([levels_of(csr, listed) for listed in active])
     assert (found.level == expected).all()
-    # Each vertex is settled once in each lane, in the same supersteps.
+    # Each vertex is settled once in each search, in the same supersteps.
     assert found.trace.rows[:, -1].sum() == (expected > 0).sum()
     assert len(found.trace) == expected.max() + 1
-    totals = survey(graph(csr, "cpu"), np.arange(64))
     singly = np.array([levels(csr, source) for source in range(64)])
     assert (totals.total == np.where(singly > 0, singly, 0).sum(axis=1)).all()
     assert (totals.farthest == singly.max(axis=1)).all() and (totals.reached == (singly >= 0).sum(axis=1)).all()
-    if name in ("grid", "path"):
-        assert alone[0] == (1, 0)
-        if price == 1e-9:
-            assert alone[1][0] == 64 and alone[1][1] > 1
+    assert (totals.histogram == np.bincount(singly[singly >= 0])).all()

@@ -29,14 +29,14 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     begin(search.state, search.beginnings, sources)
     with team() as workers:
         settled, receivers = _without_in_arcs(search.in_)
-        closed = None if code.cond is None else settled_words(code, search.state, search.out.shape[0])
-        settled = settled.copy() if closed is None else settled | closed
+        is_open = code.cond is None
+        settled = settled.copy() if is_open else settled | settled_words(code, search.state, search.out.shape[0])
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         return _run(search, settled, receivers, 0, workers)
 
 
 def go_on(search: Search, settled: np.ndarray, done: int) -> np.ndarray:
-    """Continue a search that began on another device, or with others, from its now active vertices.
+    """Continue a search that began on another device from its now active vertices.
 
     ``settled``: bitmap of the vertices that receive no more messages; bits past the last vertex are set. Returns int64
     array of shape (supersteps, 4): the trace rows as from `traverse`, from superstep `done` + 1 on.

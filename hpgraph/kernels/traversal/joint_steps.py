@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.kernels.lanes.delivery import NONE, settle, settle_square
 from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.claim import BUFFER, flush
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.work_stealing import OTHER
+from hpgraph.kernels.traversal.delivery import NONE, settle, settle_square
 from hpgraph.kernels.traversal.direction_optimizing import ARCS_A_LINE, PREFETCH_PULLS, PREFETCH_ROWS
 from hpgraph.semiring.atomics import atomic_or
 
@@ -58,8 +58,7 @@ class Policy(NamedTuple):
     """Parameters of a run.
 
     `dead_end`: a reached vertex with up to so many arcs reaches no unsettled vertex; `early`: whether a pull exits a
-    row early; `price`: cycles per vertex of a separate search; `patience`: cycles by which the joint run may exceed
-    separate searches.
+    row early.
     """
 
     alpha: Any
@@ -68,8 +67,6 @@ class Policy(NamedTuple):
     limit: Any
     dead_end: Any
     early: Any
-    price: Any
-    patience: Any
 
 
 @part

@@ -2,8 +2,8 @@
 
 One parallel region spans all supersteps, as in a traversal from one source
 (`hpgraph.kernels.traversal.direction_optimizing`). A superstep pushes from the queue of the joint frontier, or every
-vertex pulls that is unsettled in a live source (`hpgraph.kernels.lanes.joint_steps`). If the frontiers hardly overlap,
-separate searches are faster: the run detects that and returns.
+vertex pulls that is unsettled in a live source (`hpgraph.kernels.traversal.joint_steps`). If the frontiers hardly
+overlap, separate searches are faster: the run predicts that and returns.
 """
 
 from __future__ import annotations
@@ -13,17 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.lanes.delivery import NONE, running
-from hpgraph.kernels.lanes.joint_steps import (
-    LIVING,
-    Order,
-    Scratch,
-    joined,
-    list_front,
-    pull,
-    push,
-    settle_claims,
-)
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.claim import flush
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -41,7 +30,18 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     take,
 )
 from hpgraph.kernels.runtime.direction import PULL, PUSH, joint_direction
+from hpgraph.kernels.traversal.delivery import NONE, running
 from hpgraph.kernels.traversal.direction_optimizing import PULL_ROWS, PUSH_ARCS, PUSH_MAX
+from hpgraph.kernels.traversal.joint_steps import (
+    LIVING,
+    Order,
+    Scratch,
+    joined,
+    list_front,
+    pull,
+    push,
+    settle_claims,
+)
 from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import atomic_or
 from hpgraph.semiring.stop import is_stopped
@@ -55,10 +55,12 @@ LIST = 2
 # of the joint frontier, and of the separate frontiers; arcs that the last superstep examined; unsettled vertices;
 # sources with a non-empty frontier; the size of the last frontier, and its arcs.
 DIRECTION, LISTED, TURN, PAIRS, ARCS, LANE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
-# Rows of the trace; cycles of the joint run; consecutive supersteps that cost more than separate searches; pairs
-# settled; whether to continue separately.
-ROW, SPENT, DEARER, SETTLED_PAIRS, PARTED = range(13, 18)
-PROGRESS = 18
+# Rows of the trace; by how many arcs of a separate search the joint run has cost more than all of these; whether to
+# continue separately.
+ROW, LOSS, PARTED = range(13, 16)
+PROGRESS = 16
+# A joint run may cost as much more as so many separate searches: frontiers may overlap later.
+PATIENCE = 2
 # Tallies of a superstep.
 FOUND, SETTLED, LEAVING, CARRIED, SEEN, WAITING = range(6)
 
@@ -126,19 +128,11 @@ def _end(board, progress):
 
 
 @part
-def _weigh(progress, cycles, policy):
-    """By the leader: whether to continue with separate searches.
-
-    So if the joint run has cost more than separate searches by more than `patience`, and still does, with little
-    overlap: in two consecutive supersteps, as a thread may lose its core for the time of one.
-    """
-    pairs = progress[PAIRS]
-    progress[SPENT] += cycles
-    progress[SETTLED_PAIRS] += pairs
-    dearer = pairs < FEW * progress[ACTIVE] and cycles > pairs * policy.price
-    progress[DEARER] = progress[DEARER] + 1 if dearer else 0
-    if progress[DEARER] > 1 and progress[SPENT] > progress[SETTLED_PAIRS] * policy.price + policy.patience:
-        progress[PARTED] = 1
+def _weigh(progress, arcs, carried, all_arcs):
+    """By the leader: whether to continue with separate searches, after a push along `arcs`, for sources `carried`."""
+    progress[LOSS] += FEW * arcs - carried
+    sparse = progress[LANE_ARCS] < FEW * progress[ARCS]
+    progress[PARTED] = sparse and progress[LOSS] > PATIENCE * all_arcs
 
 
 @part
@@ -237,14 +231,15 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
             atomic_or(board, LIVING, np.int64(live))
         end_together(board, leading)
         if leading and direction != LIST:
-            active = progress[ACTIVE]
+            active, arcs, carried = progress[ACTIVE], progress[ARCS], progress[LANE_ARCS]
             _end(board, progress)
             _total(counts, shared, progress[STEP])
             row = progress[ROW]
             progress[ROW] = row + 1
             trace[row, 0], trace[row, 1], trace[row, 2] = direction, active, progress[LOOKED]
             trace[row, 3], trace[row, 4] = cycles() - began, progress[PAIRS]
-            _weigh(progress, trace[row, 3], policy)
+            if direction == PUSH:
+                _weigh(progress, arcs, carried, out.indptr[out.indptr.size - 1])
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -1,0 +1,185 @@
+"""Separate searches from many sources, one for each worker at a time.
+
+Each is a traversal from one source (`hpgraph.kernels.traversal.direction_optimizing`), without barriers between the
+workers. They are called from one kernel, since a search on a small graph takes less time than a call from Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE, transpose
+from hpgraph.kernels.runtime.cpu.bits import popcount
+from hpgraph.kernels.runtime.cpu.claim import list_bits
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL
+from hpgraph.kernels.runtime.direction import PUSH
+from hpgraph.kernels.traversal import direction_optimizing as traversing
+from hpgraph.kernels.traversal.thin import THIN, counts
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
+
+# Columns of the sums of a superstep over all sources, and of the totals of a source over all supersteps.
+RUNS, PULLS, ACTIVE_SUM, ARCS_SUM, CYCLES_SUM, PAIRS_SUM = range(6)
+SUMS = 6
+VISITED, LEVELS, FARTHEST, UNFINISHED = range(4)
+
+
+class Runs(NamedTuple):
+    """Functions of one search: those of a single traversal, and one that selects its row of each property."""
+
+    gather: Any
+    update: Any
+    edge_cond: Any
+    row: Any
+
+
+class Sources(NamedTuple):
+    """Bitmaps of settled and of active vertices, a row per source; sums by superstep; totals by source."""
+
+    settled: Any
+    active: Any
+    sums: Any
+    totals: Any
+    inverse: Any
+
+
+class Room(NamedTuple):
+    """Work space of each worker: queue, bitmaps of two frontiers, board, progress, trace, table of thin supersteps."""
+
+    queues: Any
+    fronts: Any
+    boards: Any
+    progress: Any
+    trace: Any
+    thin: Any
+
+
+class Course(NamedTuple):
+    """The policy of a traversal, and the supersteps done before."""
+
+    alpha: Any
+    beta: Any
+    forced: Any
+    limit: Any
+    dead_end: Any
+    done: Any
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def by_source(words, n, rows):
+    """Transpose words, one for each of n vertices, to a bitmap for each source; bits past the last vertex are set."""
+    for block in prange(rows.shape[1]):
+        square = np.empty(SIDE, np.uint64)
+        for i in range(SIDE):
+            v = block * SIDE + i
+            square[i] = words[v] if v < n else ~np.uint64(0)
+        transpose(square)
+        for source in range(rows.shape[0]):
+            rows[source, block] = square[source]
+
+
+@part
+def _start(source, indptr, sources, queue, board, progress, done):
+    """Begin a search where a joint traversal left it, or at its start."""
+    settled = sources.settled[source]
+    for i in range(board.size):
+        board[i] = 0
+    for i in range(progress.size):
+        progress[i] = 0
+    count = list_bits(sources.active[source], queue, 0)
+    arcs, open_ = 0, 0
+    for i in range(count):
+        u = np.int64(queue[i])
+        arcs += peek(indptr, u + 1) - peek(indptr, u)
+    for i in range(settled.size):
+        open_ += SIDE - popcount(settled[i])
+    board[TAIL] = count
+    progress[STEP], progress[ACTIVE] = done, count
+    progress[traversing.ARCS], progress[traversing.QUEUED], progress[traversing.OPEN] = arcs, 1, open_
+
+
+@part
+def _settled(sources, source, step, count):
+    """Count the vertices that a search settled in a superstep."""
+    if count:
+        fetch_add(sources.sums[step - 1], PAIRS_SUM, count)
+        totals = sources.totals[source]
+        totals[VISITED] += count
+        totals[LEVELS] += count * step
+        totals[FARTHEST] = step
+        sources.inverse[source] += count / step
+
+
+@part
+def _note(sources, source, step, first, direction, active, arcs, cycles):
+    """Add a superstep of a search to the sums; its frontier was settled in the superstep before."""
+    if step > first:
+        _settled(sources, source, step - 1, active)
+    sums = sources.sums[step - 1]
+    fetch_add(sums, RUNS, 1)
+    fetch_add(sums, PULLS, direction)
+    fetch_add(sums, ACTIVE_SUM, active)
+    fetch_add(sums, ARCS_SUM, arcs)
+    fetch_add(sums, CYCLES_SUM, cycles)
+
+
+@part
+def _fold(sources, source, step, space, course):
+    """Add the supersteps in a search's trace to the sums, from `step` + 1 on; whether the search has ended."""
+    progress, trace, thin = space.progress, space.trace, space.thin
+    first, place = course.done + 1, 0
+    for row in range(progress[traversing.ROW]):
+        if trace[row, 0] == THIN:
+            steps = trace[row, 1]
+            for _ in range(steps):
+                step += 1
+                active, arcs = counts(thin[place])
+                _note(sources, source, step, first, PUSH, active, arcs, trace[row, 3] // steps)
+                place += 1
+        else:
+            step += 1
+            _note(sources, source, step, first, trace[row, 0], trace[row, 1], trace[row, 2], trace[row, 3])
+    progress[traversing.ROW], progress[traversing.THIN_ROW] = 0, 0
+    space.board[LEADER], space.board[GATE] = 0, 0
+    if progress[ACTIVE] > 0 and progress[STEP] < course.limit and not is_stopped():
+        return False
+    if step > course.done:
+        _settled(sources, source, step, progress[ACTIVE])
+    sources.totals[source, UNFINISHED] = progress[ACTIVE]
+    return True
+
+
+@part(counts_references=False)
+def _each(worker, runs, state, world, out, in_, sources, room, claims, course, counter):
+    """One worker's searches, one after another."""
+    while True:
+        source = next_task(counter)
+        if source >= sources.settled.shape[0]:
+            break
+        space = traversing.Space(
+            room.queues[worker], sources.settled[source], room.fronts[worker, 0], room.fronts[worker, 1],
+            room.boards[worker], room.progress[worker], room.trace[worker], room.thin[worker],
+        )  # fmt: skip
+        _start(source, out.indptr, sources, space.queue, space.board, space.progress, course.done)
+        over = False
+        while not over:
+            step = space.progress[STEP]
+            traversing.work(worker, runs, call(runs.row, state, source), world, out, in_, space, claims, course)
+            over = _fold(sources, source, step, space, course)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def run_each(runs, state, world, out, in_, sources, room, claims, course):
+    """Run the search of each source to its end; properties are arrays of shape (sources, vertices)."""
+    counter = np.zeros(1, np.int64)
+    for worker in prange(claims.buffers.shape[0]):
+        _each(np.int64(worker), runs, state, world, out, in_, sources, room, claims, course, counter)
