@@ -9,14 +9,13 @@ import numpy as np
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.out_of_core import Head, Window
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, Clock
-from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
-from hpgraph.kernels.superstep import Part, cpu_apply, cpu_block, cpu_frontier, cpu_windows
-from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues
+from hpgraph.kernels.superstep import Part, cpu_apply, cpu_block, cpu_frontier, cpu_pull
+from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues, Stretch
 
 # Largest number of frontier arcs for which one thread runs consecutive supersteps: waking the others costs some 10 µs,
 # in which one thread follows some 10,000 arcs.
@@ -98,91 +97,100 @@ class Supersteps:
         rows = clock.convert(tables[0] if len(tables) == 1 else np.concatenate(tables))
         return rows, len(rows), Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS]))
 
-    def push(self, part: Part, frontier: Frontier) -> None:
+    def push(self, part: Part | Window, frontier: Frontier) -> None:
         """Send messages along the arcs that leave the frontier (top-down)."""
-        if isinstance(part, Window):
-            self._push_window(part, frontier)
-            return
-        self._gather_replies(part, frontier)
-        arcs = part.sending
-        with team() as workers:
-            cpu_frontier.push_many(
-                self._functions, self.state, self._arcs(arcs), is_sorted(arcs), self._inbox,
-                plain(frontier.ids), target_ranges(arcs, workers),
-            )  # fmt: skip
-
-    def pull(self, part: Part, frontier: Frontier) -> None:
-        """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
-        if self._joins:
-            self._pull_window(part, frontier)
-            return
-        self._gather_replies(part, frontier)
-        code, rows = self.code, part.gathering
-        if code.has_edges:
-            # A product computes messages four at a time, including those of arcs that send none, and would change
-            # these arcs.
-            self._pull_some(None, rows, frontier)
-            return
-        received = Bitmask(self.n, self._inbox.received)
-        if frontier.everyone and (code.cond is not None or code.edge_cond is not None):
-            # All vertices are updated, including those to which no message passes.
-            self._inbox.message.fill(code.reduce.identity_for(code.message))
-        if code.edge_cond is None and not code.is_shaped:
-            active = None if frontier.everyone else frontier.bits
-            offer = functions_of(code).offer
-            pull(rows, offer, code.reduce, self.state, self._inbox.message, active=active, received=received,
-                 **self._closed())  # fmt: skip
-            return
-        # A tuple has no terminal value.
-        terminal = None if code.is_shaped else operators(code.reduce, None, code.message)[2]
-        self._pull_some(terminal, rows, frontier)
-
-    def _push_window(self, window: Window, frontier: Frontier) -> None:
-        """Push messages along the arcs of the active rows of a window."""
         ids = plain(frontier.ids)
-        low, high = np.searchsorted(ids, window.rows)
-        if low < high:
-            with team() as workers:
-                cpu_windows.push_window(
-                    self._functions, self.state, self._stretch(window), self._inbox, ids[low:high],
-                    cpu_windows.ranges(window, self.n, workers),
-                )  # fmt: skip
+        if isinstance(part, Window):
+            low, high = np.searchsorted(ids, part.rows)
+            arcs, ids, by_id = self._stretch(part), ids[low:high], True
+        else:
+            self._gather_replies(part, frontier)
+            arcs, by_id = self._arcs(part.sending), is_sorted(part.sending)
+        if not len(ids):
+            return
+        with team() as workers:
+            if isinstance(part, Window):
+                bounds = cpu_pull.ranges(part, self.n, workers)
+            else:
+                bounds = target_ranges(part.sending, workers)
+            cpu_frontier.push_many(self._functions, self.state, arcs, by_id, self._inbox, ids, bounds)
 
-    def _pull_window(self, part: Any, frontier: Frontier) -> None:
+    def pull(self, part: Part | Window | Head, frontier: Frontier) -> None:
+        """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
+        code, inbox = self.code, self._inbox
+        # A product computes messages four at a time, those of arcs that send none too, and would change these arcs.
+        some = code.has_edges or code.is_shaped or code.edge_cond is not None
+        if self._joins or isinstance(part, Window | Head):
+            self._pull_window(part, frontier, some)
+            return
+        if frontier.everyone and (some or code.cond is not None):
+            # All vertices are updated, including those to which no message passes.
+            inbox.message.fill(inbox.identity)
+        self._gather_replies(part, frontier)
+        rows = part.gathering
+        if some:
+            self._pull_some(self._arcs(rows), frontier, (0, rows.shape[0]), self._functions.reply)
+            return
+        active = None if frontier.everyone else frontier.bits
+        pull(
+            rows, functions_of(code).offer, code.reduce, self.state, inbox.message, active=active,
+            received=Bitmask(self.n, inbox.received), **self._closed(),
+        )  # fmt: skip
+
+    def _pull_window(self, part: Any, frontier: Frontier, some: bool) -> None:
         """Join the messages of active neighbours in the rows of a part that may receive."""
-        code = self.code
         if isinstance(part, Head):
             waiting = self.waiting()
             assert waiting is not None
             with team():
-                cpu_windows.pull_heads(
+                cpu_pull.pull_heads(
                     self._functions, self.state, self._inbox, part.neighbour, waiting.words, frontier.bits.words,
-                    code.message.type(1),
+                    self.code.message.type(1),
                 )  # fmt: skip
             return
         if not isinstance(part, Window):
             rows = part.gathering
             part = Window(rows.indptr, rows.indices, rows.data, (0, self.n), 0)
-        terminal = None if code.is_shaped else operators(code.reduce, None, code.message)[2]
-        some = code.edge_cond is not None or code.is_shaped
-        # With a byte for each vertex entries need no branch, but only arcs can tell whether there was a message.
-        active = None if frontier.everyone and not some else self._active(frontier)
-        kernel = cpu_windows.pull_window_some if some else cpu_windows.pull_window
+        if some:
+            self._pull_some(self._stretch(part), frontier, part.rows, True)
+            return
+        # With a byte for each vertex entries need no branch.
+        active = None if frontier.everyone else self._active(frontier)
+        terminal = operators(self.code.reduce, None, self.code.message)[2]
         with team() as workers:
-            kernel(self._functions, terminal, self.state, self._stretch(part), self._inbox, active, workers)
+            cpu_pull.pull_window(
+                self._functions, terminal, self.state, self._stretch(part), self._inbox, active, part.rows, workers
+            )
+
+    def _pull_some(self, arcs: Stretch, frontier: Frontier, rows: tuple[int, int], joins: Any) -> None:
+        """Bottom-up step that tests `edge_cond` of each arc; a row ends at a terminal value, if there is one."""
+        code = self.code
+        # A tuple has none; and each arc with properties takes part.
+        terminal = None if code.is_shaped or code.has_edges else operators(code.reduce, None, code.message)[2]
+        what = (
+            self._functions, terminal, None if joins is None else True, self.state, arcs, self._inbox,
+            frontier.bits.words, rows,
+        )  # fmt: skip
+        if rows[1] - rows[0] <= cpu_frontier.ROWS:
+            cpu_pull.pull_some_alone(*what)
+            return
+        with team() as workers:
+            cpu_pull.pull_some(*what, workers)
 
     def _active(self, frontier: Frontier) -> Any:
         if getattr(self, "_flags_of", None) is not frontier:
             self._flags_of, self._flags = frontier, frontier.bits.to_bool().view(np.uint8)
         return self._flags
 
-    def _stretch(self, window: Window) -> cpu_windows.Stretch:
+    def _stretch(self, window: Window) -> Stretch:
         data = window.data
         if self.code.has_edges and data is None:
             last = window.first + len(window.indices)
             data = np.arange(window.first, last, dtype=cast(Any, self.code).places)
-        indptr, indices, data = (plain(array) for array in (window.indptr, window.indices, data))
-        return cpu_windows.Stretch(indptr, indices, data, self.code.message.type(1), *window.rows, window.first)
+        return self._arcs(window._replace(data=data))._replace(first=window.first)
+
+    def _arcs(self, csr: Any) -> Stretch:
+        return Stretch(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))
 
     @property
     def takes_one(self) -> bool:
@@ -231,15 +239,6 @@ class Supersteps:
             cpu_frontier.gather_replies(
                 self._functions, self.state, self._arcs(part.sending), self._inbox, ids, workers
             )
-
-    def _pull_some(self, terminal: Any, rows: Any, frontier: Frontier) -> None:
-        """Bottom-up step that tests `edge_cond` of each arc; a row ends at a `terminal` value, if any."""
-        what = self._functions, terminal, self.state, self._arcs(rows), self._inbox, frontier.bits.words
-        if self.n <= cpu_frontier.ROWS:
-            cpu_frontier.pull_some_alone(*what)
-            return
-        with team() as workers:
-            cpu_frontier.pull_some(*what, workers)
 
     def addressed(self) -> Bitmask:
         """The vertices that `apply` would update now."""
@@ -329,9 +328,6 @@ class Supersteps:
     def received(self, words: slice) -> np.ndarray:
         """A copy of the bitmap of vertices of a range that have received."""
         return self._inbox.received[words].copy()
-
-    def _arcs(self, csr: Any) -> Rows:
-        return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))
 
     def _closed(self) -> dict[str, Any]:
         """The mask of a product: vertices that are settled, or masked by `cond`, do not receive."""

@@ -32,7 +32,7 @@ SHORT = 16
 # Vertices of a block. One thread computes its sum, and the blocks' sums are added in order, so that a sum does not
 # depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
 BLOCK = 4096
-# Rows that a thread takes at a time in a pull.
+# Rows that a thread takes at a time: a multiple of 64, so that each word of a bitmask has one writer.
 ROWS = 1024
 
 
@@ -75,7 +75,25 @@ class Inbox(NamedTuple):
     identity: Any
 
 
+class Stretch(NamedTuple):
+    """Arcs by rows, of which `first` is the first, None if they are all; `one` is the weight of a pattern's entries."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    one: Any
+    first: Any = None
+
+
 # Numba prunes the branch behind a None only if it is a separate argument: so a width of one costs nothing.
+@part(forceinline=True)
+def _row(first, indptr, size, v):
+    """Where row `v` begins and ends among the arcs at hand."""
+    if first is None:
+        return indptr[v], indptr[v + 1]
+    return max(indptr[v] - first, 0), min(indptr[v + 1] - first, size)
+
+
 @part(forceinline=True)
 def _take(take, messages, v):
     """The message of `v`."""
@@ -181,7 +199,7 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
         if is_stopped():
             break
         u = np.int64(frontier[i])
-        j, end = arcs.indptr[u], arcs.indptr[u + 1]
+        j, end = _row(arcs.first, arcs.indptr, arcs.indices.size, u)
         if is_sorted and end - j > SHORT and low > 0:
             j += np.searchsorted(arcs.indices[j:end], low)
         while j < end:
@@ -283,63 +301,6 @@ def gather_replies(functions, state, arcs, inbox, frontier, workers):
             if begin >= frontier.size or is_stopped():
                 break
             _gather_reply_block(functions, state, arcs, inbox, frontier, begin, min(begin + ROWS, frontier.size))
-
-
-@part(forceinline=True)
-def _replies_of(reply, functions, inbox, v):
-    """Whether `v` has received replies, and their combination; the neutral message without any."""
-    found, value = False, _neutral(functions.neutral, inbox.identity)
-    if reply is not None:
-        found = test(inbox.received, v)
-        if found:
-            value = _take(functions.take, inbox.message, v)
-    return found, value
-
-
-@part(error_model="numpy", forceinline=True)
-def _pull_row(functions, terminal, state, arcs, inbox, active, v):
-    """Fold the messages of the active in-neighbours of `v` into its replies; true if it received either."""
-    found, value = _replies_of(functions.reply, functions, inbox, v)
-    for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
-        u = vertex(arcs.indices, j)
-        if test(active, u):
-            weight = entry_or(arcs.data, j, arcs.one)
-            if call(functions.edge_cond, state, u, weight, v):
-                sent = convert(value, call(functions.gather, state, u, weight, v))
-                value = join(functions.reduce, value, sent)
-                found = True
-                if terminal is not None and call(terminal, value):
-                    break
-    _put(functions.put, inbox.message, v, value)
-    return found
-
-
-@part(error_model="numpy", forceinline=True, counts_references=False)
-def _pull_rows(functions, terminal, state, arcs, inbox, active, begin, end):
-    for v in range(begin, end):
-        waits = not _is_settled(inbox.settled, v) and call(functions.cond, state, v)
-        if waits and _pull_row(functions, terminal, state, arcs, inbox, active, v):
-            mark(inbox.received, v)
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def pull_some(functions, terminal, state, arcs, inbox, active, workers):
-    """Bottom-up step: each vertex that may receive combines messages of active in-neighbours that pass `edge_cond`."""
-    n = arcs.indptr.size - 1
-    counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        while True:
-            begin = fetch_add(counter, 0, ROWS)
-            if begin >= n or is_stopped():
-                break
-            _pull_rows(functions, terminal, state, arcs, inbox, active, begin, min(begin + ROWS, n))
-
-
-# For at most ROWS rows: no parallel loop, which halves the compile time.
-@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def pull_some_alone(functions, terminal, state, arcs, inbox, active):
-    """`pull_some` on one thread."""
-    _pull_rows(functions, terminal, state, arcs, inbox, active, 0, arcs.indptr.size - 1)
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
