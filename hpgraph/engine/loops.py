@@ -11,7 +11,6 @@ import numpy as np
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import multi_gpu
-from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.edge_run import go_along
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
@@ -37,33 +36,25 @@ class Outcome(NamedTuple):
 
 
 def go(run: Run, form: Form) -> Outcome:
-    """Run a program by the loop of its form."""
+    """Run a program by the loop of its form; on one device, where supersteps are too small for several."""
     if run.code.has_edges:
         return Outcome(*go_along(run, run.arcs.graph), form)
-    if run.arcs.in_shards:
-        return _in_shards(run, form)
-    if form.loop == TRAVERSAL:
-        return Outcome(_traverse(run, form), None, form)
-    if form.loop == RELAXATION:
-        return Outcome(*_relax(run, form), form)
-    return _sweep_or_step(run, form)
-
-
-def _in_shards(run: Run, form: Form) -> Outcome:
-    """`go` on several devices, or on the first alone where supersteps are too small for several."""
+    shards = run.arcs if run.arcs.in_shards else None
     searches = form.loop in (TRAVERSAL, RELAXATION)
-    if searches or _sweeps_on_several(run, form):
-        divided: Any = run.arcs
+    if shards is not None and (searches or _sweeps_on_several(run, form)):
         run, form = _where(run, form)
-        if run.arcs is not divided:
+        if run.arcs is not shards:
             outcome = go(run, form)
             if searches and techniques.multi_gpu:
-                multi_gpu.supersteps_of(divided).note(outcome.rows)
+                multi_gpu.supersteps_of(shards).note(outcome.rows)
             return outcome
     if form.loop == TRAVERSAL:
-        return Outcome(multi_gpu.traverse(run, form.code), None, form)
+        if shards is not None:
+            return Outcome(multi_gpu.traverse(run, form.code), None, form)
+        return Outcome(run.backend.traverse(run.search(form.code, run.arcs.by_target)), None, form)
     if form.loop == RELAXATION:
-        rows, active = multi_gpu.relax(run, form.code)
+        divided = shards is not None
+        rows, active = multi_gpu.relax(run, form.code) if divided else run.backend.relax(run.search(form.code))
         return Outcome(rows, active if len(active) else None, form)
     return _sweep_or_step(run, form)
 
@@ -111,19 +102,10 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
     return run, form._replace(why=f"{form.why}; on {len(arcs.shards)} devices side by side")
 
 
-def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
-    return run.backend.traverse(run.search(form.code, run.arcs.by_target))
-
-
-def _relax(run: Run, form: Form) -> tuple[Callable[[], np.ndarray], Any]:
-    rows, active = run.backend.relax(run.search(form.code))
-    return rows, active if len(active) else None
-
-
 def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
     """Every vertex active from the first superstep to the last; or why it cannot be so."""
     if run.arcs.in_shards:
-        swept, entries = divided_sweep(run), run.arcs.sending.nnz
+        swept, entries = multi_gpu.sweep(run), run.arcs.sending.nnz
     else:
         arcs, stop = run.arcs.gathering, run.declared.functions["converged"]
         swept = run.backend.sweeps(run.code, arcs, run.state, tuple(run.world.values()), stop, run.limit)

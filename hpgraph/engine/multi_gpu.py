@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, reach_each_other
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import divided_sweeps, kernels
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
+from hpgraph.placement.on_devices import bring_home, copies
 from hpgraph.semiring.reads import reads_properties
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from hpgraph.formats import CSR
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import DividedRecord, Parts
     from hpgraph.kernels.runtime.program import ProgramCode
+    from hpgraph.kernels.runtime.search import Search
+    from hpgraph.kernels.sweep import Swept
     from hpgraph.placement.on_devices import InShards
 
 # Mean degree up to which frontiers are expected to be small, as on road networks, before the first search; and expected
@@ -223,16 +226,11 @@ def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins; returns a function that fetches the trace rows."""
     from hpgraph.kernels.traversal.cuda import traverse_divided
 
-    arcs, search = cast(Any, run.arcs), run.search(code)
     record: DividedRecord = _in_order_of_shards(
-        run,
-        lambda parts, state, sources: traverse_divided(
-            search._replace(state=state, sources=sources), parts, apart=run.apart
-        ),
-        brings=not run.apart,
+        run, code, lambda search, parts: traverse_divided(search, parts, apart=run.apart), brings=not run.apart
     )
     if run.apart:
-        run.pieces = tuple(map(arcs.graph.in_pieces, zip(*record.pieces, strict=True)))
+        run.pieces = tuple(map(run.arcs.graph.in_pieces, zip(*record.pieces, strict=True)))
     return record
 
 
@@ -240,28 +238,45 @@ def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
     """Run a relaxation; returns a function that fetches the trace, and the vertices still active."""
     from hpgraph.kernels.relaxation.cuda import relax_divided
 
-    search = run.search(code)
-    rows, active = _in_order_of_shards(
-        run, lambda parts, state, sources: relax_divided(search._replace(state=state, sources=sources), parts)
-    )
-    arcs: Any = run.arcs
-    order = arcs.graph.order
+    rows, active = _in_order_of_shards(run, code, relax_divided)
+    order = run.arcs.graph.order
     return rows, active if order is None else array_module(active).sort(order[active])
 
 
-def _in_order_of_shards(run: Run, go: Callable[[Parts, tuple[Any, ...], Any], Any], brings: bool = True) -> Any:
+def _in_order_of_shards(
+    run: Run, code: ProgramCode, go: Callable[[Search, Parts], Any], brings: bool = True
+) -> Any:
     """Run on properties and sources in the shards' vertex numbering, and convert the results back."""
-    arcs: Any = run.arcs
-    graph = arcs.graph
+    graph, search = run.arcs.graph, run.search(code)
     with graph.shards[0].device.here:
         if graph.place is None:
-            return go(parts_of(arcs), run.state, run.sources)
+            return go(search, parts_of(run.arcs))
         own = tuple(
             graph.in_order_of_shards(values) if begin is None else array_module(values).empty_like(values)
             for values, begin in zip(run.state, run.beginnings, strict=True)
         )
-        outcome = go(parts_of(arcs), own, graph.place[array_module(graph.place).asarray(run.sources)])
+        sources = graph.place[array_module(graph.place).asarray(run.sources)]
+        outcome = go(search._replace(state=own, sources=sources), parts_of(run.arcs))
         if brings:
             for values, found in zip(run.state, own, strict=True):
                 values[...] = graph.in_own_order(found)
         return outcome
+
+
+def sweep(run: Run) -> Swept | str:
+    """Run supersteps over all vertices, or return why it must run superstep by superstep.
+
+    The properties of `run` are initialized, and are on the first device before and after.
+    """
+    sweeps = divided_sweeps(run.device)
+    if sweeps is None:
+        return "the arcs lie in several parts"
+    arcs, graph = run.arcs, run.arcs.graph
+    state = tuple(graph.in_order_of_shards(values) for values in run.state)
+    states = [copies(state, shard.device, number) for number, shard in enumerate(graph.shards)]
+    shards = [(shard.device, shard.first, arcs.gathering(shard)) for shard in graph.shards]
+    stop = run.declared.functions["converged"]
+    swept = sweeps(run.code, shards, states, tuple(run.world.values()), stop, run.limit)
+    if not isinstance(swept, str):
+        bring_home(run, graph, states)
+    return swept

@@ -144,54 +144,55 @@ def _of_vertices(
     beginnings: tuple[Any, ...] = ()
     owner: dict[str, str] = {}
     for one in declared:
-        for name, prop in one.properties.items():
-            if name in state and (prop.length or 0) != _length(state[name]):
-                raise TypeError(
-                    f"{one.name}.{name} has shape {prop.shape}, but {owner[name]}.{name} has not: phases share "
-                    "properties by name, so give both one shape, or one of them another name"
-                )
-        _check_types(one.name, one.properties, state, owner)
-        own = {name: prop for name, prop in one.properties.items() if name not in state}
+        own = _not_yet(one.name, one.properties, state, owner)
         arrays, begun = initial_state(one, graph, initial, own)
         state |= arrays
         beginnings += begun
-        owner |= dict.fromkeys(own, one.name)
     return state, beginnings
 
 
 def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
     """One array a property of edges of any phase. Takes what it uses out of `initial`."""
-    along = [one for one in declared if isinstance(one, EdgeDeclarations)]
     of_vertices = {name: one.name for one in declared for name in one.properties}
-    changed = {name for one in along for name, prop in one.edge_properties.items() if not prop.constant}
+    changed = {name for one in declared for name, prop in one.edge_properties.items() if not prop.constant}
     edges: dict[str, Any] = {}
     owner: dict[str, str] = {}
-    for one in along:
+    for one in declared:
         for name in one.edge_properties:
             if name in of_vertices:
                 raise TypeError(
                     f"{one.name}.{name} is a property of edges, but {of_vertices[name]}.{name} is one of vertices: "
                     "phases share properties by name, so give one of them another name"
                 )
-        _check_types(one.name, one.edge_properties, edges, owner)
-        own = {name: prop for name, prop in one.edge_properties.items() if name not in edges}
-        edges |= edge_state(one, graph, initial, own, changed)
-        owner |= dict.fromkeys(own, one.name)
+        if isinstance(one, EdgeDeclarations):
+            edges |= edge_state(one, graph, initial, _not_yet(one.name, one.edge_properties, edges, owner), changed)
     return edges
 
 
-def _check_types(program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]) -> None:
+def _not_yet(
+    program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]
+) -> dict[str, Any]:
+    """The properties that no phase before declares; the others must agree with those.
+
+    ``owner``: the phase of each; this one is added.
+    """
     for name, prop in properties.items():
-        if name in there and prop.dtype is not None and np.dtype(prop.dtype) != there[name].dtype:
+        if name not in there:
+            continue
+        length = there[name].shape[1] if there[name].ndim == 2 else 0
+        if getattr(prop, "length", 0) != length:
+            raise TypeError(
+                f"{program}.{name} has shape {prop.shape}, but {owner[name]}.{name} has not: phases share "
+                "properties by name, so give both one shape, or one of them another name"
+            )
+        if prop.dtype is not None and np.dtype(prop.dtype) != there[name].dtype:
             raise TypeError(
                 f"{program}.{name} is {np.dtype(prop.dtype)}, but {owner[name]}.{name} is {there[name].dtype}: "
                 "phases share properties by name, so give both one type, or one of them another name"
             )
-
-
-def _length(values: Any) -> int:
-    """Numbers that each vertex has; 0 where a property has no shape."""
-    return int(values.shape[1]) if values.ndim == 2 else 0
+    own = {name: prop for name, prop in properties.items() if name not in there}
+    owner |= dict.fromkeys(own, program)
+    return own
 
 
 def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, Any]:
