@@ -240,11 +240,11 @@ def _check_length(shape: Any, name: str, example: str) -> None:
 
 def message_type(program: type[Definition]) -> tuple[np.dtype, int]:
     """Type of a number of a message, and how many there are where it is a tuple, else 0, as `message` says."""
-    said, name = program.message, f"{program.__name__}.message"
-    if isinstance(said, tuple) and len(said) == 2:
-        _check_length(said[1], name, f'{name} = ("float32", 4)')
-        return check_dtype(said[0], name, real=True), int(said[1][0] if isinstance(said[1], tuple) else said[1])
-    return check_dtype(said, name, real=True), 0
+    declared_type, name = program.message, f"{program.__name__}.message"
+    if isinstance(declared_type, tuple) and len(declared_type) == 2:
+        _check_length(declared_type[1], name, f'{name} = ("float32", 4)')
+        return check_dtype(declared_type[0], name, real=True), int(declared_type[1][0] if isinstance(declared_type[1], tuple) else declared_type[1])
+    return check_dtype(declared_type, name, real=True), 0
 
 
 def updates_alone(program: type[Definition]) -> bool:
@@ -264,14 +264,14 @@ def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dt
 
     ``first``: type of its first property, the default for the keys; None if unknown.
     """
-    said, name = program.message, program.__name__
+    declared_type, name = program.message, program.__name__
     reduce = getattr(program, program._combines)
-    if said is not None and not (isinstance(said, tuple) and len(said) == 2):
+    if declared_type is not None and not (isinstance(declared_type, tuple) and len(declared_type) == 2):
         raise TypeError(
             f'{name}.message must be the types of key and payload, as ("float32", "int32"), since {name}.'
-            f'{program._combines} is "{reduce}"; not {said!r}'
+            f'{program._combines} is "{reduce}"; not {declared_type!r}'
         )
-    given = (first, "int32") if said is None else said
+    given = (first, "int32") if declared_type is None else declared_type
     key, payload = (np.dtype(dtype).newbyteorder("=") for dtype in given)
     for dtype, what in ((key, "keys"), (payload, "payloads")):
         if dtype not in PAIR_TYPES:

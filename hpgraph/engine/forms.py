@@ -41,7 +41,7 @@ class Form(NamedTuple):
     recognized: bool = False
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The loop and the reason, for `Trace.explain`."""
         return f"{self.loop}: {self.why}"
 

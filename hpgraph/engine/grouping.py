@@ -19,9 +19,9 @@ from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.techniques import techniques
 
-# iBFS's numbers: sources of fewer arcs than each of these in turn are grouped by a neighbour with more arcs than HUB.
+# iBFS's numbers: sources of fewer arcs than each of these in turn are grouped by a neighbour with more arcs than MIN_HUB.
 # The first frontier of a source of low degree is little more than that hub.
-FEW_ARCS, HUB = (4, 16, 64, 128), 128
+MAX_ARCS, MIN_HUB = (4, 16, 64, 128), 128
 _SEED = 0
 
 
@@ -66,7 +66,7 @@ def order_of(sources: Any, out: CSR, lanes: int) -> np.ndarray:
     hub, degree = _hubs(sources, out)
     waiting = np.ones(k, bool)
     order: list[np.ndarray] = []
-    for few in FEW_ARCS:
+    for few in MAX_ARCS:
         candidates = np.flatnonzero(waiting & (hub >= 0) & (degree < few))
         candidates = candidates[np.argsort(hub[candidates], kind="stable")]
         # Of those with the same hub, as many as fill groups; the others wait for sources of more arcs.
@@ -88,7 +88,7 @@ def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
     first, degree = out.indptr[at], out.indptr[at + 1] - out.indptr[at]
     begin, length = to_device(first, "cpu").astype(np.int64), to_device(degree, "cpu").astype(np.int64)
     hub = np.full(len(sources), -1, np.int64)
-    looked = np.flatnonzero((length > 0) & (length < FEW_ARCS[-1]))
+    looked = np.flatnonzero((length > 0) & (length < MAX_ARCS[-1]))
     if not len(looked):
         return hub, length
     counts = length[looked]
@@ -100,5 +100,5 @@ def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
     # Of neighbours with equally many arcs, the one with the largest id.
     most = np.maximum.reduceat(arcs, ends - counts)
     best = np.maximum.reduceat(np.where(arcs == np.repeat(most, counts), near, -1), ends - counts)
-    hub[looked] = np.where(most > HUB, best, -1)
+    hub[looked] = np.where(most > MIN_HUB, best, -1)
     return hub, length

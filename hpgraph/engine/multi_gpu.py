@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 # Mean degree up to which frontiers are expected to be small, as on road networks, before the first search; and expected
 # supersteps of a search otherwise.
-FEW_ARCS, FEW_SUPERSTEPS = 8, 7
+MAX_SPARSE_DEGREE, MIN_SUPERSTEPS = 8, 7
 # Measured on two H200, NVLink: arcs of a superstep a second on one device, in a traversal (a pull visits few of them)
 # and in a relaxation; additional seconds a superstep on several devices, and a call (60 µs on the host, 10 between the
 # first and the last launch, and the first barrier); and bytes of results a second copied from another device.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
-MEETINGS, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
+BARRIER, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
 # Of sweeps: arcs a second on one device with gathers from its caches, and additional seconds a superstep for launches,
 # events and sums (PageRank of road4096 and kron24).
 SWEPT_A_SECOND, LAUNCHES = 2.5e11, 1.6e-4
@@ -129,7 +129,7 @@ def _parts(
 def divides_components(graph: DividedGraph) -> bool:
     """Whether several devices are expected to be done with components sooner than one."""
     parts, n = len(graph.shards), graph.n_vertices
-    if graph.place is not None or graph.n_edges < FEW_ARCS * parts * n:
+    if graph.place is not None or graph.n_edges < MAX_SPARSE_DEGREE * parts * n:
         # Results would have to be renumbered; or no shard holds a large tree.
         return False
     return n * (1 - 1 / parts) / VERTICES_A_SECOND > COMPONENTS
@@ -207,13 +207,13 @@ def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = F
     graph = arcs.graph
     seen = supersteps_of(arcs).arcs()
     if not seen:
-        seen = graph.n_edges // FEW_SUPERSTEPS if graph.n_edges > FEW_ARCS * graph.n_vertices else 0
+        seen = graph.n_edges // MIN_SUPERSTEPS if graph.n_edges > MAX_SPARSE_DEGREE * graph.n_vertices else 0
     # An arc carries about one message.
-    supersteps = max(graph.n_edges / max(seen, 1), FEW_SUPERSTEPS)
+    supersteps = max(graph.n_edges / max(seen, 1), MIN_SUPERSTEPS)
     elsewhere = 1 - 1 / len(graph.shards)
     travelling = elsewhere * graph.n_vertices * size / LINK
     once = CALL - travelling if stay_apart else CALL + travelling
-    return bool(seen * elsewhere / ARCS_A_SECOND[traverses] > MEETINGS + once / supersteps)
+    return bool(seen * elsewhere / ARCS_A_SECOND[traverses] > BARRIER + once / supersteps)
 
 
 def sweeps_are_worth_it(arcs: InShards) -> bool:

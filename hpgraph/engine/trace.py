@@ -55,7 +55,7 @@ class Trace:
     @cached_property
     def loop(self) -> str | None:
         """Which loop ran the supersteps, and why; None if unknown."""
-        return None if self._form is None else self._form.told
+        return None if self._form is None else self._form.in_words
 
     @cached_property
     def rows(self) -> np.ndarray:

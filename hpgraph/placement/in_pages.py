@@ -143,7 +143,7 @@ class PagesOnDevices(_Streamed, OnDevices):
             return
         for giver, taker in itertools.permutations(shares, 2):
             with giver.device.here:
-                messages, received = giver.steps.heard(taker.first, taker.last)
+                messages, received = giver.steps.messages_to(taker.first, taker.last)
                 if not received.any():
                     continue
             with taker.device.here:

@@ -78,7 +78,7 @@ def test_products(program, ask):
     if code.reply is not None:
         accum = code.reduce.op
         heard = specialize(
-            made.heard, code.reduce, None, np.dtype("int32"), np.dtype("int32"), tuple(state), code.message, False
+            made.reply_product, code.reduce, None, np.dtype("int32"), np.dtype("int32"), tuple(state), code.message, False
         )
         ask("spmv.cuh", heard.prologue, heard.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])
     arguments = made.offer, code.reduce, accum, np.dtype("int32"), np.dtype("int32")

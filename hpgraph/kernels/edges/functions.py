@@ -59,18 +59,18 @@ class EdgeFunctions(ProgramFunctions):
         text, names = self._arc()
         call = f"reply({self._vertex('u')}, edge, {self._vertex('v')}{self._now(code.reply, 3)})"
         names["reply"] = code.reply
-        said, message = self._message(names)
-        body = f"{text}\n{unpack(said)} {call}\nreturn {message}"
+        given, message = self._message(names)
+        body = f"{text}\n{unpack(given)} {call}\nreturn {message}"
         reply = code.wrap("reply_at", "state, u, weight, v", body, **names)
         return reply, self._condition("reply_cond", code.reply_cond)
 
     @cached_property
-    def heard(self) -> Function | None:
+    def reply_product(self) -> Function | None:
         """`reply` for a product by rows of out-arcs, ``u`` being the column; see `offer`."""
         reply, condition = self.replies
         if reply is None or condition is None:
             return None
-        return self._noting("heard_at", reply, condition, "v, weight, u")
+        return self._noting("reply_product_at", reply, condition, "v, weight, u")
 
     def _condition(self, name: str, asked: Callable[..., Any] | None) -> Function:
         if asked is None:
@@ -100,19 +100,19 @@ class EdgeFunctions(ProgramFunctions):
         )  # fmt: skip
 
     @cached_property
-    def heard_to(self) -> Function:
+    def reply_to(self) -> Function:
         """The same for an arc's reply to its source, for a product by rows of out-arcs: u is the column."""
         reply, _ = self.replies
         assert reply is not None
-        return self._to("heard_to_at", reply, "v, weight, u")
+        return self._to("reply_to_at", reply, "v, weight, u")
 
     @cached_property
-    def hears(self) -> Function:
+    def replies_along(self) -> Function:
         """Whether there is a reply along an arc, in the same order."""
         _, condition = self.replies
         assert condition is not None
         names = {"condition": condition.python}
-        return self.code.wrap("hears_at", "state, u, weight, v", "return condition(state, v, weight, u)", **names)
+        return self.code.wrap("replies_along_at", "state, u, weight, v", "return condition(state, v, weight, u)", **names)
 
     def _to(self, name: str, message: Function, arc: str) -> Function:
         code = self.code

@@ -256,7 +256,7 @@ class ProgramFunctions:
         return None, None
 
     @cached_property
-    def heard(self) -> Function | None:
+    def reply_product(self) -> Function | None:
         """`gather` of a product by rows of out-arcs that collects replies; None if no edge replies."""
         return None
 

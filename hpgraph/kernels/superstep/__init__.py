@@ -69,7 +69,7 @@ class WorkSpace(Protocol):
     def waiting(self) -> Bitmask | None:
         """The vertices that may still receive in this superstep; None, for all, unless the first message suffices."""
 
-    def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
+    def messages_to(self, first: int, last: int) -> tuple[Any, Bitmask]:
         """The messages of a range of vertices so far, and a bitmap of those with any."""
 
     def join(self, messages: Any, received: Bitmask, first: int) -> None:

@@ -212,7 +212,7 @@ class Supersteps:
         words &= ~settled_words(self.code, self.state, self.n)
         return Bitmask(self.n, words)
 
-    def heard(self, first: int, last: int) -> tuple[np.ndarray, Bitmask]:
+    def messages_to(self, first: int, last: int) -> tuple[np.ndarray, Bitmask]:
         """Messages so far of vertices `first`, a multiple of 64, to before `last`; and a bitmap of those with any."""
         words = slice(first // 64, -(-last // 64))
         return self._inbox.message[first:last], Bitmask(last - first, self._inbox.received[words], validate=False)

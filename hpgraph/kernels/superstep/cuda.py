@@ -222,7 +222,7 @@ class Supersteps:
 
         Returns the operator that joins messages to a reply; None if no edge replies.
         """
-        code, reply = self.code, functions_of(self.code).heard
+        code, reply = self.code, functions_of(self.code).reply_product
         if reply is None:
             return None
         # The product skips inactive vertices, but messages are joined to their values, too.
@@ -307,8 +307,8 @@ class Supersteps:
         closed = self._closed()
         return ~(self.arrived if closed is None else self.arrived | closed)
 
-    def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
-        """As `hpgraph.kernels.superstep.cpu.Supersteps.heard`."""
+    def messages_to(self, first: int, last: int) -> tuple[Any, Bitmask]:
+        """As `hpgraph.kernels.superstep.cpu.Supersteps.messages_to`."""
         words = self.arrived.words[first // 64 : -(-last // 64)]
         return self.messages[first:last], Bitmask(last - first, words, validate=False)
 

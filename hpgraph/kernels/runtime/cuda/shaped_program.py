@@ -60,7 +60,7 @@ class ShapedProgram:
         made, code, number = self._made, self.code, self.code.message
         gather, edge_cond = made.gather_to, None if code.edge_cond is None else made.edge_cond
         if self._replies:
-            gather, edge_cond = made.heard_to, made.hears  # type: ignore[attr-defined]
+            gather, edge_cond = made.reply_to, made.replies_along  # type: ignore[attr-defined]
         state, own = (tuple(f"{dtype.name}*" for dtype in types) for types in (self._state, self._properties))
         arc, place = (state, _ID, self._weight, _ID), f"{number.name}*"
         found: dict[str, tuple[Function, tuple[Any, ...], Any]] = {
