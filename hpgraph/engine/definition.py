@@ -240,11 +240,11 @@ def _check_length(shape: Any, name: str, example: str) -> None:
 
 def message_type(program: type[Definition]) -> tuple[np.dtype, int]:
     """Type of a number of a message, and how many there are where it is a tuple, else 0, as `message` says."""
-    declared_type, name = program.message, f"{program.__name__}.message"
-    if isinstance(declared_type, tuple) and len(declared_type) == 2:
-        _check_length(declared_type[1], name, f'{name} = ("float32", 4)')
-        return check_dtype(declared_type[0], name, real=True), int(declared_type[1][0] if isinstance(declared_type[1], tuple) else declared_type[1])
-    return check_dtype(declared_type, name, real=True), 0
+    form, name = program.message, f"{program.__name__}.message"
+    if isinstance(form, tuple) and len(form) == 2:
+        _check_length(form[1], name, f'{name} = ("float32", 4)')
+        return check_dtype(form[0], name, real=True), int(form[1][0] if isinstance(form[1], tuple) else form[1])
+    return check_dtype(form, name, real=True), 0
 
 
 def updates_alone(program: type[Definition]) -> bool:
@@ -264,14 +264,14 @@ def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dt
 
     ``first``: type of its first property, the default for the keys; None if unknown.
     """
-    declared_type, name = program.message, program.__name__
+    form, name = program.message, program.__name__
     reduce = getattr(program, program._combines)
-    if declared_type is not None and not (isinstance(declared_type, tuple) and len(declared_type) == 2):
+    if form is not None and not (isinstance(form, tuple) and len(form) == 2):
         raise TypeError(
             f'{name}.message must be the types of key and payload, as ("float32", "int32"), since {name}.'
-            f'{program._combines} is "{reduce}"; not {declared_type!r}'
+            f'{program._combines} is "{reduce}"; not {form!r}'
         )
-    given = (first, "int32") if declared_type is None else declared_type
+    given = (first, "int32") if form is None else form
     key, payload = (np.dtype(dtype).newbyteorder("=") for dtype in given)
     for dtype, what in ((key, "keys"), (payload, "payloads")):
         if dtype not in PAIR_TYPES:

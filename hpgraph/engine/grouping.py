@@ -19,7 +19,7 @@ from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.techniques import techniques
 
-# iBFS's numbers: sources of fewer arcs than each of these in turn are grouped by a neighbour with more arcs than MIN_HUB.
+# iBFS's numbers: sources of fewer arcs than each of these in turn are grouped by a neighbour of more than MIN_HUB arcs.
 # The first frontier of a source of low degree is little more than that hub.
 MAX_ARCS, MIN_HUB = (4, 16, 64, 128), 128
 _SEED = 0

@@ -77,10 +77,11 @@ def test_products(program, ask):
     made, accum = functions_of(code), None
     if code.reply is not None:
         accum = code.reduce.op
-        heard = specialize(
-            made.reply_product, code.reduce, None, np.dtype("int32"), np.dtype("int32"), tuple(state), code.message, False
+        replied = specialize(
+            made.reply_product, code.reduce, None, np.dtype("int32"), np.dtype("int32"), tuple(state), code.message,
+            False,
         )
-        ask("spmv.cuh", heard.prologue, heard.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])
+        ask("spmv.cuh", replied.prologue, replied.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])
     arguments = made.offer, code.reduce, accum, np.dtype("int32"), np.dtype("int32")
     pulled = specialize(*arguments, tuple(state), code.message, True)
     ask("spmv.cuh", pulled.prologue, pulled.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])

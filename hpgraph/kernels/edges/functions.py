@@ -112,7 +112,8 @@ class EdgeFunctions(ProgramFunctions):
         _, condition = self.replies
         assert condition is not None
         names = {"condition": condition.python}
-        return self.code.wrap("replies_along_at", "state, u, weight, v", "return condition(state, v, weight, u)", **names)
+        body = "return condition(state, v, weight, u)"
+        return self.code.wrap("replies_along_at", "state, u, weight, v", body, **names)
 
     def _to(self, name: str, message: Function, arc: str) -> Function:
         code = self.code
