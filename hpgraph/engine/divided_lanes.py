@@ -23,7 +23,7 @@ from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.multi_gpu import apart
 from hpgraph.engine.result import LanesResult
-from hpgraph.kernels.backend import lanes_together
+from hpgraph.kernels.backend import lanes_together, teams
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.placement.of_graph import arcs_of
@@ -84,16 +84,13 @@ def shared_by_rows(
         return None
 
     def build() -> Parts:
-        from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
-        from hpgraph.kernels.runtime.cuda.part import Rows
-
-        rows = []
+        team, rows = teams(graph.device), []
         for shard, replica in zip(graph.shards, graph.replicas, strict=True):
             with shard.device.here:
                 arcs: Any = arcs_of(replica, declared.edges, declared.weighted, code)
                 index = require_cupy().cuda.runtime.getDevice()
-                rows.append(Rows(index, shard.first, shard.last, arcs.sending, arcs.by_target))
-        return Parts(rows)
+                rows.append(team.Rows(index, shard.first, shard.last, arcs.sending, arcs.by_target))
+        return team.Parts(rows)
 
     return lambda: graph.once(f"team for lanes, {declared.edges}, {declared.weighted}", build)
 

@@ -14,7 +14,7 @@ from hpgraph.engine import multi_gpu
 from hpgraph.engine.edge_run import go_along
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
-from hpgraph.kernels.backend import divided_sweeps
+from hpgraph.kernels.backend import teams
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.runtime.techniques import techniques
 
@@ -73,7 +73,7 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
 
 def _sweeps_on_several(run: Run, form: Form) -> bool:
     """Whether several devices have kernels for these sweeps."""
-    return form.loop == SWEEP and techniques.multi_gpu and divided_sweeps(run.device) is not None
+    return form.loop == SWEEP and techniques.multi_gpu and teams(run.device) is not None
 
 
 def _is_worth_it(run: Run, form: Form) -> bool:

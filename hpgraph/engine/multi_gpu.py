@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, reach_each_other
-from hpgraph.kernels.backend import divided_sweeps, kernels
+from hpgraph.kernels.backend import kernels, teams
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.placement.on_devices import bring_home, copies
@@ -86,10 +86,9 @@ def apart(graph: DividedGraph) -> str | None:
 
 
 def _apart(graph: DividedGraph) -> str | None:
-    from hpgraph.kernels.runtime.cuda.part import MAX_PARTS
-
-    if len(graph.shards) > MAX_PARTS:
-        return f"there are more than {MAX_PARTS} shards"
+    most = teams(graph.device).MAX_PARTS
+    if len(graph.shards) > most:
+        return f"there are more than {most} shards"
     if not reach_each_other(Devices("cuda", tuple(sorted(set(_indices(graph.shards)))))):
         return "the devices have no access to each other's memory"
     return None
@@ -113,14 +112,11 @@ def _parts(
     graph: DividedGraph, side: str, leaving: Callable[[Shard], CSR], gathering: Callable[[Shard], CSR]
 ) -> Parts:
     def build() -> Parts:
-        from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
-        from hpgraph.kernels.runtime.cuda.part import Rows
-
-        rows = []
+        team, rows = teams(graph.device), []
         for shard, index in zip(graph.shards, _indices(graph.shards), strict=True):
             with shard.device.here:
-                rows.append(Rows(index, shard.first, shard.last, leaving(shard), gathering(shard)))
-        return Parts(rows)
+                rows.append(team.Rows(index, shard.first, shard.last, leaving(shard), gathering(shard)))
+        return team.Parts(rows)
 
     made: Parts = graph.once(f"parts that meet, {side}", build)
     return made
@@ -140,11 +136,9 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
 
     Returns their number, and the component of each vertex on the first device, numbered by smallest vertex.
     """
-    from hpgraph.kernels.structure.cuda_divided_components import components
-
     parts = _parts(graph, "weak components", lambda shard: shard.out_csr, lambda shard: shard.in_csr)
     with graph.shards[0].device.here:
-        count, label = components(parts, not graph.directed)
+        count, label = teams(graph.device).components(parts, not graph.directed)
         if graph.place is None:
             return count, label
         # Numbered by the shards' vertex numbers so far.
@@ -224,8 +218,7 @@ def sweeps_are_worth_it(arcs: InShards) -> bool:
 
 def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins; returns a function that fetches the trace rows."""
-    from hpgraph.kernels.traversal.cuda import traverse_divided
-
+    traverse_divided = teams(run.device).traverse_divided
     record: DividedRecord = _in_order_of_shards(
         run, code, lambda search, parts: traverse_divided(search, parts, apart=run.apart), brings=not run.apart
     )
@@ -236,9 +229,7 @@ def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
 
 def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
     """Run a relaxation; returns a function that fetches the trace, and the vertices still active."""
-    from hpgraph.kernels.relaxation.cuda import relax_divided
-
-    rows, active = _in_order_of_shards(run, code, relax_divided)
+    rows, active = _in_order_of_shards(run, code, teams(run.device).relax_divided)
     order = run.arcs.graph.order
     return rows, active if order is None else array_module(active).sort(order[active])
 
@@ -268,15 +259,15 @@ def sweep(run: Run) -> Swept | str:
 
     The properties of `run` are initialized, and are on the first device before and after.
     """
-    sweeps = divided_sweeps(run.device)
-    if sweeps is None:
+    team = teams(run.device)
+    if team is None:
         return "the arcs lie in several parts"
     arcs, graph = run.arcs, run.arcs.graph
     state = tuple(graph.in_order_of_shards(values) for values in run.state)
     states = [copies(state, shard.device, number) for number, shard in enumerate(graph.shards)]
     shards = [(shard.device, shard.first, arcs.gathering(shard)) for shard in graph.shards]
     stop = run.declared.functions["converged"]
-    swept = sweeps(run.code, shards, states, tuple(run.world.values()), stop, run.limit)
+    swept: Swept | str = team.divided_sweeps(run.code, shards, states, tuple(run.world.values()), stop, run.limit)
     if not isinstance(swept, str):
         bring_home(run, graph, states)
     return swept

@@ -23,7 +23,7 @@ from hpgraph.kernels.spgemm import MatrixProducts
 from hpgraph.kernels.spmv import Products
 from hpgraph.kernels.structure import Structure
 from hpgraph.kernels.superstep import General
-from hpgraph.kernels.sweep import DividedSweeps, Sweep
+from hpgraph.kernels.sweep import Sweep
 from hpgraph.kernels.traversal import Traversal
 
 
@@ -86,6 +86,6 @@ def lanes_together(device: str) -> LanesTogether | None:
     return None if normalize_device(device) == "cpu" else _room("traversal.cuda_sources_team")(device)
 
 
-def divided_sweeps(device: str) -> DividedSweeps | None:
-    """What sweeps over the shards of several devices; the CPU has none."""
-    return None if normalize_device(device) == "cpu" else _room("sweep.cuda_divided")(device).divided_sweeps
+def teams(device: str) -> Any:
+    """What runs on several devices as a team (`hpgraph.kernels.cuda_teams`); None for the CPU, which has no such."""
+    return None if normalize_device(device) == "cpu" else _room("cuda_teams")(device)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from hpgraph.core.devices import Devices
     from hpgraph.formats import CSR, HYB
     from hpgraph.kernels.runtime.program import ProgramCode
 
@@ -47,18 +46,3 @@ class Sweep(Protocol):
 
         `world` has the parameters, then the sums, which are recomputed; `stop` is the program's `converged`.
         """
-
-
-class DividedSweeps(Protocol):
-    """Sweeps over several devices: `hpgraph.kernels.backend.divided_sweeps`."""
-
-    def __call__(
-        self,
-        code: ProgramCode,
-        shards: list[tuple[Devices, int, CSR]],
-        states: list[tuple[Any, ...]],
-        world: tuple[Any, ...],
-        stop: Callable[..., Any] | None,
-        limit: int,
-    ) -> Swept | str:
-        """Run supersteps over all vertices of shards: device, first vertex and rows each, and the state on each."""
