@@ -209,7 +209,9 @@ def sweeps(
     sums = np.empty((1 if plan is None else len(plan.bounds), len(nothing)))
     partial = None if plan is None else np.empty(len(plan.piece_row), code.message)
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
-    now = state
+    # A double buffer: what is read and what is written in odd supersteps, and in even ones.
+    swapped = [(b, a) if twice else (a, b) for a, b, twice in zip(state, following, sent, strict=True)]
+    buffers = (state, following), (tuple([a for a, _ in swapped]), tuple([b for _, b in swapped]))
     first = len(world) - code.aggregates
     if code.aggregate is not None:
         world = (*world[:first], *aggregate(code, state, world))
@@ -218,17 +220,16 @@ def sweeps(
     with team() as workers:
         while len(times) < limit and not stopped and rest():
             began, step = work_clock.now(), len(times) + 1
+            now, following = buffers[len(times) & 1]
             if plan is None:
                 _sweep_alone(*what, now, following, world, step, *matrix, sums)
             else:
                 _sweep(*what, now, following, world, step, *matrix, sums, *plan, partial, workers)
             changed, *totals = sums.sum(axis=0)
             world = (*world[:first], *totals)
-            pairs = [(b, a) if twice else (a, b) for a, b, twice in zip(now, following, sent, strict=True)]
-            now, following = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
             times.append(work_clock.now() - began)
             stopped = changed == 0 or _asks(stop, code.world(step, *world))  # type: ignore[call-arg]
-    for values, latest in zip(state, now, strict=True):
+    for values, latest in zip(state, buffers[len(times) & 1][0], strict=True):
         if values is not latest:
             values[:] = latest
     return Swept(bool(stopped), np.array(world[first:], np.float64), np.array(times, np.int64))
