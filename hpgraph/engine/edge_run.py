@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
+_DTYPE = attrgetter("dtype")
+
+
 def edges_of(declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
     """Properties of the edges of a program that runs alone; takes what it uses out of `initial`."""
     if declared.functions["starts"] == LEFT:
@@ -39,11 +43,14 @@ def edges_of(declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any]) 
 def arcs_and_code(
     declared: Declarations, graph: Graph, state: dict[str, Any], edges: dict[str, Any]
 ) -> tuple[Any, ProgramCode]:
-    """The arcs of a program, and its code, for properties by name: at least its own."""
+    """The arcs of a program, and its code.
+
+    ``state``: its own properties, in their order; ``edges``: at least its own.
+    """
     if isinstance(declared, EdgeDeclarations):
         numbered = numbered_arcs_of(graph)
         return numbered, edge_code(declared, graph, numbered, state, edges)
-    code = declared.code(_types(state, declared.properties))
+    code = declared.code(tuple(map(_DTYPE, state.values())))
     return arcs_of(graph, declared.edges, declared.weighted, code), code
 
 
@@ -51,19 +58,12 @@ def edge_code(
     declared: EdgeDeclarations, graph: Graph, arcs: NumberedInMemory | NumberedInPages, state: dict[str, Any],
     edges: dict[str, Any],
 ) -> EdgeProgramCode:  # fmt: skip
-    """The code of a program for arrays by name.
-
-    ``state, edges``: at least the program's own properties.
-    """
-    dtypes, edge_dtypes = _types(state, declared.properties), _types(edges, declared.edge_properties)
-    code = declared.edge_code(dtypes, edge_dtypes, graph.dtype, arcs.places)
+    """The code of a program for arrays by name; as of `arcs_and_code`."""
+    edge_dtypes = tuple([edges[name].dtype for name in declared.edge_properties])
+    code = declared.edge_code(tuple(map(_DTYPE, state.values())), edge_dtypes, graph.dtype, arcs.places)
     if isinstance(arcs, NumberedInPages):
         _check_in_pages(code, graph.device)
     return code
-
-
-def _types(arrays: dict[str, Any], names: Iterable[str]) -> tuple[np.dtype, ...]:
-    return tuple([arrays[name].dtype for name in names])
 
 
 def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:

@@ -71,15 +71,15 @@ def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, l
     def held(value: Any) -> Any:
         # Where values are integers, no value lies between a bound and the next integer below it.
         value = min(max(value if whole else real(value, "value"), smallest), largest)
-        with np.errstate(over="ignore"):
-            return dtype.type(math.floor(value) if whole else value)
+        return dtype.type(math.floor(value) if whole else value)
 
-    last = held(largest if ceiling is None else ceiling)
-    if delta is None:
-        return dtype.type(0), held(largest), last
-    # A bucket of integers holds one of them at the least.
-    width = max(delta, 1) if whole else real(delta, "delta")
-    return held(width), held(np.asarray(least).item() + width), last
+    with np.errstate(over="ignore"):
+        last = held(largest if ceiling is None else ceiling)
+        if delta is None:
+            return dtype.type(0), held(largest), last
+        # A bucket of integers holds one of them at the least.
+        width = max(delta, 1) if whole else real(delta, "delta")
+        return held(width), held(np.asarray(least).item() + width), last
 
 
 def plain_function(function: Callable[..., Any]) -> Any:
