@@ -6,6 +6,7 @@ import numpy as np
 import programs
 import pytest
 from reference_algorithms import random_digraph, widest
+from test_toy_placement import Dealt
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -203,9 +204,8 @@ def test_explain_says_which_loop_and_why(G):
     assert first_line(hpg.run(programs.Senders, G)) == "supersteps: reduce (plus) is not idempotent"
 
 
-def test_arcs_in_parts_go_through_the_general_loop(G, monkeypatch):
-    monkeypatch.setattr("hpgraph.engine.arcs.Arcs.in_one_part", False)
-    found = hpg.run(programs.Widest, G, active=[3])
+def test_arcs_in_parts_go_through_the_general_loop(G):
+    found = hpg.run(programs.Widest, Dealt(G), active=[3])
     assert found.trace.loop == "supersteps: the arcs come in several parts"
     assert (to_device(found.width, "cpu") == widest(SMALL, 3)).all()
 

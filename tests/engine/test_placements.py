@@ -140,13 +140,13 @@ def _call(name, graph):
 def _values(found):
     """What compares of a result: of graphs their arcs, of results their first column that is by vertex."""
     if isinstance(found, hpg.Graph):
-        return found.out_csr.indices
+        return host(found.out_csr.indices)
     if inspect.isgenerator(found):
-        return np.concatenate([np.asarray(rows) for _, rows in found])
+        return np.concatenate([host(rows) for _, rows in found])
     for column in ("ahead", "level", "distance", "rank", "hubs", "centrality", "label", "score"):
         if hasattr(found, column):
             return host(getattr(found, column))
-    return np.asarray(found)
+    return host(found)
 
 
 def test_the_table_has_every_function() -> None:
