@@ -106,7 +106,7 @@ class Supersteps:
         else:
             self._gather_replies(part, frontier)
             arcs, by_id = self._arcs(part.sending), is_sorted(part.sending)
-        if not len(ids):
+        if not len(ids) or not len(arcs.indices):
             return
         with team() as workers:
             if isinstance(part, Window):
