@@ -1,6 +1,6 @@
 """Betweenness centrality, of vertices and of edges: how much of the shortest paths leads through.
 
-By numbers of arcs the sources go through the graph together, in lanes (`hpgraph.kernels.betweenness`). By weights the
+By numbers of arcs the sources search together (`hpgraph.kernels.betweenness`). By weights the
 distances come first, from `sssp`; paths are then counted along the arcs on which distances are tight. Either way the
 way back adds up dependencies, the farthest vertices first.
 """
@@ -34,7 +34,7 @@ from hpgraph.core.progress import progress_bar
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.betweenness import LANES, Sums
+from hpgraph.kernels.betweenness import GROUP, Sums
 
 # Bytes a vertex and source of a group of weighted searches: distances, in two layouts, and path counts on the GPU.
 _WEIGHTED_BYTES = 48
@@ -91,10 +91,10 @@ def betweenness_centrality(
 
     Notes
     -----
-    The same call gives the same bits, whatever the number of threads, so long as there is memory for as many lanes.
-    Lanes are 64, or halved until they fit: 24 bytes a vertex and lane are set aside. On the CPU, graphs on which
-    searches share few arcs, such as roads, are searched from one source a thread, in 28 bytes a vertex. Numbers of
-    shortest paths do not overflow.
+    The same call gives the same bits, whatever the number of threads, so long as there is memory for as many sources at
+    once: 64, or halved until they fit, in 24 bytes a vertex and source. On the CPU, graphs on which searches share few
+    arcs, such as roads, are searched from one source a thread, in 28 bytes a vertex. Numbers of shortest paths do not
+    overflow.
 
     Scaling is NetworkX's, which since 3.6 treats vertices that are sources and others apart where sources are not all.
 
@@ -292,7 +292,7 @@ def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
 def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
     n, arcs = graph.n_vertices, graph.out_csr
     wide = graph if arcs.dtype == np.float64 else _in_double(graph)
-    group = lanes_within(LANES, lambda lanes: _WEIGHTED_BYTES * n * lanes, graph.device)
+    group = lanes_within(GROUP, lambda count: _WEIGHTED_BYTES * n * count, graph.device)
     for begin in range(0, len(sources), group):
         some = sources[begin : begin + group]
         distances = sssp(wide, sources=id(some)).distance

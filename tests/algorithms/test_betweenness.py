@@ -12,7 +12,7 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
-from hpgraph.kernels.betweenness import gains_by_lanes
+from hpgraph.kernels.betweenness import gains_jointly
 
 CPU = "hpgraph.kernels.betweenness.cpu"
 
@@ -24,7 +24,7 @@ def way(request: pytest.FixtureRequest, device: str, monkeypatch: pytest.MonkeyP
         if request.param == "one by one":
             pytest.skip("one way on the GPU")
         return str(request.param)
-    monkeypatch.setattr(f"{CPU}.gains_by_lanes", lambda *_: request.param == "together")
+    monkeypatch.setattr(f"{CPU}.gains_jointly", lambda *_: request.param == "together")
     # A few lanes fill a line as well as many.
     monkeypatch.setattr(f"{CPU}.MIN", 1)
     return str(request.param)
@@ -261,15 +261,15 @@ def test_groups_add_up(device: str, way: str, monkeypatch: pytest.MonkeyPatch) -
     graph = GRAPHS["undirected"]
     G = ours(graph, device)
     whole = host(hpg.betweenness_centrality(G, endpoints=True))
-    monkeypatch.setattr(f"hpgraph.kernels.betweenness.{device}.LANES", 9)
+    monkeypatch.setattr(f"hpgraph.kernels.betweenness.{device}.GROUP", 9)
     np.testing.assert_allclose(host(hpg.betweenness_centrality(G, endpoints=True)), whole, rtol=1e-12)
 
 
 def test_lanes_pay_where_searches_meet() -> None:
     small_world, roads = np.array([1, 20, 400, 9000, 500]), np.full(100, 100)
-    assert gains_by_lanes(small_world, 10_000, 16) and not gains_by_lanes(roads, 10_000, 16)
+    assert gains_jointly(small_world, 10_000, 16) and not gains_jointly(roads, 10_000, 16)
     # A component of a tenth of the graph says nothing else.
-    assert gains_by_lanes(small_world, 100_000, 64)
+    assert gains_jointly(small_world, 100_000, 64)
 
 
 def test_graphs_without_paths(device: str) -> None:
@@ -286,7 +286,7 @@ def test_graphs_without_paths(device: str) -> None:
 def test_progress_bar(
     device: str, way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(f"hpgraph.kernels.betweenness.{device}.LANES", 9)
+    monkeypatch.setattr(f"hpgraph.kernels.betweenness.{device}.GROUP", 9)
     with hpg.config(progress=True, threads=1):
         hpg.betweenness_centrality(ours(GRAPHS["undirected"], device))
     assert "betweenness" in capsys.readouterr().err

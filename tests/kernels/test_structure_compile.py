@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles, kernels, local_memory
@@ -9,13 +11,15 @@ from cuda_build import GENERATIONS, compiles, kernels, local_memory
 from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.structure import (
+    cuda_components,
+    cuda_fifo,
     cuda_greedy,
     cuda_peeling,
     cuda_spanning_forest,
     cuda_support,
     cuda_triangles,
     cuda_truss,
-)
+)  # fmt: skip
 from hpgraph.semiring import c_types
 
 pytest.importorskip("cuda.core")
@@ -48,8 +52,9 @@ def test_spanning_forest(types: tuple[str, str], arch: str) -> None:
 
 
 @each_index
-def test_greedy_choices(index: str, arch: str) -> None:
-    compiles(cuda_greedy.SOURCE, names=cuda_greedy.kernel_names(index), arch=arch)
+@pytest.mark.parametrize("room", [cuda_components, cuda_fifo, cuda_greedy])
+def test_components_queues_and_greedy_choices(room: ModuleType, index: str, arch: str) -> None:
+    compiles(room.SOURCE, names=room.kernel_names(index), arch=arch)
 
 
 @pytest.mark.parametrize(

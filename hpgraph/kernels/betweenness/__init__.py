@@ -4,10 +4,9 @@ U. Brandes, "A faster algorithm for betweenness centrality", J. Mathematical Soc
 counts the shortest paths from the source to v. Backwards, farthest first, δ(v) = σ(v) Σ (1 + δ(w)) / σ(w), summed over
 the arcs (v, w) that shortest paths take, is the dependency of the source on v.
 
-Many sources share each pass over the arcs, as lanes (`hpgraph.kernels.lanes`): a bitmask holds the lanes in which a
-vertex is on the current level, and the numbers of its lanes are contiguous, so that an arc is read once for all of
-them. Sums are pulled, in the order of a vertex's arcs, never added by several threads at once: so results are bitwise
-reproducible.
+Many sources share each pass over the arcs: a bitmask holds the sources from which a vertex is on the current level, and
+its numbers for them are contiguous, so that an arc is read once for all. Sums are pulled, in the order of a vertex's
+arcs, never added by several threads at once: so results are bitwise reproducible.
 
 Path counts overflow any float: a lattice of 600 by 600 has 2^1190 paths from corner to corner. From `LIMIT` on, each
 number is a float and an exponent of `STEP`: σ = m · STEP^e. Ordinary graphs never reach it.
@@ -23,8 +22,10 @@ if TYPE_CHECKING:
 
     from hpgraph.formats import CSR
 
-# Lanes of a group: the bits of a word.
-LANES = 64
+# Most sources that search jointly: the bits of a word.
+GROUP = 64
+# What looking at a vertex costs on each level of a joint search, in visits.
+LEVEL_COST = 1 / 32
 # Path count from which numbers carry an exponent, and the unit of the exponent. A float then lies in [1 / LIMIT,
 # LIMIT), or higher by the number of a vertex's parents; two steps down it is too small to add to anything.
 LIMIT, STEP = 2.0**256, 2.0**512
@@ -73,13 +74,13 @@ class Betweenness(Protocol):
         """
 
 
-def gains_by_lanes(profile: np.ndarray, n: int, lanes: int) -> bool:
+def gains_jointly(profile: np.ndarray, n: int, sources: int) -> bool:
     """Whether joint searches pay: whether they share enough visits of vertices.
 
     Two searches share a visit if a vertex is on the same level of both. A joint search visits a vertex once for each
-    level that it has in any lane, reading arcs and bitmasks, and the numbers of its lanes: about twice what one search
-    alone would read. So it pays if a visit serves two lanes or more.
+    level that it has from any source, reading arcs and bitmasks, and its numbers: about twice what one search
+    alone would read. So it pays if a visit serves two sources or more. Each level looks at all vertices, too.
     """
     share = profile / n
-    visits = (1 - (1 - share) ** lanes).sum()
-    return bool(2 * visits <= lanes * share.sum())
+    visits = (1 - (1 - share) ** sources).sum()
+    return bool(2 * visits + LEVEL_COST * len(profile) <= sources * share.sum())

@@ -1,4 +1,4 @@
-"""Betweenness on the CPU: in lanes if searches overlap, else one source a thread; as many at once as memory allows."""
+"""Betweenness on the CPU: jointly if searches overlap, else one source a thread; as many at once as memory allows."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, fits
 from hpgraph.formats import CSR
-from hpgraph.kernels.betweenness import LANES, Sums, gains_by_lanes
+from hpgraph.kernels.betweenness import GROUP, Sums, gains_jointly
 from hpgraph.kernels.betweenness.cpu_jointly import run_jointly
-from hpgraph.kernels.betweenness.cpu_lines import LINE
+from hpgraph.kernels.betweenness.cpu_numbers import LINE
 from hpgraph.kernels.betweenness.cpu_singly import Scratch, run_singly, scratches
-from hpgraph.kernels.betweenness.cpu_steps import BUFFER, Lanes, Local, Ways
+from hpgraph.kernels.betweenness.cpu_steps import BUFFER, Local, State, Ways
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 
-# Most bytes a vertex and lane: a number, its exponent, and, if lanes do not overlap, a place in the list.
-_LANE_BYTES = 8 + 4 + 12
+# Most bytes a vertex and source: a number, its exponent, and, if sources do not overlap, a place in the list.
+_SOURCE_BYTES = 8 + 4 + 12
 # Bytes a vertex of a thread's work space, besides the queue.
 _SCRATCH_BYTES = 24
-# Lanes below which their cache line is mostly empty.
+# Sources below which their cache line is mostly empty.
 MIN = 8
 # Mean number of sources that a thread takes between two reports of progress.
 _TURNS = 16
@@ -42,11 +42,11 @@ def dependencies(
     ``out, in_`` (CSR, shape (n, n)): the arcs by their source and by their target; ``sources`` (int64 array of length
     k); ``sums``: changed in place.
     """
-    n, lanes = out.shape[0], min(len(sources), LANES)
-    while lanes >= MIN and not fits(n * lanes * _LANE_BYTES, "cpu"):
-        lanes //= 2
-    if lanes >= MIN and gains_by_lanes(profile(), n, lanes):
-        _jointly(out, in_, sources, sums, lanes, done)
+    n, most = out.shape[0], min(len(sources), GROUP)
+    while most >= MIN and not fits(n * most * _SOURCE_BYTES, "cpu"):
+        most //= 2
+    if most >= MIN and gains_jointly(profile(), n, most):
+        _jointly(out, in_, sources, sums, most, done)
     else:
         with team() as workers:
             space = _scratches(out, min(workers, len(sources)))
@@ -83,7 +83,7 @@ def _jointly(
                 numbers, exponents = np.zeros(n * stride), np.zeros(n * stride, np.int32)
             seen, first, second = np.zeros((3, n), np.uint64)
             listed = np.empty(n * len(group), out.indices.dtype)
-            lanes = Lanes(
+            state = State(
                 numbers, exponents, seen, first, second, listed, np.empty(len(listed), np.uint64), stride,
                 np.uint64((1 << len(group)) - 1),
             )  # fmt: skip
@@ -92,7 +92,7 @@ def _jointly(
                 np.empty((workers, BUFFER), out.indices.dtype),
             )  # fmt: skip
             part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])
-            run_jointly(ways, sources[group], lanes, locals_, part)
+            run_jointly(ways, sources[group], state, locals_, part)
             done(len(group))
 
 

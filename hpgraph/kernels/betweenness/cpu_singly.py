@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.betweenness import LIMIT
-from hpgraph.kernels.betweenness.cpu_scaled import ONE_LESS, quotient
+from hpgraph.kernels.betweenness.cpu_numbers import ONE_LESS, quotient
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex

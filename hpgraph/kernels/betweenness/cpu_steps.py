@@ -7,33 +7,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.kernels.betweenness import LIMIT
-from hpgraph.kernels.betweenness.cpu_lines import LINE, add_line
-from hpgraph.kernels.betweenness.cpu_scaled import add_scaled, normalize, quotient
+from hpgraph.kernels.betweenness.cpu_numbers import LINE, add_line, add_scaled, normalize, quotient
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 
-# Operations on a level's vertices by all threads, besides `PUSH` and `PULL`.
-SETTLE, MARK, RETURN = range(2, 5)
+# Operations on a level's vertices by all threads, besides `PULL`.
+MARK, RETURN = range(2, 4)
 # Vertices that a worker buffers before it reserves room for them in the list.
 BUFFER = 512
 # Shared counters, each on its own cache line: the next task, the list's end, arcs that leave and that reach the
-# vertices added, in-arcs of those reached in every lane, and whether a path count reached the limit.
-NEXT, TAIL, LEAVING, REACHING, FULL, LARGE = range(0, 96, 16)
-COUNTERS = 96
+# vertices added, and whether a path count reached the limit.
+NEXT, TAIL, LEAVING, REACHING, LARGE = range(0, 80, 16)
+COUNTERS = 80
 
 
-class Lanes(NamedTuple):
-    """The state of all lanes.
+class State(NamedTuple):
+    """The state of all sources.
 
-    ``numbers`` (float64 array of length n * stride): σ, a row of lanes a vertex; in the backward pass (1 + δ) / σ
-    replaces it. 0 in lanes that have not reached it; ``exponents`` (int32 array of length n * stride): see
-    `hpgraph.kernels.betweenness`; ``seen, first, second`` (uint64 arrays of length n): bitmasks of lanes: those that
+    ``numbers`` (float64 array of length n * stride): σ, a row of sources a vertex; in the backward pass (1 + δ) / σ
+    replaces it. 0 in sources that have not reached it; ``exponents`` (int32 array of length n * stride): see
+    `hpgraph.kernels.betweenness`; ``seen, first, second`` (uint64 arrays of length n): bitmasks of sources: those that
     have reached the vertex; those with it on the level before, and on the current one; ``listed`` (array of vertex
-    ids): the vertices of each level, in order of levels; ``masks`` (uint64 array): the lanes of each; ``stride, every``
-    (int): lanes, rounded up to whole lines; bitmask of the lanes in use.
+    ids): the vertices of each level, in order of levels; ``masks`` (uint64 array): the sources of each; ``stride,
+    every`` (int): sources, rounded up to whole lines; bitmask of the sources in use.
     """
 
     numbers: Any
@@ -69,10 +68,10 @@ class Local(NamedTuple):
 
 
 @part
-def _gather_scaled(indptr, indices, v, want, front, lanes, local):
-    """Sum numbers with exponents over v's neighbours in the front, in the lanes wanted; returns the lanes with any."""
+def _gather_scaled(indptr, indices, v, want, front, state, local):
+    """Sum numbers with exponents over v's neighbours in the front, for some sources; returns the sources with any."""
     heard = np.uint64(0)
-    for k in range(lanes.stride):
+    for k in range(state.stride):
         local.exponents[k] = 0
     for j in range(indptr[v], indptr[v + 1]):
         u = vertex(indices, j)
@@ -81,19 +80,19 @@ def _gather_scaled(indptr, indices, v, want, front, lanes, local):
         while both:
             k = lowest_bit(both)
             both &= both - np.uint64(1)
-            at = u * lanes.stride + k
-            add_scaled(local.sums, local.exponents, k, lanes.numbers[at], lanes.exponents[at])
-    for k in range(lanes.stride):
+            at = u * state.stride + k
+            add_scaled(local.sums, local.exponents, k, state.numbers[at], state.exponents[at])
+    for k in range(state.stride):
         normalize(local.sums, local.exponents, k)
         if heard >> np.uint64(k) & np.uint64(1):
-            lanes.exponents[v * lanes.stride + k] = local.exponents[k]
+            state.exponents[v * state.stride + k] = local.exponents[k]
     return heard
 
 
 @part
-def _gather_back(indptr, indices, v, want, front, lanes, local, wide, places):
+def _gather_back(indptr, indices, v, want, front, state, local, wide, places):
     """Sum over v's neighbours in the front, with exponents, or adding up the dependency on each arc in `places`."""
-    own = v * lanes.stride
+    own = v * state.stride
     for j in range(indptr[v], indptr[v + 1]):
         w = vertex(indices, j)
         both = front[w] & want
@@ -101,29 +100,29 @@ def _gather_back(indptr, indices, v, want, front, lanes, local, wide, places):
         while both:
             k = lowest_bit(both)
             both &= both - np.uint64(1)
-            at = w * lanes.stride + k
-            number = lanes.numbers[at]
+            at = w * state.stride + k
+            number = state.numbers[at]
             if wide:
-                number = quotient(number, lanes.exponents[at] - lanes.exponents[own + k])
+                number = quotient(number, state.exponents[at] - state.exponents[own + k])
             local.sums[k] += number
-            total += number * lanes.numbers[own + k]
+            total += number * state.numbers[own + k]
         if places.size:
             places[j] += total
 
 
 @part
-def list_found(lanes, local, filled, masks, counters):
-    """Move the vertices of a buffer to the list; `masks` has their lanes."""
+def list_found(state, local, filled, masks, counters):
+    """Move the vertices of a buffer to the list; `masks` has their sources."""
     start = fetch_add(counters, TAIL, filled)
     for i in range(filled):
         v = vertex(local.buffer, i)
-        put(lanes.listed, start + i, local.buffer[i])
-        put(lanes.masks, start + i, peek(masks, v))
+        put(state.listed, start + i, local.buffer[i])
+        put(state.masks, start + i, peek(masks, v))
     return 0
 
 
 @part
-def work_off(what, ways, span, fronts, lanes, local, filled, wide, counters, sums):
+def work_off(what, ways, span, fronts, state, local, filled, wide, counters, sums):
     """Vertices pull from their neighbours in the front: a range of all vertices, or of the list.
 
     In the backward pass `span` also tells whether vertices are marked. Returns the number of vertices in the buffer.
@@ -134,18 +133,15 @@ def work_off(what, ways, span, fronts, lanes, local, filled, wide, counters, sum
         indptr, indices = ways.out_indptr, ways.out_indices
     other = ways.out_indptr
     front, next_front = fronts
-    numbers, seen, listed, masks = lanes.numbers, lanes.seen, lanes.listed, lanes.masks
-    stride, own_sums, vertices = lanes.stride, local.sums, sums.vertices
+    numbers, seen, listed, masks = state.numbers, state.seen, state.listed, state.masks
+    stride, own_sums, vertices = state.stride, local.sums, sums.vertices
     begin, end, marked = span
-    leaving, reaching, full, large = 0, 0, 0, False
+    leaving, reaching, large = 0, 0, False
     slowly = wide or (what == RETURN and sums.arcs.size > 0)
     for i in range(begin, end):
         v = i if what == PULL else vertex(listed, i)
         if what == PULL:
-            want = lanes.every & ~peek(seen, v)
-        elif what == SETTLE:
-            want = peek(next_front, v)
-            put(masks, i, want)
+            want = state.every & ~peek(seen, v)
         else:
             want = peek(masks, i)
             put(next_front, v, want)
@@ -173,9 +169,9 @@ def work_off(what, ways, span, fronts, lanes, local, filled, wide, counters, sum
                         if bits:
                             add_line(own_sums, line, numbers, u * stride + line, bits)
         elif what == RETURN:
-            _gather_back(indptr, indices, v, want, front, lanes, local, wide, sums.arcs)
+            _gather_back(indptr, indices, v, want, front, state, local, wide, sums.arcs)
         else:
-            heard = _gather_scaled(indptr, indices, v, want, front, lanes, local)
+            heard = _gather_scaled(indptr, indices, v, want, front, state, local)
         own = v * stride
         if what == RETURN:
             total = 0.0
@@ -188,18 +184,14 @@ def work_off(what, ways, span, fronts, lanes, local, filled, wide, counters, sum
                 put(numbers, own + k, (1.0 + dependency) / number)
             put(vertices, v, peek(vertices, v) + total)
         elif heard:
-            met = peek(seen, v) | heard
-            put(seen, v, met)
+            put(seen, v, peek(seen, v) | heard)
             leaving += peek(other, v + 1) - peek(other, v)
             reaching += last - first
-            if met == lanes.every:
-                full += last - first
-            if what == PULL:
-                put(next_front, v, heard)
-                put(local.buffer, filled, listed.dtype.type(v))
-                filled += 1
-                if filled == BUFFER:
-                    filled = list_found(lanes, local, filled, next_front, counters)
+            put(next_front, v, heard)
+            put(local.buffer, filled, listed.dtype.type(v))
+            filled += 1
+            if filled == BUFFER:
+                filled = list_found(state, local, filled, next_front, counters)
             while heard:
                 k = lowest_bit(heard)
                 heard &= heard - np.uint64(1)
@@ -211,38 +203,13 @@ def work_off(what, ways, span, fronts, lanes, local, filled, wide, counters, sum
     if what != RETURN:
         fetch_add(counters, LEAVING, leaving)
         fetch_add(counters, REACHING, reaching)
-        fetch_add(counters, FULL, full)
     return filled
 
 
 @part
-def push(indptr, indices, begin, end, next_front, lanes, local, filled, alone, counters):
-    """Send the lanes of listed vertices along their arcs, to vertices that those lanes have not reached."""
-    listed, masks, seen, buffer = lanes.listed, lanes.masks, lanes.seen, local.buffer
-    for i in range(begin, end):
-        u = vertex(listed, i)
-        mask = peek(masks, i)
-        for j in range(peek(indptr, u), peek(indptr, u + 1)):
-            v = vertex(indices, j)
-            new = mask & ~peek(seen, v)
-            before = peek(next_front, v)
-            if new & ~before:
-                if alone:
-                    put(next_front, v, before | new)
-                else:
-                    before = atomic_or(next_front, v, new)
-                if not before:
-                    buffer[filled] = v
-                    filled += 1
-                    if filled == BUFFER:
-                        filled = list_found(lanes, local, filled, next_front, counters)
-    return filled
-
-
-@part
-def mark(indptr, indices, begin, end, lanes, alone):
-    """Mark the in-neighbours of listed vertices, in `seen`: they may have dependencies in these lanes."""
-    listed, masks, seen = lanes.listed, lanes.masks, lanes.seen
+def mark(indptr, indices, begin, end, state, alone):
+    """Mark the in-neighbours of listed vertices, in `seen`: they may have dependencies in these sources."""
+    listed, masks, seen = state.listed, state.masks, state.seen
     for i in range(begin, end):
         w = vertex(listed, i)
         mask = peek(masks, i)

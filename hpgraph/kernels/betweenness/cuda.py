@@ -1,4 +1,4 @@
-"""Betweenness on the GPU: work space, number of lanes that fit, and launches."""
+"""Betweenness on the GPU: work space, number of sources that fit, and launches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, lanes_within
 from hpgraph.formats import CSR, occurrences
-from hpgraph.kernels.betweenness import LANES, Sums
+from hpgraph.kernels.betweenness import GROUP, Sums
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -65,10 +65,10 @@ def dependencies(
     profile: Callable[[], np.ndarray],
     done: Callable[[int], None],
 ) -> None:
-    """`hpgraph.kernels.betweenness.cpu.dependencies` on the GPU, always in lanes; waits for it."""
-    lanes = lanes_within(min(len(sources), LANES), lambda lanes: _bytes(out, in_, lanes, False), "cuda")
-    check_memory(_bytes(out, in_, lanes, False), "the search for shortest paths from one source", "cuda")
-    for group in np.array_split(np.arange(len(sources)), -(-len(sources) // lanes)):
+    """`hpgraph.kernels.betweenness.cpu.dependencies` on the GPU, always jointly; waits for it."""
+    most = lanes_within(min(len(sources), GROUP), lambda count: _bytes(out, in_, count, False), "cuda")
+    check_memory(_bytes(out, in_, most, False), "the search for shortest paths from one source", "cuda")
+    for group in np.array_split(np.arange(len(sources)), -(-len(sources) // most)):
         part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])
         _Search(out, in_, sources[group], None).run(part)
         done(len(group))
@@ -80,17 +80,17 @@ def weighted_dependencies(out: CSR, in_: CSR, distances: Any, sources: np.ndarra
     return _Search(out, in_, sources, distances).run(sums)
 
 
-def _bytes(out: CSR, in_: CSR, lanes: int, weighted: bool) -> int:
+def _bytes(out: CSR, in_: CSR, sources: int, weighted: bool) -> int:
     """Most bytes of a search: numbers, exponents, the list; bitmasks; sums of pieces."""
     each = 8 + 4 + out.indices.dtype.itemsize + 8 + (12 if weighted else 0)
     pieces = max(len(long_rows(out).owner), len(long_rows(in_).owner))
-    stride = _stride(lanes)
+    stride = _stride(sources)
     return out.shape[0] * (stride * each + 32) + pieces * (stride * 12 + 8)
 
 
-def _stride(lanes: int) -> int:
-    """Lanes rounded up to a power of two: a thread handles two."""
-    return max(2, 1 << (lanes - 1).bit_length())
+def _stride(sources: int) -> int:
+    """Sources rounded up to a power of two: a thread handles two."""
+    return max(2, 1 << (sources - 1).bit_length())
 
 
 def names(index: str, scaled: bool, places: bool, weighted: bool) -> dict[str, str]:

@@ -25,9 +25,18 @@ from hpgraph.kernels.communities.batches import (
     batch_bits,
 )
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
-from hpgraph.kernels.communities.cpu_ahead import AHEAD, MAX, ON_THE_WAY, fetch, pays
-from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
-from hpgraph.kernels.communities.cpu_random_choice import drawn, is_before
+from hpgraph.kernels.communities.cpu_choice import (
+    AHEAD,
+    MAX,
+    ON_THE_WAY,
+    drawn,
+    fetch,
+    is_before,
+    mask_for,
+    pays,
+    slot_of,
+    tables,
+)  # fmt: skip
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part

@@ -9,8 +9,7 @@ from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.cpu_ahead import MAX, ON_THE_WAY, fetch, pays
-from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
+from hpgraph.kernels.communities.cpu_choice import MAX, ON_THE_WAY, fetch, mask_for, pays, slot_of, tables
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part

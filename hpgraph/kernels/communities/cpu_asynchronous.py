@@ -14,8 +14,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.communities.batches import EVIDENCE
-from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
-from hpgraph.kernels.communities.cpu_random_choice import drawn, is_before
+from hpgraph.kernels.communities.cpu_choice import drawn, is_before, mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part

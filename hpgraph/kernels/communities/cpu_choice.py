@@ -1,4 +1,8 @@
-"""Weight between a vertex and each community around it, on the CPU: a small hash table for each thread."""
+"""Choosing a community on the CPU: what the loops over a vertex's neighbours share.
+
+The weight to each community around a vertex is summed in a small hash table of the thread's; batches and the order of
+equals are pseudorandom, by hashes; the rows of the next vertices, which are scattered in memory, are prefetched.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.weights import prefetch_entry
+from hpgraph.kernels.structure.cpu_greedy import mixed
 
 # Smaller tables are left nearly empty: these 16 KiB of keys and sums fit L1, and without collisions no branch is
 # mispredicted (uniform random graphs: 4 ns an arc, half as full 7).
 _SPARSE = 1024
+# Prefetch distance, in vertices; ids in a cache line; most arcs of a row that are prefetched before its turn. Ids of
+# longer rows stream, and loops prefetch labels this many arcs ahead, inline: a call costs more.
+AHEAD, LINE, MAX, ON_THE_WAY = 4, 16, 128, 24
 
 
 class Tables(NamedTuple):
@@ -52,3 +62,41 @@ def slot_of(keys, mask, key):
     while peek(keys, slot) != key and peek(keys, slot) >= 0:
         slot = (slot + 1) & mask
     return slot
+
+
+@part(whole=True)
+def drawn(number, round_, seed, bits):
+    """`bits` pseudorandom bits for each number and round."""
+    key = np.uint64(number) + seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64(mixed(key) >> np.uint64(64 - bits))
+
+
+@part(whole=True)
+def is_before(a, b, v, seed):
+    """Whether a comes before b in the pseudorandom order of vertex v."""
+    key = seed ^ np.uint64(v) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed(np.uint64(a) ^ key) < mixed(np.uint64(b) ^ key)
+
+
+def pays(arcs: CSR, joined: int) -> bool:
+    """Whether rows are longer than a cache line; out-of-order execution overlaps shorter ones by itself."""
+    return arcs.nnz > LINE * joined
+
+
+@part(whole=True)
+def fetch(rows, label, listed, i, end):
+    """Prefetch for the vertices after ``listed[i]``: row pointers first, then rows, then the neighbours' labels."""
+    if i + 2 * AHEAD < end:
+        prefetch(rows.indptr, vertex(listed, i + 2 * AHEAD))
+    if i + AHEAD < end:
+        v = vertex(listed, i + AHEAD)
+        first = peek(rows.indptr, v)
+        for at in range(first, min(peek(rows.indptr, v + 1), first + MAX) + LINE - 1, LINE):
+            prefetch(rows.indices, at)
+            prefetch_entry(rows.data, at)
+            prefetch_entry(rows.data, at + LINE // 2)
+    if i + 1 < end:
+        v = vertex(listed, i + 1)
+        first = peek(rows.indptr, v)
+        for at in range(first, min(peek(rows.indptr, v + 1), first + MAX)):
+            prefetch(label, vertex(rows.indices, at))

@@ -54,12 +54,12 @@ def layout(index: str, weight: str, sums: str) -> Any:
 class _Search(NamedTuple):
     """Parameters of a search: batches, scores, and when it ends."""
 
-    seed: int
-    few: int
-    share: float
-    penalty: float
     rounds: int
-    bits: int
+    seed: int = 0
+    few: int = 0
+    share: float = 0.0
+    penalty: float = 0.0
+    bits: int = 0
     within: Any = None
     by_weight: bool = False
 
@@ -69,7 +69,7 @@ def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tup
 
     The number of moves is an array without dimensions.
     """
-    return _moved(level, label.copy(), resolution, seed, few=int(FEW_MOVES * len(label)), share=FEW_YIELD)
+    return _moved(level, label.copy(), resolution, _Search(ROUNDS, seed, int(FEW_MOVES * len(label)), FEW_YIELD))
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -77,7 +77,7 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     import cupy
 
     label = cupy.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, resolution, seed, rounds=REFINING_ROUNDS, within=within)[0]
+    return _moved(level, label, resolution, _Search(REFINING_ROUNDS, seed, within=within))[0]
 
 
 def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:
@@ -86,28 +86,17 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
 
     n = level.arcs.shape[0]
     label = cupy.arange(n, dtype=level.arcs.indices.dtype)
-    return _moved(level, label, 0.0, seed, few=int(few * n), rounds=rounds, by_weight=True)[0]
+    return _moved(level, label, 0.0, _Search(rounds, seed, int(few * n), by_weight=True))[0]
 
 
-def _moved(
-    level: Level,
-    label: Any,
-    resolution: float,
-    seed: int,
-    *,
-    few: int = 0,
-    share: float = 0.0,
-    rounds: int = ROUNDS,
-    within: Any = None,
-    by_weight: bool = False,
-) -> tuple[Any, Any]:
+def _moved(level: Level, label: Any, resolution: float, search: _Search) -> tuple[Any, Any]:
     """Move vertices, changing the labels in place; returns the number of moves."""
     arcs = level.arcs
-    if arcs.nnz == 0 or rounds == 0:
+    if arcs.nnz == 0 or search.rounds == 0:
         return label, 0
     at_first = beginning(arcs, (level.sent, level.received), label)
     bits = batch_bits(row_counts(arcs)[0], arcs.nnz)
-    search = _Search(seed, few, share, level.penalty(resolution), rounds, bits, within, by_weight)
+    search = search._replace(penalty=level.penalty(resolution), bits=bits)
     return label, _launch(arcs, level, label, at_first, search)
 
 
@@ -116,7 +105,7 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
     label = label.copy()
     if arcs.nnz and rounds:
         pattern = arcs.with_data(None)
-        _launch(pattern, None, label, beginning(pattern, None, label), _Search(0, 0, 0.0, 0.0, rounds, 0))
+        _launch(pattern, None, label, beginning(pattern, None, label), _Search(rounds))
     return label
 
 

@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.kernels.spmv.cpu import plain
-from hpgraph.kernels.structure.cpu_components import CHUNK, _flatten, _hook
+from hpgraph.kernels.structure.cpu_components import CHUNK, flatten, hook, link_rows
 from hpgraph.kernels.structure.numbering import numbered
 from hpgraph.semiring.stop import is_stopped
 
@@ -34,19 +34,19 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
     if head is not None:
         with team():
             link_heads(plain(head.neighbour), label)
-            _flatten(label)
+            flatten(label)
         if symmetric:
             largest = most_frequent(label)
             rows = Bitmask.from_bool(label != largest)
     for window in store.windows(store.survey(rows, None if rows is None or head is None else head.more)):
         with team():
-            indptr, indices, (begin, end) = plain(window.indptr), plain(window.indices), window.rows
-            link_window(indptr, indices, begin, end, window.first, largest, label)
+            rows = *window.rows, window.first
+            link_rows(plain(window.indptr), plain(window.indices), rows, 0, largest, label)
             if symmetric and largest < 0:
-                _flatten(label)
+                flatten(label)
                 largest = most_frequent(label)
     with team():
-        _flatten(label)
+        flatten(label)
     return numbered(label)
 
 
@@ -57,15 +57,4 @@ def link_heads(neighbour, label):
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
             if neighbour[v] >= 0:
-                _hook(label, v, neighbour[v])
-
-
-@njit(parallel=LOOPS, cache=True)
-def link_window(indptr, indices, begin, end, first, largest, label):
-    """Link the arcs of a window's rows, except those in the largest tree."""
-    for chunk in prange((end - begin + CHUNK - 1) // CHUNK):
-        low = begin + chunk * CHUNK
-        for v in range(low, low if is_stopped() else min(end, low + CHUNK)):
-            if label[v] != largest:
-                for at in range(max(indptr[v] - first, 0), min(indptr[v + 1] - first, indices.size)):
-                    _hook(label, v, indices[at])
+                hook(label, v, neighbour[v])

@@ -13,6 +13,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.search import place_in_row
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.sampling import STEP_SHIFT, TRIES, Bias, Sums
@@ -79,23 +80,10 @@ def _walk(rows, running, starts, length, seed, found, threads):
 
 
 @part
-def _has_arc(rows, u, v):
-    low, high = peek(rows.indptr, u), peek(rows.indptr, u + 1)
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if vertex(rows.indices, middle) < v:
-            low = middle + 1
-        else:
-            high = middle
-    return low < end and vertex(rows.indices, low) == v
-
-
-@part
 def _factor(rows, bias, before, x):
     if x == before:
         return bias.back
-    return bias.near if _has_arc(rows, before, x) else bias.away
+    return bias.near if place_in_row(rows.indptr, rows.indices, before, x) >= 0 else bias.away
 
 
 @part

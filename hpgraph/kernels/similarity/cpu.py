@@ -18,6 +18,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.similarity import COSINE, JACCARD, OVERLAP, SORENSEN, Common
@@ -124,13 +125,7 @@ def _in_common(rows, data, values, product, u, v):
             while b + step < b_end and vertex(rows.indices, b + step) < x:
                 b += step
                 step += step
-            high = min(b + step, b_end)
-            while b < high:
-                middle = (b + high) >> 1
-                if vertex(rows.indices, middle) < x:
-                    b = middle + 1
-                else:
-                    high = middle
+            b = lower_bound(rows.indices, b, min(b + step, b_end), x)
             if b < b_end and vertex(rows.indices, b) == x:
                 total += _term(data, values, product, a, b, x)
             a += 1

@@ -71,9 +71,7 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
             ),
         )  # fmt: skip
     ends = longer, shorter, sizes if measure != COMMON else None
-    measuring(
-        (blocks,), (THREADS,), (offsets, count, np.int64(span), head, tail, *ends, np.int32(measure), found)
-    )
+    measuring((blocks,), (THREADS,), (offsets, count, np.int64(span), head, tail, *ends, np.int32(measure), found))
     return found
 
 

@@ -45,16 +45,16 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
         if arcs.nnz < FEW_ARCS * n:
             _begin(arcs.indptr, arcs.indices, label)
         _link_first(arcs.indptr, arcs.indices, NEIGHBOURS, symmetric, label, left)
-        _flatten(label)
+        flatten(label)
         if left[0]:
             largest = most_frequent(label) if symmetric else -1
-            _link_rest(arcs.indptr, arcs.indices, NEIGHBOURS, largest, label)
-            _flatten(label)
+            link_rows(arcs.indptr, arcs.indices, (0, n, 0), NEIGHBOURS, largest, label)
+            flatten(label)
     return numbered(label)
 
 
 @part
-def _hook(label, u, v):
+def hook(label, u, v):
     """Union: hook the larger root under the smaller one, with path halving."""
     a, b = atomic_load(label, u), atomic_load(label, v)
     while a != b:
@@ -90,23 +90,28 @@ def _link_first(indptr, indices, neighbours, symmetric, label, left):
             last = indptr[v + 1]
             end = min(indptr[v] + neighbours, last)
             for at in range(indptr[v], end):
-                _hook(label, v, indices[at])
+                hook(label, v, indices[at])
             if end < last and not left[0] and not (symmetric and indices[end] > v):
                 left[0] = True
 
 
 @njit(parallel=LOOPS, cache=True)
-def _link_rest(indptr, indices, neighbours, largest, label):
-    n = label.size
-    for chunk in prange((n + CHUNK - 1) // CHUNK):
-        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
+def link_rows(indptr, indices, rows, skipped, largest, label):
+    """Link the arcs of rows but the first few of each, except those of the largest tree.
+
+    `rows`: where they begin and end, and the number of the first arc in `indices`, which may hold a part of the last.
+    """
+    begin, end, first = rows
+    for chunk in prange((end - begin + CHUNK - 1) // CHUNK):
+        low = begin + chunk * CHUNK
+        for v in range(low, low if is_stopped() else min(end, low + CHUNK)):
             if label[v] != largest:
-                for at in range(indptr[v] + neighbours, indptr[v + 1]):
-                    _hook(label, v, indices[at])
+                for at in range(max(indptr[v] + skipped - first, 0), min(indptr[v + 1] - first, indices.size)):
+                    hook(label, v, indices[at])
 
 
 @njit(parallel=LOOPS, cache=True)
-def _flatten(label):
+def flatten(label):
     """Point every vertex at its root."""
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):

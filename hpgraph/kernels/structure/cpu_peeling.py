@@ -16,6 +16,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.semiring.stop import is_stopped
 
 # Prefetch distance, in rows: those of a round are scattered.
@@ -83,15 +84,10 @@ def _peel(indptr, indices, core, round_):
     alive = 0
     for v in range(n):
         begin, end = peek(indptr, v), peek(indptr, v + 1)
-        while begin < end:
-            # A self-loop is where the row, if it ascends, passes the vertex itself.
-            middle = (begin + end) >> 1
-            if indices[middle] < v:
-                begin = middle + 1
-            else:
-                end = middle
-        loop = begin < indptr[v + 1] and indices[begin] == v
-        left[v] = indptr[v + 1] - indptr[v] - loop
+        # A self-loop is where the row, if it ascends, passes the vertex itself.
+        at = lower_bound(indices, begin, end, v)
+        loop = at < end and indices[at] == v
+        left[v] = end - begin - loop
         if left[v] > 0:
             remaining[alive] = v
             alive += 1

@@ -16,6 +16,7 @@ from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.search import place_in_row
 from hpgraph.kernels.structure.cpu_degree_order import degree_order
 from hpgraph.semiring.stop import is_stopped
 
@@ -95,7 +96,7 @@ def _hand_out(indptr, indices, following, rank, lower_indptr, lower, number, of_
             following[u] = back + 1
             s = vertex(rank, u)
             if s < r:
-                found = number[_place(lower_indptr, lower, r, s)]
+                found = number[place_in_row(lower_indptr, lower, r, s)]
                 of_arcs[at] = found
                 of_arcs[back] = found
 
@@ -125,20 +126,6 @@ def _support(indptr, lower, support):
             support[at] += found
         for at in range(begin, end):
             mark[vertex(lower, at)] = -1
-
-
-@part
-def _place(indptr, lower, r, s):
-    """The edge between two vertices, r above s; -1 if there is none."""
-    begin, last = peek(indptr, r), peek(indptr, r + 1)
-    end = last
-    while begin < end:
-        middle = (begin + end) >> 1
-        if vertex(lower, middle) < s:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin if begin < last and vertex(lower, begin) == s else -1
 
 
 @part
@@ -192,7 +179,7 @@ def _peel(edges, support, limit, number):
                     break
                 if alive[at]:
                     w = vertex(lower, at)
-                    third = _place(indptr, lower, max(w, s), min(w, s))
+                    third = place_in_row(indptr, lower, max(w, s), min(w, s))
                     if third >= 0 and alive[third]:
                         left -= 1
                         tail = _lose(at, level, support, queued, queue, tail)
@@ -206,7 +193,7 @@ def _peel(edges, support, limit, number):
                     upper[kept] = at
                     kept += 1
                     if left > 0:
-                        third = _place(indptr, lower, vertex(row, at), s)
+                        third = place_in_row(indptr, lower, vertex(row, at), s)
                         if third >= 0 and alive[third]:
                             left -= 1
                             tail = _lose(at, level, support, queued, queue, tail)

@@ -1,0 +1,26 @@
+"""Binary search in ascending ids, inlined into CPU kernels."""
+
+from __future__ import annotations
+
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import vertex
+
+
+@part
+def lower_bound(indices, begin, end, wanted):
+    """The first place from begin on, and before end, whose id is not below the one wanted; `end` if there is none."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if vertex(indices, middle) < wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@part
+def place_in_row(rows, indices, row, wanted):
+    """Where a row, from `rows[row]` to `rows[row + 1]`, holds an id; -1 if it does not."""
+    end = rows[row + 1]
+    at = lower_bound(indices, rows[row], end, wanted)
+    return at if at < end and vertex(indices, at) == wanted else -1
