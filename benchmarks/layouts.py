@@ -17,7 +17,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.core.device import require_cupy
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, SELL
 from hpgraph.kernels.spmv import cuda_choice
 from hpgraph.kernels.spmv.cuda import ways_of
 from hpgraph.kernels.spmv.product_plan import plan
@@ -115,11 +115,13 @@ def chosen_way(A: hpg.Matrix, kind: np.dtype[Any]) -> str:
 def _by_way(csr: CSR, x: Any, expected: Any, wrong: list[str]) -> dict[str, Any]:
     """Predicted and measured seconds of each way the product can go."""
     gather, reduce, dtype = plan(get_semiring("plus_times"), csr.dtype, x.dtype)
-    predicted = cuda_choice.predict(csr, x.dtype.itemsize, x.dtype.itemsize, unsure=True, slices=True)
+    slices = SELL.of(csr)
+    predicted = cuda_choice.predict(slices, x.dtype.itemsize, x.dtype.itemsize, unsure=True)
     shape = cuda_choice.shape_of(csr, x.dtype.itemsize, x.dtype.itemsize)
     out = expected.copy()
     found = {}
-    for way, (_, make) in ways_of(csr, gather, reduce, (x.dtype,), dtype, frozenset(), True, True).items():
+    ways = [ways_of(rows, gather, reduce, (x.dtype,), dtype, frozenset(), True) for rows in (csr, slices)]
+    for way, (_, make) in (ways[1] | ways[0]).items():
         out.fill(-1)
         made = make()
         made((x,), out)

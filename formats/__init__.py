@@ -17,14 +17,14 @@ from hpgraph.formats.hyb import HYB
 from hpgraph.formats.lengths import Lengths, lengths_of
 from hpgraph.formats.occurrences import occurrences
 from hpgraph.formats.pages import Pages
+from hpgraph.formats.row_format import ROW_FORMATS, Division, RowFormat, Tail
 from hpgraph.formats.sell import SELL
 from hpgraph.formats.storage import Storage
 from hpgraph.formats.width import hyb_width
 
 __all__ = [
-    "COO", "CSR", "ELL", "HYB", "SELL", "Bitmask", "Frontier", "Lengths", "Pages", "RowFormat", "Storage",
-    "hyb_width", "index_dtype", "lengths_of", "occurrences",
+    "COO", "CSR", "ELL", "HYB", "ROW_FORMATS", "SELL", "Bitmask", "Division", "Frontier", "Lengths", "Pages",
+    "RowFormat", "Storage", "Tail", "hyb_width", "index_dtype", "lengths_of", "occurrences",
 ]  # fmt: skip
 
-# What a matrix's products read row by row.
-RowFormat = CSR | HYB | SELL
+ROW_FORMATS.update({kind.name: kind for kind in (CSR, HYB, SELL)})

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, device_of, is_cuda
+from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.formats.interchange import check_places, cupy_values
-from hpgraph.formats.ownership import hand_out, own
+from hpgraph.formats.ownership import hand_out
 from hpgraph.formats.storage import Storage
 
 
@@ -66,25 +66,13 @@ class COO(Storage):
         if len(row) != len(col):
             raise ValueError(f"row and col must have the same length, not {len(row)} and {len(col)}")
         ids = np.promote_types(row.dtype, col.dtype)
-        made = {
-            "row": row.astype(ids, copy=False),
-            "col": col.astype(ids, copy=False),
-            "data": as_values(self.data, "data", row.shape),
-        }
-        object.__setattr__(self, "shape", (rows, columns))
-        for name, array in made.items():
-            object.__setattr__(self, name, own(array, getattr(self, name)) if copy else array)
-        device_of(*self.arrays)
+        row, col = row.astype(ids, copy=False), col.astype(ids, copy=False)
+        self._take((rows, columns), copy, row=row, col=col, data=as_values(self.data, "data", row.shape))
 
     @property
     def nnz(self) -> int:
         """Stored entries; duplicates and explicit zeros count."""
         return len(self.row)
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the values; None for a pattern."""
-        return None if self.data is None else self.data.dtype
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> COO:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, ClassVar, Self
 
 from hpgraph.core.device import Device, array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_value_dtype, as_values, index_dtype
@@ -13,6 +11,7 @@ from hpgraph.formats.duplicates import Duplicates
 from hpgraph.formats.interchange import rows_of_scipy, scipy_of_csr
 from hpgraph.formats.order import RowOrder
 from hpgraph.formats.ownership import own
+from hpgraph.formats.row_format import Division, Tail
 from hpgraph.formats.rows import as_rows, compressed
 
 
@@ -63,13 +62,12 @@ class CSR(RowOrder):
     validate: InitVar[bool] = True
     copy: InitVar[bool] = True
 
+    name: ClassVar[str] = "csr"
+
     def __post_init__(self, validate: bool, copy: bool) -> None:
         if validate:
-            given = self.indptr, self.indices, self.data
-            shape, *arrays, _ = as_rows(self.shape, *given)
-            object.__setattr__(self, "shape", shape)
-            for name, array, of in zip(("indptr", "indices", "data"), arrays, given, strict=True):
-                object.__setattr__(self, name, own(array, of) if copy else array)
+            shape, indptr, indices, data, _ = as_rows(self.shape, self.indptr, self.indices, self.data)
+            self._take(shape, copy, indptr=indptr, indices=indices, data=data)
 
     @property
     def nnz(self) -> int:
@@ -83,14 +81,53 @@ class CSR(RowOrder):
         return "cuda" if is_cuda(self.indptr) else "cpu"
 
     @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the values; None for a pattern."""
-        return None if self.data is None else self.data.dtype
-
-    @property
     def degrees(self) -> Any:
         """Entries of each row, int64."""
         return self.indptr[1:] - self.indptr[:-1]
+
+    @property
+    def entry_bytes(self) -> int:
+        """Bytes of one entry: its index and, if there are values, its value."""
+        return int(self.indices.itemsize + (0 if self.data is None else self.data.itemsize))
+
+    @property
+    def tail(self) -> Tail:
+        """All rows."""
+        return Tail(None, self.indptr, self.indices, self.data)
+
+    @property
+    def csr(self) -> CSR:
+        """Itself."""
+        return self
+
+    @property
+    def pattern(self) -> CSR:
+        """The matrix without values; made once, so that what is kept with it is kept too."""
+        if self.data is None:
+            return self
+        found: CSR | None = getattr(self, "_pattern", None)
+        if found is None:
+            found = self.with_data(None)
+            object.__setattr__(self, "_pattern", found)
+        return found
+
+    @classmethod
+    def from_csr(cls, csr: CSR) -> Self:
+        """Itself: the other formats are made of this one."""
+        return csr  # type: ignore[return-value]
+
+    def to_csr(self) -> CSR:
+        """Itself."""
+        return self
+
+    def keep(self, csr: CSR) -> Self:
+        """Itself: there is nothing to note."""
+        return self
+
+    @classmethod
+    def division(cls, csr: CSR) -> Division:
+        """All entries are in the tail."""
+        return Division(0, csr.nnz, csr.shape[0])
 
     @classmethod
     def from_scipy(

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory, device_of
+from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.ownership import own
-from hpgraph.formats.storage import Storage, backend
+from hpgraph.formats.storage import Padded, backend
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
-class ELL(Storage):
+class ELL(Padded):
     """A slab of K columns: slot k of row i is ``indices[k, i]``.
 
     Parameters
@@ -60,36 +59,18 @@ class ELL(Storage):
     def __post_init__(self, validate: bool, copy: bool) -> None:
         if validate:
             rows, columns = as_shape(self.shape)
-            object.__setattr__(self, "shape", (rows, columns))
             indices = as_ids(self.indices, "indices", columns, "column", low=-1, ndim=2)
             if indices.shape[1] != rows:
                 raise ValueError(f"indices must have shape (slots, rows={rows}), not {indices.shape}")
             if bool(((indices[1:] >= 0) & (indices[:-1] < 0)).any()):
                 raise ValueError("indices has padding (-1) before an entry: move each row's entries to its first slots")
-            data = as_values(self.data, "data", indices.shape)
-            object.__setattr__(self, "indices", own(indices, self.indices) if copy else indices)
-            object.__setattr__(self, "data", own(data, self.data) if copy else data)
-            device_of(*self.arrays)
-        if validate or self.nnz < 0:
-            held = int(array_module(self.indices).count_nonzero(self.indices >= 0))
-            if self.nnz not in (-1, held):
-                raise ValueError(f"nnz must be the number of slots that are not padding, {held}, not {self.nnz}")
-            object.__setattr__(self, "nnz", held)
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the values; None for a pattern."""
-        return None if self.data is None else self.data.dtype
+            self._take((rows, columns), copy, indices=indices, data=as_values(self.data, "data", indices.shape))
+        self._count(validate)
 
     @property
     def width(self) -> int:
         """Slots of each row, K."""
         return len(self.indices)
-
-    @property
-    def padding_ratio(self) -> float:
-        """Slots per entry; 1 where none is padding."""
-        return self.indices.size / self.nnz if self.nnz else 1.0
 
     @classmethod
     def from_csr(cls, csr: CSR, *, limit: float = 4.0) -> ELL:
@@ -127,7 +108,7 @@ class ELL(Storage):
                 f"rows of up to {width} entries would pad {csr.nnz} entries to {slots} slots, more than limit={limit} "
                 "times as many: use HYB.from_csr, or a higher limit"
             )
-        check_memory(slots * entry_bytes(csr), f"an ELL matrix of {slots} slots", csr.device)
+        check_memory(slots * csr.entry_bytes, f"an ELL matrix of {slots} slots", csr.device)
         indices, data = backend("slab", csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
         return cls(csr.shape, indices, data, nnz=csr.nnz, validate=False)
 
@@ -145,8 +126,3 @@ class ELL(Storage):
             self.indices, self.data, none, xp.zeros(1, dtype=np.int64), none, values
         )
         return CSR(self.shape, indptr, indices, data, validate=False)
-
-
-def entry_bytes(csr: CSR) -> int:
-    """Bytes of one entry: its index and, if there are values, its value."""
-    return int(csr.indices.itemsize + (0 if csr.data is None else csr.data.itemsize))

@@ -13,23 +13,23 @@ alike (a grid: no offsets at all), and larger by its padding where they are not,
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory, device_of
+from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.ell import ELL, entry_bytes
+from hpgraph.formats.ell import ELL
 from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.formats.lengths import lengths_of
-from hpgraph.formats.ownership import own
-from hpgraph.formats.storage import Storage, backend
+from hpgraph.formats.row_format import Division, RowFormat, Tail
+from hpgraph.formats.storage import backend
 from hpgraph.formats.width import hyb_width
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
-class HYB(Storage):
+class HYB(RowFormat):
     """An ELL slab and a tail sorted by row.
 
     Parameters
@@ -78,6 +78,8 @@ class HYB(Storage):
     validate: InitVar[bool] = True
     copy: InitVar[bool] = True
 
+    name: ClassVar[str] = "hyb"
+
     def __post_init__(self, validate: bool, copy: bool) -> None:
         if not validate:
             return
@@ -89,21 +91,16 @@ class HYB(Storage):
         tail_indices = as_ids(self.tail_indices, "tail_indices", columns, "column").astype(ids, copy=False)
         if bool((tail_rows[1:] <= tail_rows[:-1]).any()):
             raise ValueError("tail_rows must rise: name each row that has a tail once, in ascending order")
-        made = {
-            "tail_rows": tail_rows,
-            "tail_indptr": as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices)),
-            "tail_indices": tail_indices,
-            "tail_data": as_values(self.tail_data, "tail_data", tail_indices.shape),
-        }
-        object.__setattr__(self, "shape", self.ell.shape)
-        for name, array in made.items():
-            object.__setattr__(self, name, own(array, getattr(self, name)) if copy else array)
+        self._take(
+            self.ell.shape, copy, tail_rows=tail_rows,
+            tail_indptr=as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices)),
+            tail_indices=tail_indices, tail_data=as_values(self.tail_data, "tail_data", tail_indices.shape),
+        )  # fmt: skip
         # As text, since NumPy takes None for float64 when it compares types.
         if str(self.ell.dtype) != str(None if self.tail_data is None else self.tail_data.dtype):
             raise ValueError(
                 f"tail_data must have values of the slab's type, {self.ell.dtype}, or be None where the slab has none"
             )
-        device_of(*self.arrays)
 
     @property
     def nnz(self) -> int:
@@ -114,6 +111,16 @@ class HYB(Storage):
     def dtype(self) -> np.dtype[Any] | None:
         """Type of the values; None for a pattern."""
         return self.ell.dtype
+
+    @property
+    def slab(self) -> ELL:
+        """`ell`."""
+        return self.ell
+
+    @property
+    def tail(self) -> Tail:
+        """The rows that continue beyond the slab."""
+        return Tail(self.tail_rows, self.tail_indptr, self.tail_indices, self.tail_data)
 
     @property
     def width(self) -> int:
@@ -132,6 +139,21 @@ class HYB(Storage):
             self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype
         )
         return self.tail_rows[rows]
+
+    @property
+    def pattern(self) -> HYB:
+        """The matrix without values, over the same ids."""
+        ell = ELL(self.shape, self.ell.indices, None, nnz=self.ell.nnz, validate=False)
+        tail = self.tail_rows, self.tail_indptr, self.tail_indices
+        return HYB(self.shape, ell, *tail, None, validate=False).keep(self.csr.pattern)
+
+    @classmethod
+    def division(cls, csr: CSR) -> Division:
+        """A slab of `hyb_width` columns, and what is left of long rows."""
+        length, rows = lengths = lengths_of(csr.indptr)
+        width = hyb_width(lengths, csr.entry_bytes)
+        longer = length > width
+        return Division(width * csr.shape[0], int((length - width)[longer] @ rows[longer]), int(rows[longer].sum()))
 
     @classmethod
     def from_csr(cls, csr: CSR, width: int | None = None) -> HYB:
@@ -160,8 +182,7 @@ class HYB(Storage):
         Beside the result and the input this takes some 30 bytes a row at its peak. On CUDA it waits for the stream, to
         learn the width and the length of the tail.
         """
-        rows, entries = csr.shape[0], csr.nnz
-        one = entry_bytes(csr)
+        rows, entries, one = csr.shape[0], csr.nnz, csr.entry_bytes
         if width is None:
             width = hyb_width(lengths_of(csr.indptr), one)
         elif width < 0:

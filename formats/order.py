@@ -6,13 +6,15 @@ from typing import Any, Self
 
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids
-from hpgraph.formats.storage import Storage, backend
+from hpgraph.formats.row_format import RowFormat
+from hpgraph.formats.storage import backend
 
 
-class RowOrder(Storage):
+class RowOrder(RowFormat):
     """The part of `hpgraph.formats.CSR` that asks for the order of its rows and columns, and changes it."""
 
-    __slots__ = ()
+    # The matrix without values, once it was asked for.
+    __slots__ = ("_pattern",)
 
     shape: tuple[int, int]
     indptr: Any

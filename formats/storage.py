@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from hpgraph.core.device import Device, device_of, normalize_device, to_device
+from hpgraph.core.device import Device, array_module, device_of, normalize_device, to_device
+from hpgraph.formats.ownership import own
 
 
 def backend(subject: Literal["convert", "slab", "bits"], *arrays: Any) -> ModuleType:
@@ -30,6 +32,7 @@ class Storage(ABC):
     __slots__ = ()
 
     shape: tuple[int, ...]
+    data: Any
 
     @property
     @abstractmethod
@@ -37,9 +40,9 @@ class Storage(ABC):
         """Stored entries; padding is not one, an explicit zero is."""
 
     @property
-    @abstractmethod
     def dtype(self) -> np.dtype[Any] | None:
         """Type of the values; None for a pattern."""
+        return None if self.data is None else self.data.dtype
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -87,17 +90,49 @@ class Storage(ABC):
         device = normalize_device(device)
         if device == self.device:
             return self
-        moved = {}
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
+
+        def moved(value: Any) -> Any:
             if isinstance(value, Storage):
-                value = value.to(device)
-            elif hasattr(value, "nbytes"):
-                value = to_device(value, device)
-            moved[field.name] = value
-        return type(self)(**moved, validate=False)  # type: ignore[call-arg]
+                return value.to(device)
+            return to_device(value, device) if hasattr(value, "nbytes") else value
+
+        return self._with_each(moved)
+
+    def _with_each(self, change: Callable[[Any], Any]) -> Self:
+        """The same container with a function applied to each field."""
+        fields = {field.name: change(getattr(self, field.name)) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return type(self)(**fields, validate=False)  # type: ignore[call-arg]
+
+    def _take(self, shape: Any, copy: bool, **arrays: Any) -> None:
+        """Set the shape, and the fields to arrays that were checked; with `copy`, to ones that are no caller's."""
+        object.__setattr__(self, "shape", shape)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, own(array, getattr(self, name)) if copy else array)
+        device_of(*self.arrays)
 
     def __repr__(self) -> str:
         size = "x".join(str(length) for length in self.shape)
         values = "pattern" if self.dtype is None else str(self.dtype)
         return f"<{type(self).__name__} {size}, {self.nnz} entries, {values}, {self.device}, {self.nbytes} bytes>"
+
+
+class Padded(Storage):
+    """A format with slots for entries, some of which hold none: their column is -1."""
+
+    __slots__ = ()
+
+    indices: Any
+    nnz: int
+
+    @property
+    def padding_ratio(self) -> float:
+        """Slots per entry; 1 where none is padding."""
+        return self.indices.size / self.nnz if self.nnz else 1.0
+
+    def _count(self, validate: bool) -> None:
+        """Set `nnz` where it was not given; with `validate`, check it."""
+        if validate or self.nnz < 0:
+            held = int(array_module(self.indices).count_nonzero(self.indices >= 0))
+            if self.nnz not in (-1, held):
+                raise ValueError(f"nnz must be the number of slots that are not padding, {held}, not {self.nnz}")
+            object.__setattr__(self, "nnz", held)

@@ -24,7 +24,6 @@ from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.spmv.origin import without_values
 
 # Bytes an arc: its id in a window, in the concatenation, and renumbered.
 _ARC = 12
@@ -127,7 +126,7 @@ def _between(graph: StreamedGraph | DividedGraph, there: Any) -> tuple[CSR, Any]
     """The subgraph induced by the remaining vertices, in memory, and their ids."""
     chosen = Bitmask.from_bool(there)
     if isinstance(graph, DividedGraph):
-        return kernels(graph.device).induced(without_values(graph.arcs_among(chosen)), chosen)
+        return kernels(graph.device).induced(graph.arcs_among(chosen).pattern, chosen)
     return kernels(graph.device).induced(arcs_that(graph, chosen, lambda source, target: there[target]), chosen)
 
 

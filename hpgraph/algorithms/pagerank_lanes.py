@@ -23,7 +23,6 @@ from hpgraph.formats.interchange import check_places
 from hpgraph.kernels.backend import joint_ranks, kernels
 from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays, Ranks
 from hpgraph.kernels.runtime.direction import PULL
-from hpgraph.kernels.spmv.origin import without_values
 
 # Vertices per block of the transposition of ranks.
 PIECE = 4096
@@ -169,13 +168,9 @@ def rank_in_lanes(
     check_memory(k * n * size, f"ranks of {n} vertices in {k} lanes", device)
     most = lanes_within(most, lambda lanes: 3 * step.lanes_held(lanes) * n * size, device, k * n * size)
     rows = graph.in_csr
-    rows = rows if weighted or rows.data is None else without_values(rows)
-    found = PageRankLanesResult(
-        xp.empty((k, n), dtype), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.bool_), []
-    )
-    arrays = RankArrays(
-        rows, leaving.astype(dtype, copy=False), None, None, rules.damping, rules.jump, rules.spread
-    )
+    rows = rows if weighted else rows.pattern
+    found = PageRankLanesResult(xp.empty((k, n), dtype), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.bool_), [])
+    arrays = RankArrays(rows, leaving.astype(dtype, copy=False), None, None, rules.damping, rules.jump, rules.spread)
     with kernels(device).interruptible():
         for group in groups(np.arange(k), most, "PageRank"):
             _Group(step, arrays, rules, found).run(jumps, group, first)

@@ -16,7 +16,7 @@ from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, 
 from hpgraph.core.errors import SparseIdsWarning
 from hpgraph.core.placements import not_served
 from hpgraph.core.reductions import anywhere
-from hpgraph.formats import COO, CSR, ELL, HYB, SELL, index_dtype
+from hpgraph.formats import COO, CSR, ELL, RowFormat, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.backend import kernels
@@ -38,7 +38,7 @@ def of(
         return from_arcs(
             source[0], source[1], weight, None, both_ways=both_ways, copy=copy, duplicates=duplicates, sparse=sparse
         )
-    if isinstance(source, CSR | COO | ELL | HYB | SELL):
+    if isinstance(source, RowFormat | COO | ELL):
         csr = from_container(source, duplicates)
     elif isinstance(getattr(source, "csr", None), CSR):
         csr = from_container(source.csr)  # Matrix
@@ -54,7 +54,7 @@ def of(
 def is_known(source: Any) -> bool:
     """Whether `of` takes something, or can say best why not: a matrix of numbers could be one of weights, or of ids."""
     return (
-        isinstance(source, tuple | CSR | COO | ELL | HYB | SELL)
+        isinstance(source, tuple | RowFormat | COO | ELL)
         or hasattr(source, "tocsr")
         or isinstance(getattr(source, "csr", None), CSR)
         or _could_be_dense(source)
@@ -87,10 +87,10 @@ def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None
     return CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates=duplicates)
 
 
-def from_container(container: CSR | COO | ELL | HYB | SELL, duplicates: Duplicates | None = "min") -> CSR:
+def from_container(container: RowFormat | COO | ELL, duplicates: Duplicates | None = "min") -> CSR:
     """The adjacency matrix that one of hpgraph's own containers holds.
 
-    ``container`` (CSR, COO, ELL, HYB or SELL, shape (n, n)): a CSR is taken as it is when its rows are sorted and free
+    ``container`` (shape (n, n)): a CSR is taken as it is when its rows are sorted and free
     of duplicates, and its ids no wider than they must.
     """
     require_square(container.shape, "the adjacency matrix")
@@ -99,7 +99,7 @@ def from_container(container: CSR | COO | ELL | HYB | SELL, duplicates: Duplicat
     if isinstance(container, COO):
         row, col, data = container.row, container.col, container.data
         return CSR.from_coo(row, col, data, container.shape, duplicates=duplicates, copy=False)
-    return (container if isinstance(container, CSR) else container.to_csr()).canonical(duplicates)
+    return container.to_csr().canonical(duplicates)
 
 
 def from_arcs(
@@ -125,9 +125,7 @@ def from_arcs(
         )
     if weight is not None:
         if weight.shape != source.shape:
-            raise ValueError(
-                f"weight must have one value for each arc, shape {source.shape}, not shape {weight.shape}"
-            )
+            raise ValueError(f"weight must have one value for each arc, shape {source.shape}, not shape {weight.shape}")
         as_value_dtype(weight.dtype, "weight", real=True)
     # Reading the extreme ids of CUDA arrays waits for the stream.
     ends = (("source", source), ("target", target))

@@ -8,15 +8,14 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.containers import adjacency, numbered_arcs
-from hpgraph.containers.layouts import Layouts, pattern_of
+from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device
 from hpgraph.core.devices import require_current
-from hpgraph.formats import CSR, HYB, occurrences
+from hpgraph.formats import CSR, HYB, ROW_FORMATS, RowFormat, occurrences
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.spmv.origin import hyb_of, remember, without_values
 
 
 class GraphLayouts:
@@ -113,24 +112,31 @@ class GraphLayouts:
         csr: CSR = kernels(self.device).transpose(self.out_csr) if self.directed else self.out_csr
         return csr
 
+    def pulled(self, name: str, weighted: bool) -> RowFormat:
+        """`in_csr` in one of `ROW_FORMATS`, with weights if there are any and `weighted`."""
+        kind = ROW_FORMATS[name]
+        if not (weighted and self.weighted):
+            rows: RowFormat = self._layouts.once(name, lambda: kind.of(self.in_csr.pattern))
+            return rows
+
+        def build() -> RowFormat:
+            made = kind.of(self.in_csr)
+            # Over the same ids, which are kept once.
+            self._layouts[name] = made.pattern
+            return made
+
+        rows = self._layouts.once(f"weighted_{name}", build)
+        return rows
+
     @property
     def hyb(self) -> HYB:
         """`in_csr` in HYB, without weights."""
-        hyb: HYB = self._layouts.once("hyb", lambda: hyb_of(without_values(self.in_csr)))
-        return hyb
+        return self.pulled("hyb", False)  # type: ignore[return-value]
 
     @property
     def weighted_hyb(self) -> HYB:
         """`in_csr` in HYB, with weights where there are any; `hyb` then is its pattern, over the same ids."""
-        hyb: HYB = self._layouts.once("weighted_hyb", self._build_weighted_hyb)
-        return hyb
-
-    def _build_weighted_hyb(self) -> HYB:
-        if not self.weighted:
-            return self.hyb
-        hyb = hyb_of(self.in_csr)
-        self._layouts["hyb"] = remember(pattern_of(hyb), without_values(self.in_csr))
-        return hyb
+        return self.pulled("hyb", True)  # type: ignore[return-value]
 
     @property
     def undirected(self) -> Self:

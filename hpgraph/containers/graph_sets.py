@@ -17,7 +17,6 @@ from hpgraph.core.number import whole
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.spmv.origin import without_values
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 
@@ -292,7 +291,7 @@ def _without(csr: CSR, others: CSR) -> CSR:
     """The arcs that the others do not have."""
     dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
     first = entry_function(get_binary("first"), dtype, bool, dtype)
-    return kernels(csr.device).merge(csr, without_values(others), None, first, None, csr.dtype)
+    return kernels(csr.device).merge(csr, others.pattern, None, first, None, csr.dtype)
 
 
 def _joined(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
@@ -310,6 +309,4 @@ def _joined(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
     both, left, right = (
         entry_function(get_binary(op), of, of, of) for op in ("first" if dtype is None else weight, "first", "second")
     )
-    return kernels(a.device).merge(
-        a, b, both, left if one_alone else None, right if one_alone else None, dtype
-    )
+    return kernels(a.device).merge(a, b, both, left if one_alone else None, right if one_alone else None, dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -22,39 +22,40 @@ _CHOICE_ENTRIES = 1 << 14
 _REPEATS = 5
 
 
-def choose(matrix: Any) -> Literal["csr", "hyb", "sell"]:
+def choose(matrix: Any) -> str:
     """The layout that products are predicted to be quickest in, ``A @ x`` with x of the matrix's type.
 
     On CUDA this waits for the device.
     """
     if matrix.device == "cpu" or matrix.nnz < _CHOICE_ENTRIES:
         return "csr"
-    predicted = predict(matrix)
-    if "blocks" in predicted:
-        return "csr"
-    names: tuple[Literal["csr", "hyb", "sell"], ...] = ("csr", "hyb", "sell")
-    return min((name for name in names if name in predicted), key=predicted.__getitem__)
+    from hpgraph.kernels.spmv.cuda_choice import quickest_layout
+
+    return quickest_layout(_predicted(matrix))
 
 
-def predict(matrix: Any, slices: bool = False) -> dict[str, float]:
+def _predicted(matrix: Any) -> dict[str, float]:
+    """Seconds of a product on CUDA by method."""
+    from hpgraph.kernels.spmv.cuda_choice import predict
+
+    size = _operand_type(matrix).itemsize
+    return predict(matrix.csr if matrix.is_auto else matrix.rows, size, size)
+
+
+def predict(matrix: Any) -> dict[str, float]:
     """Seconds of a product by layout; "blocks" only where products go by blocks of columns.
 
-    "sell" where it may be chosen, or is asked for by `slices`.
-
-    On the CPU there is nothing to choose: a product of HYB reads the CSR that is kept with it.
+    On the CPU there is nothing to choose: a product reads the CSR that is kept with every format.
     """
-    csr, size = matrix.csr, _operand_type(matrix).itemsize
     if matrix.device == "cpu":
-        shape = replace(row_lengths(csr), operand=size, result=size)
+        size = _operand_type(matrix).itemsize
+        shape = replace(row_lengths(matrix.csr), operand=size, result=size)
         return {matrix.layout: rows_seconds(shape, RATES["cpu"])}
-    if csr.nnz == 0:
-        return {"csr": 0.0, "hyb": 0.0}
-    from hpgraph.kernels.spmv import cuda_choice
+    if matrix.nnz == 0:
+        return dict.fromkeys(("csr", "hyb", matrix.layout), 0.0)
+    from hpgraph.kernels.spmv.cuda_choice import by_layout
 
-    ways = cuda_choice.predict(csr, size, size, slices=slices)
-    found = {"csr": min(ways["rows"], ways.get("stretches", ways["rows"])), "hyb": ways["hyb"]}
-    found |= {name: ways[name] for name in ("sell", "blocks") if name in ways}
-    return found
+    return by_layout(_predicted(matrix))
 
 
 def _operand_type(matrix: Any) -> np.dtype[Any]:
@@ -81,11 +82,11 @@ def _measure(matrix: Any, rows: RowFormat, by_blocks: bool) -> float:
 
 def explain(matrix: Any, measure: bool = False) -> str:
     """See `hpgraph.Matrix.explain`."""
-    predicted = predict(matrix, slices=matrix.layout == "sell")
+    predicted = predict(matrix)
     chosen = "blocks" if "blocks" in predicted else matrix.layout
     measured: dict[str, float] = {}
     if measure and min(matrix.shape):
-        measured = {name: _measure(matrix, getattr(matrix, name), False) for name in predicted if name != "blocks"}
+        measured = {name: _measure(matrix, matrix._rows_in(name), False) for name in predicted if name != "blocks"}
         if "blocks" in predicted:
             measured["blocks"] = _measure(matrix, matrix.rows, True)
     table = [("layout", "predicted", "measured", "memory", "")]

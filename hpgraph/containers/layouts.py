@@ -9,7 +9,7 @@ from typing import Any
 from hpgraph.core.device import Device, array_module, check_memory, is_cuda, normalize_device, require_cupy, to_device
 from hpgraph.core.devices import Devices, bring
 from hpgraph.core.locks import Lock
-from hpgraph.formats import CSR, ELL, HYB, Storage
+from hpgraph.formats import Storage
 
 
 class Layouts:
@@ -95,20 +95,8 @@ def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:
         return moved[id(value)]
     again = functools.partial(_move, device=device, moved=moved)
     result = value
-    if isinstance(value, CSR):
-        result = CSR(value.shape, again(value.indptr), again(value.indices), again(value.data), validate=False)
-    elif isinstance(value, ELL):
-        result = ELL(value.shape, again(value.indices), again(value.data), nnz=value.nnz, validate=False)
-    elif isinstance(value, HYB):
-        result = HYB(
-            value.shape,
-            again(value.ell),
-            again(value.tail_rows),
-            again(value.tail_indptr),
-            again(value.tail_indices),
-            again(value.tail_data),
-            validate=False,
-        )
+    if isinstance(value, Storage):
+        result = value._with_each(again)
     elif hasattr(value, "to"):
         result = value.to(device)
     elif hasattr(value, "nbytes"):
@@ -116,9 +104,3 @@ def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:
         result = bring(value, Devices(device)) if is_cuda(value) else to_device(value, device)
     moved[id(value)] = result
     return result
-
-
-def pattern_of(hyb: HYB) -> HYB:
-    """The pattern of a HYB matrix, over the same ids."""
-    slab = ELL(hyb.shape, hyb.ell.indices, None, nnz=hyb.ell.nnz, validate=False)
-    return HYB(hyb.shape, slab, hyb.tail_rows, hyb.tail_indptr, hyb.tail_indices, None, validate=False)

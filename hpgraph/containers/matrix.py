@@ -9,15 +9,14 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.matrix_layouts import built_csr, built_hyb, built_sell, new_layouts
+from hpgraph.containers.matrix_layouts import built, new_layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense
 from hpgraph.containers.public import divide_matrix
 from hpgraph.core.device import Device, array_module, check_memory
 from hpgraph.core.devices import Devices, bring, place_of
-from hpgraph.formats import COO, CSR, ELL, HYB, SELL, RowFormat
+from hpgraph.formats import COO, CSR, ELL, HYB, ROW_FORMATS, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.origin import remember
 from hpgraph.kernels.spmv.product_plan import value_dtype
 
 Format = Literal["auto", "csr", "hyb", "sell"]
@@ -40,15 +39,16 @@ class MatrixStorage:
     def __init__(
         self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = True, *, format: Format = "auto"
     ) -> None:
-        if format not in ("auto", "csr", "hyb", "sell"):
-            raise ValueError(f'format must be "auto", "csr", "hyb" or "sell", not {format!r}')
+        if format != "auto" and format not in ROW_FORMATS:
+            *names, last = (f'"{name}"' for name in ("auto", *ROW_FORMATS))
+            raise ValueError(f"format must be {', '.join(names)} or {last}, not {format!r}")
         kind = None if dtype is None else as_value_dtype(dtype, "dtype")
         if isinstance(source, tuple):
             layouts, turned = new_layouts(csr_from_tuple(source, shape, kind, copy)), False
         else:
             layouts, turned = _layouts_of(source, copy)
         if kind is not None and kind != layouts["dtype"]:
-            layouts, turned = new_layouts(built_csr(layouts, turned).astype(kind)), False
+            layouts, turned = new_layouts(built(layouts, "csr", turned).astype(kind)), False
         self._set(layouts, turned, format)
         if shape is not None and as_shape(shape) != self.shape:
             raise ValueError(f"shape is {as_shape(shape)}, and the matrix given has {self.shape}: use A.resize(shape)")
@@ -195,23 +195,30 @@ class MatrixStorage:
     @property
     def csr(self) -> CSR:
         """The matrix as CSR."""
-        return built_csr(self._layouts, self._turned)
+        csr: CSR = self._rows_in("csr")
+        return csr
 
     @property
     def hyb(self) -> HYB:
         """The matrix as HYB."""
-        return built_hyb(self._layouts, self._turned)
+        hyb: HYB = self._rows_in("hyb")
+        return hyb
 
     @property
     def sell(self) -> SELL:
         """The matrix as SELL-32-σ."""
-        return built_sell(self._layouts, self._turned)
+        sell: SELL = self._rows_in("sell")
+        return sell
 
     @property
     def rows(self) -> RowFormat:
         """The layout that products read."""
-        layout = self.layout
-        return self.hyb if layout == "hyb" else self.sell if layout == "sell" else self.csr
+        rows: RowFormat = self._rows_in(self.layout)
+        return rows
+
+    def _rows_in(self, name: str) -> Any:
+        """The matrix in one of `hpgraph.formats.ROW_FORMATS`."""
+        return built(self._layouts, name, self._turned)
 
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
@@ -379,16 +386,14 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
     if isinstance(source, Graph):
         turned = source._layouts.get("in_csr")
         return new_layouts(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
-    if isinstance(source, CSR):
-        return new_layouts(source.canonical()), False
     if isinstance(source, COO):
         return new_layouts(CSR.from_coo(source.row, source.col, source.data, source.shape, copy=False)), False
-    if isinstance(source, ELL | HYB | SELL):
+    if isinstance(source, RowFormat | ELL):
         csr = source.to_csr()
-        sorted_csr, kept = csr.canonical(), {}
-        if sorted_csr is csr and not isinstance(source, ELL):
-            kept["hyb" if isinstance(source, HYB) else "sell"] = remember(source, csr)
-        return new_layouts(sorted_csr, **kept), False
+        layouts = new_layouts(csr.canonical())
+        if isinstance(source, RowFormat) and layouts["csr"] is csr:
+            layouts[source.name] = source.keep(csr)
+        return layouts, False
     if hasattr(source, "tocsr"):
         return new_layouts(CSR.from_scipy(source, copy=copy)), False
     return new_layouts(csr_of_dense(source)), False

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.containers.layouts import Layouts
-from hpgraph.formats import CSR, HYB, SELL
+from hpgraph.formats import CSR, ROW_FORMATS
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.spmv.origin import hyb_of, sell_of
 
 
 def new_layouts(csr: CSR, **others: Any) -> Layouts:
@@ -15,30 +14,10 @@ def new_layouts(csr: CSR, **others: Any) -> Layouts:
     return Layouts(shape=csr.shape, nnz=csr.nnz, dtype=csr.dtype, device=csr.device, csr=csr, **others)
 
 
-def built_csr(layouts: Layouts, turned: bool) -> CSR:
-    """The matrix, or its transpose, as CSR."""
-    here, there = ("_t", "") if turned else ("", "_t")
-
-    def build() -> CSR:
-        if f"hyb{here}" in layouts:
-            made: CSR = layouts[f"hyb{here}"].to_csr()
-            return made
-        if f"csr{there}" not in layouts:
-            layouts[f"csr{there}"] = layouts[f"hyb{there}"].to_csr()
-        turned_csr: CSR = kernels(layouts["device"]).transpose(layouts[f"csr{there}"])
-        return turned_csr
-
-    csr: CSR = layouts.once(f"csr{here}", build)
-    return csr
-
-
-def built_hyb(layouts: Layouts, turned: bool) -> HYB:
-    """The same as HYB."""
-    hyb: HYB = layouts.once("hyb_t" if turned else "hyb", lambda: hyb_of(built_csr(layouts, turned)))
-    return hyb
-
-
-def built_sell(layouts: Layouts, turned: bool) -> SELL:
-    """The same as SELL."""
-    sell: SELL = layouts.once("sell_t" if turned else "sell", lambda: sell_of(built_csr(layouts, turned)))
-    return sell
+def built(layouts: Layouts, name: str, turned: bool) -> Any:
+    """The matrix, or its transpose, in one of `ROW_FORMATS`."""
+    if not turned:
+        return layouts.once(name, lambda: ROW_FORMATS[name].of(layouts["csr"]))
+    if name == "csr":
+        return layouts.once("csr_t", lambda: kernels(layouts["device"]).transpose(layouts["csr"]))
+    return layouts.once(f"{name}_t", lambda: ROW_FORMATS[name].of(built(layouts, "csr", True)))

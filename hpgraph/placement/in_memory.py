@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.numbered_arcs import number_type
 from hpgraph.core.device import device_of
-from hpgraph.formats import CSR, HYB, Bitmask, Frontier
-from hpgraph.kernels.spmv.origin import without_values
+from hpgraph.formats import CSR, Bitmask, Frontier, RowFormat
 from hpgraph.placement import End, Share
 from hpgraph.semiring.reads import unread
 
@@ -81,10 +80,10 @@ class InMemory(OnOneDevice):
         self._weighted = weighted
         self._size = size
         self._code = code
-        self._gathering: CSR | HYB | None = None
+        self._gathering: RowFormat | None = None
 
     def _layout(self, csr: CSR) -> CSR:
-        return csr if self._weighted or csr.data is None else without_values(csr)
+        return csr if self._weighted else csr.pattern
 
     @property
     def sending(self) -> CSR:
@@ -97,22 +96,21 @@ class InMemory(OnOneDevice):
         return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
 
     @property
-    def gathering(self) -> CSR | HYB:
+    def gathering(self) -> RowFormat:
         """`by_target` in the format fastest for products over all arcs; chosen once a run."""
         # Not a cached_property: its lock would be held for ever in a child that is forked while another thread is here.
         if self._gathering is None:
             self._gathering = self._quickest()
         return self._gathering
 
-    def _quickest(self) -> CSR | HYB:
+    def _quickest(self) -> RowFormat:
         rows = self.by_target
         if self._graph.device == "cpu" or self._reversed:
             return rows
-        from hpgraph.kernels.spmv.cuda_choice import reads_slab
+        from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
 
-        if not reads_slab(rows, self._size, self._size, blocks=rows.data is None and not self._is_aimed()):
-            return rows
-        return self._graph.weighted_hyb if self._weighted else self._graph.hyb
+        name = layout_of_sweeps(rows, self._size, self._size, blocks=rows.data is None and not self._is_aimed())
+        return rows if name == "csr" else self._graph.pulled(name, self._weighted)
 
     def _is_aimed(self) -> bool:
         """Whether messages depend on the arc or its target: then a source has no one message for all targets."""

@@ -17,7 +17,6 @@ from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Resident
-from hpgraph.kernels.spmv.origin import without_values
 from hpgraph.placement import End, Share
 from hpgraph.placement.in_memory import InMemory
 from hpgraph.semiring.reads import reads
@@ -169,7 +168,7 @@ class InShards(OnDevices):
         return self._layout(shard.out_csr if self._reversed else shard.in_csr)
 
     def _layout(self, csr: CSR) -> CSR:
-        return csr if self._weighted or csr.data is None else without_values(csr)
+        return csr if self._weighted else csr.pattern
 
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it visits."""

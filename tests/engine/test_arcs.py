@@ -54,7 +54,9 @@ def test_blocks_of_columns_count_where_messages_can_go_by_them(program, blocks, 
     from hpgraph.kernels.spmv import cuda_choice
 
     asked = []
-    monkeypatch.setattr(cuda_choice, "reads_slab", lambda rows, operand, result, blocks: bool(asked.append(blocks)))
+    monkeypatch.setattr(
+        cuda_choice, "layout_of_sweeps", lambda rows, operand, result, blocks: asked.append(blocks) or "csr"
+    )
     declared = declarations_of(program)
     arcs = arcs_of(GRAPH, declared.edges, declared.weighted, declared.code((np.dtype(np.float64),)))
     # The choice is the GPU's; it can be asked for without one.
@@ -68,6 +70,6 @@ def test_blocks_of_columns_count_where_messages_can_go_by_them(program, blocks, 
 def test_answers_on_cuda_do_not_depend_on_the_layout(program, slab, monkeypatch):
     from hpgraph.kernels.spmv import cuda_choice
 
-    monkeypatch.setattr(cuda_choice, "reads_slab", lambda *_, **__: slab)
+    monkeypatch.setattr(cuda_choice, "layout_of_sweeps", lambda *_, **__: "hyb" if slab else "csr")
     found = hpg.run(program, GRAPH.to("cuda")).value
     np.testing.assert_allclose(to_device(found, "cpu"), hpg.run(program, GRAPH).value)

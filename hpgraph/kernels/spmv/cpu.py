@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.formats import CSR, SELL, Bitmask, RowFormat
+from hpgraph.formats import CSR, Bitmask, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -36,8 +36,6 @@ from hpgraph.kernels.spmv.cpu_fold import (
     longest_row,
 )
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
-from hpgraph.kernels.spmv.cpu_sell import pull_slices
-from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking other threads does not pay.
@@ -176,9 +174,9 @@ def pull(
     a byte for each source if `active` is given, and for a hub of h entries h / 16384 values. ``any_pair`` and other
     idempotent sums of ones keep a byte a row.
 
-    ``rows`` (CSR, HYB or SELL, shape (n, m)): row v lists the sources of v: the transpose of a graph's adjacency
-    matrix. For a HYB the CSR it was made of is read, or one that is made at the first product and kept with it; ``out``
-    (array, shape (n,)): written in place. A row without messages gets the monoid's identity, or, with `accum`, is left
+    ``rows`` (shape (n, m)): row v lists the sources of v: the transpose of a graph's adjacency matrix. The CSR that it
+    was made of is read, or one that is made at the first product and kept with it; ``out`` (array, shape (n,)): written
+    in place. A row without messages gets the monoid's identity, or, with `accum`, is left
     alone; ``active`` (Bitmask of length m, optional): sources that send; all by default; ``mask`` (Bitmask of length n,
     optional): rows to write; the others are unchanged; ``received`` (Bitmask of length n, optional): overwritten with
     the rows to which at least one entry contributed.
@@ -187,14 +185,7 @@ def pull(
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return
-    if isinstance(rows, SELL):
-        own = tuple(plain(array) for array in state)
-        with team():
-            pull_slices(
-                rows, gather, operators(reduce, accum, out.dtype), own, out, active, mask, complement, received
-            )
-        return
-    rows = csr_of(rows)
+    rows = rows.csr
     alone = rows.nnz + rows.shape[0] <= SERIAL
     simple = mask is accum is None and (active is None or not alone)
     if simple and pull_pairs(rows, arrays(rows), gather, reduce, active, out, received):

@@ -24,7 +24,6 @@ from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cpu import arrays, operators, plain
 from hpgraph.kernels.spmv.cpu_columns import columns
 from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
-from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.jit import call
 
 # Operations below which one thread does all.
@@ -102,15 +101,15 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     of one dimension are passed as they are; ``out`` (array, shape (n, k), C order): overwritten.
     """
     check_pull_dense(rows, state, out)
-    rows = csr_of(rows)
+    csr = rows.csr
     reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
-    gather = checked_where_needed(gather, rows, state)
-    indptr, indices, data = arrays(rows)
+    gather = checked_where_needed(gather, csr, state)
+    indptr, indices, data = arrays(csr)
     senders = tuple(plain(array) for array in state)
     what = Functions(gather, reduce_), identity, senders, Rows(indptr, indices, data, one)
-    if (rows.nnz + rows.shape[0]) * max(out.shape[1], 1) <= SERIAL:
+    if (csr.nnz + csr.shape[0]) * max(out.shape[1], 1) <= SERIAL:
         with interruptible():
             _pull_dense_alone(*what, out)
         return
     with team() as workers:
-        _pull_dense(*what, schedule(rows), out, workers)
+        _pull_dense(*what, schedule(csr), out, workers)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB, SELL, Bitmask, RowFormat
+from hpgraph.formats import CSR, ROW_FORMATS, SELL, Bitmask, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
@@ -24,7 +24,6 @@ from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, Multiply, by_time, 
 from hpgraph.kernels.spmv.cuda_column_blocks import by_blocks, multiply_by_blocks, staged_type
 from hpgraph.kernels.spmv.cuda_sell import by_slices
 from hpgraph.kernels.spmv.cuda_stretches import by_stretches
-from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.semiring import Gather
 
 PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
@@ -96,7 +95,7 @@ def whole_product(
 
 def ways_of(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str],
-    timed: bool, slices: bool = False,
+    timed: bool,
 ) -> dict[str, tuple[float, Callable[[], Multiply]]]:  # fmt: skip
     """The methods available for a whole product.
 
@@ -104,51 +103,39 @@ def ways_of(
     """
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
     unrestricted = struct(None, None, None, 0)
-    own = "hyb" if isinstance(rows, HYB) else "sell" if isinstance(rows, SELL) else "rows"
+    own = "rows" if rows.name == "csr" else rows.name
     ways: dict[str, tuple[float, Callable[[], Multiply]]] = {own: (0.0, lambda: directly(rows, special, unrestricted))}
     staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
     ring = isinstance(gather, Gather)
     targets = gather.semiring.multiply.position if ring else "target" not in ignores
-    # A HYB matrix keeps the CSR that it was made of.
-    stretched = (timed or isinstance(rows, CSR)) and not (targets or reduce.ends_on_anything)
+    # Other formats keep the CSR that they were made of.
+    stretched = (timed or rows.csr is rows) and not (targets or reduce.ends_on_anything)
     if rows.nnz < CHOICE_ENTRIES or (staged is None and not stretched):
         return ways
     operand = staged or (state_dtypes[0] if state_dtypes else dtype)
-    predicted = predict(rows, operand.itemsize, dtype.itemsize, timed, slices)
+    predicted = predict(rows, operand.itemsize, dtype.itemsize, timed)
     ways[own] = predicted[own], ways[own][1]
     if stretched and "stretches" in predicted:
-        csr = csr_of(rows)
+        csr = rows.csr
         ways["stretches"] = predicted["stretches"], lambda: by_stretches(csr, special)
     if staged is not None and "blocks" in predicted:
         held = staged
         ways["blocks"] = (
             predicted["blocks"],
-            lambda: functools.partial(
-                multiply_by_blocks, by_blocks(rows, gather, reduce, state_dtypes, dtype, held)
-            ),
+            lambda: functools.partial(multiply_by_blocks, by_blocks(rows, gather, reduce, state_dtypes, dtype, held)),
         )
-    if timed and isinstance(rows, CSR) and "sell" in predicted:
-        ways["sell"] = predicted["sell"], lambda: _in_slices(SELL.from_csr(csr_of(rows)), special, unrestricted)
-    if timed and isinstance(rows, CSR) and techniques.hyb:
-        ways["hyb"] = predicted["hyb"], lambda: _in_hyb(HYB.from_csr(csr_of(rows)), special, unrestricted)
+    if timed and own == "rows" and techniques.hyb:
+        for name in predicted.keys() & ROW_FORMATS.keys():
+            ways[name] = predicted[name], functools.partial(_kept, ROW_FORMATS[name], rows.csr, special, unrestricted)
     return ways
 
 
-def _in_slices(rows: SELL, special: Specialization, sets: Any) -> Multiply:
-    multiply = by_slices(rows, special, sets)
-
-    # `by_slices` returns addresses only; this closure keeps the matrix alive.
-    def of_rows(state: tuple[Any, ...], out: Any, kept: SELL = rows) -> None:
-        multiply(state, out)
-
-    return of_rows
-
-
-def _in_hyb(rows: HYB, special: Specialization, sets: Any) -> Multiply:
-    """A product over a HYB matrix that this closure keeps alive."""
+def _kept(kind: type[RowFormat], csr: CSR, special: Specialization, sets: Any) -> Multiply:
+    """A product in another format, which this closure keeps alive."""
+    rows = kind.from_csr(csr)
     multiply = directly(rows, special, sets)
 
-    def of_rows(state: tuple[Any, ...], out: Any, kept: HYB = rows) -> None:
+    def of_rows(state: tuple[Any, ...], out: Any, kept: RowFormat = rows) -> None:
         multiply(state, out)
 
     return of_rows
@@ -159,33 +146,39 @@ def _whole_products(rows: RowFormat) -> dict[tuple[Any, ...], Multiply]:
     return {}
 
 
+# Formats with kernels of their own.
+OWN_KERNELS: dict[type[RowFormat], Callable[..., Multiply]] = {SELL: by_slices}
+
+
 def directly(rows: RowFormat, special: Specialization, sets: Any) -> Multiply:
     """A product that gathers from the whole vector. Holds addresses of the matrix, not the matrix."""
-    if isinstance(rows, SELL):
-        return by_slices(rows, special, sets)
-    module, n, binned = special.load("spmv.cuh", *PULL_ROWS), rows.shape[0], bins(rows)
-    tail = struct(*tail_of(rows))
-    grid = (-(-n // BLOCK),)
-    slab, constants = None, tuple[Any, ...]()
-    if isinstance(rows, HYB):
-        slab = module.function("hpgraph::pull_slab<Product>")
-        constants = struct(rows.ell.indices, rows.ell.data), np.int64(n), np.int64(rows.width), sets
+    own = OWN_KERNELS.get(type(rows))
+    if own is not None:
+        return own(rows, special, sets)
+    module, n = special.load("spmv.cuh", *PULL_ROWS), rows.shape[0]
+    binned = None if rows.tail is None else bins(rows)
+    grid, (tail, continues) = (-(-n // BLOCK),), tail_of(rows)
+    held = rows.slab
+    # Without a slab, its kernel writes the identity to rows that are not in the tail.
+    slab = module.function("hpgraph::pull_slab<Product>") if continues and n else None
+    entries, width = (struct(None, None), 0) if held is None else (struct(held.indices, held.data), held.width)
+    constants = entries, np.int64(n), np.int64(width), sets
 
     def multiply(state: tuple[Any, ...], out: Any) -> None:
         arguments = special.gather.arguments(state)
-        if slab is not None and n:
+        if slab is not None:
             slab(grid, (BLOCK,), (arguments, *constants, out))
-        if binned.blocks:
+        if binned is not None and binned.blocks:
             pull_rows(module, arguments, tail, binned, sets, out)
 
     return multiply
 
 
-def tail_of(rows: CSR | HYB) -> tuple[Any, ...]:
-    """Fields of ``struct Tail`` of spmv.cuh: the rows beyond the slab; for CSR, all."""
-    if isinstance(rows, CSR):
-        return None, rows.indptr, rows.indices, rows.data, 0
-    return rows.tail_rows, rows.tail_indptr, rows.tail_indices, rows.tail_data, 1
+def tail_of(rows: RowFormat) -> tuple[Any, bool]:
+    """``struct Tail`` of spmv.cuh: the rows beyond the slab; and whether these continue its results."""
+    tail = rows.tail
+    continues = rows.slab is not None or (tail is not None and tail.rows is not None)
+    return struct(*(tail or (None,) * 4), int(continues)), continues
 
 
 def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, out: Any) -> None:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
-from hpgraph.formats import CSR, SELL, RowFormat
-from hpgraph.formats.sell import slots_of
+from hpgraph.formats import CSR, ROW_FORMATS, Division, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.techniques import techniques
@@ -26,13 +25,11 @@ from hpgraph.kernels.spmv.layout_cost import (
     RATES,
     Shape,
     entries_seconds,
-    hyb_seconds,
     row_lengths,
     rows_seconds,
-    slices_seconds,
+    slab_seconds,
     stretches_seconds,
 )
-from hpgraph.kernels.spmv.origin import csr_of
 
 # A prepared product, called with the state and the output array.
 Multiply = Callable[[tuple[Any, ...], Any], None]
@@ -41,8 +38,6 @@ Multiply = Callable[[tuple[Any, ...], Any], None]
 CHOICE_ENTRIES = 1 << 18
 # Largest ratio of predicted times at which methods are timed, if timing may choose; and repetitions of each.
 UNSURE, TIMES = 1.5, 3
-# SELL has to be built, and holds padding: it is chosen if it takes at most this share of any other method's time.
-SLICES_PAY = 0.9
 
 
 def shape_of(csr: CSR, operand: int, result: int) -> Shape:
@@ -69,34 +64,49 @@ def _shapes(csr: CSR) -> dict[tuple[int, int], Shape]:
     return {}
 
 
-def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False, slices: bool = False) -> dict[str, float]:
-    """Predicted seconds of a whole product by method: "rows", "stretches", "hyb", and "blocks" if it pays.
+@attached
+def _divisions(csr: CSR) -> dict[str, Division]:
+    return {}
 
-    "sell" is included if the matrix is SELL, if `slices`, or if it is faster by more than the error of predictions.
+
+def _divided(name: str, csr: CSR) -> Division:
+    """How a matrix would be divided in a format; worked out once."""
+    known = _divisions(csr)
+    if name not in known:
+        known[name] = ROW_FORMATS[name].division(csr)
+    return known[name]
+
+
+def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False) -> dict[str, float]:
+    """Predicted seconds of a whole product by method: "rows", "stretches", "blocks" if it pays, and by format.
+
+    Formats are those that may be chosen, and the matrix's own.
     """
-    csr, rates = csr_of(rows), RATES["cuda"]
+    csr, rates = rows.csr, RATES["cuda"]
     shape = shape_of(csr, operand, result)
-    found = {"rows": rows_seconds(shape, rates), "hyb": hyb_seconds(shape, rates)}
+    found = {"rows": rows_seconds(shape, rates)}
+    for name, kind in ROW_FORMATS.items():
+        if name != "csr" and (kind.automatic or name == rows.name):
+            found[name] = slab_seconds(shape, _divided(name, csr), rates)
     if techniques.row_stretches and can_stretch(csr) and result in (4, 8):
         found["stretches"] = stretches_seconds(shape, rates)
     if techniques.column_blocks and operand in (4, 8) and result in (4, 8):
         surveyed = survey(csr, shape, min(found.values()))
         if surveyed is not None and (surveyed.pays or unsure):
             found["blocks"] = surveyed.seconds
-    if slices or isinstance(rows, SELL):
-        found["sell"] = slices_seconds(shape, _slots(csr), rates)
-    elif rates.by_slices is not None:
-        most = (UNSURE if unsure else SLICES_PAY) * min(found.values())
-        # Sorting the rows to count slots is skipped if SELL would be too slow even without padding.
-        if slices_seconds(shape, csr.nnz, rates) < most:
-            seconds = slices_seconds(shape, _slots(csr), rates)
-            found |= {"sell": seconds} if seconds < most else {}
     return found
 
 
-@attached
-def _slots(csr: CSR) -> int:
-    return slots_of(csr)
+def by_layout(predicted: dict[str, float]) -> dict[str, float]:
+    """What `predict` returns, by layout: rows and stretches both read CSR."""
+    found = {"csr": min(predicted["rows"], predicted.get("stretches", predicted["rows"]))}
+    return found | {name: seconds for name, seconds in predicted.items() if name not in ("rows", "stretches")}
+
+
+def quickest_layout(predicted: dict[str, float]) -> str:
+    """The layout to read if none is asked for; blocks of columns are made of CSR."""
+    layouts = by_layout(predicted)
+    return "csr" if "blocks" in layouts else min(layouts, key=layouts.__getitem__)
 
 
 def fetches(csr: CSR, operand: int, result: int) -> bool:
@@ -130,19 +140,22 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
     return (waits + csr.shape[0] / parts * result * rates.abroad) / seconds
 
 
-def reads_slab(csr: CSR, operand: int, result: int, blocks: bool = True) -> bool:
-    """Whether a graph's whole products are fastest in HYB, so that it is worth building."""
+def layout_of_sweeps(csr: CSR, operand: int, result: int, blocks: bool = True) -> str:
+    """The layout in which a graph's whole products are fastest.
+
+    ``blocks``: whether they may go by blocks of columns.
+    """
     if not techniques.hyb or csr.nnz == 0:
-        return False
-    predicted = predict(csr, operand, result) if csr.nnz >= CHOICE_ENTRIES else {}
-    # Sweeps do not read SELL.
-    predicted.pop("sell", None)
+        return "csr"
+    predicted = predict(csr, operand, result) if csr.nnz >= CHOICE_ENTRIES else {"rows": 0.0}
     if not blocks:
         predicted.pop("blocks", None)
-    if "blocks" in predicted:
-        return False
-    # If all entries are in the slab, a sweep is one kernel.
-    return _lengths(csr).tail == 0 or (len(predicted) > 0 and min(predicted, key=predicted.__getitem__) == "hyb")
+    if "blocks" not in predicted:
+        for name, kind in ROW_FORMATS.items():
+            # If all entries are in the slab, a sweep is one kernel.
+            if name != "csr" and kind.automatic and _divided(name, csr).tail == 0:
+                return name
+    return quickest_layout(predicted)
 
 
 def may_time(exact: bool) -> bool:

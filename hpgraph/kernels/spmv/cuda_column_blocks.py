@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import HYB, RowFormat
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
@@ -16,7 +16,6 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, known_survey, layout_of, worth_a_look
 from hpgraph.kernels.spmv.cuda_far_operand import Coming, ComingVector, Stages, is_far, stages_of
-from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.semiring import Gather
 
@@ -74,9 +73,8 @@ def staged_type(
         return None
     if not (ring or sources_only) or dtype.itemsize not in (4, 8):
         return None
-    data = rows.tail_data if isinstance(rows, HYB) else rows.data
-    once = sources_only or data is None
-    if once and not ring and data is not None:
+    once = sources_only or rows.dtype is None
+    if once and not ring and rows.dtype is not None:
         return None
     staged = dtype if once else state_dtypes[0]
     return staged if staged.itemsize in (4, 8) else None
@@ -86,7 +84,7 @@ def by_blocks(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, staged: np.dtype[Any]
 ) -> BlockedProduct:
     """A whole product by blocks of columns; `predict` must have surveyed the matrix."""
-    csr = csr_of(rows)
+    csr = rows.csr
     found = known_survey(csr, staged.itemsize, dtype.itemsize)
     if found is None:
         raise RuntimeError("a product by blocks of columns needs a survey of the matrix, which predict() makes")

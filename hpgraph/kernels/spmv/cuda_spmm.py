@@ -17,7 +17,6 @@ from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cuda import pull, tail_of, ways_of
 from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, shape_of
 from hpgraph.kernels.spmv.layout_cost import RATES, rows_seconds
-from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 
@@ -63,10 +62,9 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     """SpMM: `hpgraph.kernels.spmv.cuda.pull` for every column at once.
 
     Reads the matrix in CSR, once for every `WIDEST` columns. If a few columns are predicted to take less time one by
-    one, by a method that is not available for several, they are computed so, with memory for a column of either
-    operand.
+    one, by blocks of columns, they are computed so, with memory for a column of either operand.
 
-    ``rows`` (CSR, HYB or SELL, shape (n, m)); ``state`` (tuple of one array, shape (m, k)): the dense operand; ``out``
+    ``rows`` (shape (n, m)); ``state`` (tuple of one array, shape (m, k)): the dense operand; ``out``
     (array, shape (n, k), C order): overwritten.
     """
     if not hasattr(gather, "semiring"):
@@ -81,7 +79,7 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     if _apart_is_quicker(rows, gather, reduce, operand, out):
         _apart(rows, gather, reduce, operand, out)
     else:
-        _together(csr_of(rows), gather, reduce, operand, out)
+        _together(rows.csr, gather, reduce, operand, out)
 
 
 def _apart_is_quicker(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) -> bool:
@@ -92,12 +90,14 @@ def _apart_is_quicker(rows: RowFormat, gather: Any, reduce: Any, operand: Any, o
     # An entry transfers a whole sector in any case; a row that fills one uses all of it.
     if read >= SECTOR or rows.nnz < CHOICE_ENTRIES:
         return False
-    csr = csr_of(rows)
+    csr = rows.csr
     known, key = _known(csr), (gather, reduce, operand.dtype, out.dtype, columns, techniques.switched)
     if key not in known:
         ways = ways_of(csr, gather, reduce, (operand.dtype,), out.dtype, frozenset(), timed=False)
-        each = min(seconds for seconds, _ in ways.values())
-        known[key] = 0 < each * columns < rows_seconds(shape_of(csr, SECTOR, written), RATES["cuda"])
+        way = min(ways, key=lambda name: ways[name][0])
+        # One by one pays by blocks of columns alone: on roads and lattices two columns took up to 1.8 times as long.
+        together = rows_seconds(shape_of(csr, SECTOR, written), RATES["cuda"])
+        known[key] = way == "blocks" and ways[way][0] * columns < together
     return known[key]
 
 
@@ -135,7 +135,7 @@ def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> Non
     part = cupy.empty((binned.pieces, columns), out.dtype)
     short = len(binned.slots)
     launch(
-        "dense_rows", binned.pieces + short, struct(operand, columns), struct(*tail_of(csr)), binned.arguments,
+        "dense_rows", binned.pieces + short, struct(operand, columns), tail_of(csr)[0], binned.arguments,
         np.int64(short), dealt, out, part,
     )  # fmt: skip
     long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows)

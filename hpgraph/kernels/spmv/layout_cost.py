@@ -16,90 +16,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hpgraph.formats import CSR, hyb_width, lengths_of
-from hpgraph.formats.ell import entry_bytes
+from hpgraph.formats import CSR, Division, lengths_of
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Performance constants of a device.
+    """Performance constants of a device: seconds, factors on the time of bytes, and bounds besides that of bytes."""
 
-    Attributes
-    ----------
-    bandwidth : float
-        Bytes streamed in a second.
-    launch : float
-        Seconds of a kernel besides its work.
-    sector : float
-        Seconds of a sector from L2.
-    miss : float
-        Additional seconds of a sector that misses L2.
-    overlap : float
-        Streams and gathers overlap: together they take the norm of this order of their times. 1 adds them, more lets
-        the longer hide the shorter.
-    by_rows : float
-        Factor on the time of an entry's bytes if lanes share rows of similar length.
-    row, short_row : float
-        Seconds of such a row, and of one with up to four entries.
-    entry, ending : float
-        Seconds of an entry, and of a row's end, by stretches of entries; a bound besides that of bytes.
-    by_stretches, wide : float
-        Factor on the time of an entry's bytes there, and the factor for values of 8 bytes.
-    slot : float
-        Seconds of a place in a slab; likewise a bound.
-    tail_row : float
-        Seconds of a row that continues beyond the slab.
-    staged : float
-        Seconds of an entry by blocks of columns; likewise a bound.
-    blocked : float
-        Factor on the time of an entry's bytes there.
-    loading : float
-        Seconds for a multiprocessor to load a block's part of the vector.
-    scatter : float
-        Factor of summing partial results over streaming them.
-    by_slices : float or None
-        Factor on the time of SELL slots' bytes. None if not measured: then SELL is not chosen by itself.
-    run : float
-        Seconds of a warp's load of partial results, at least one for each block and group of rows; a bound.
-    link : float
-        Bytes a second that one device copies from another; over NVLink, of two H200 (docs/several-gpus.md).
-    far : float
-        Seconds of an element gathered from another device's memory; likewise.
-    abroad : float
-        Additional seconds of a byte of the result written to another device's memory; likewise.
-    """
-
-    bandwidth: float
-    launch: float
-    sector: float = 0
-    miss: float = 0
+    bandwidth: float  # bytes streamed in a second
+    launch: float  # of a kernel besides its work
+    sector: float = 0  # of one from L2
+    miss: float = 0  # in addition, of a sector that misses L2
+    # Streams and gathers overlap: together they take the norm of this order of their times. 1 adds them, more lets the
+    # longer hide the shorter.
     overlap: float = 1
-    by_rows: float = 1
-    row: float = 0
-    short_row: float = 0
-    entry: float = 0
-    ending: float = 0
-    by_stretches: float = 1
-    wide: float = 1
-    slot: float = 0
-    tail_row: float = 0
-    staged: float = 0
-    blocked: float = 1
-    loading: float = 0
-    scatter: float = 1
-    run: float = 0
-    by_slices: float | None = None
-    link: float = 1
-    far: float = 0
-    abroad: float = 0
+    by_rows: float = 1  # factor on an entry's bytes if lanes share rows of similar length
+    row: float = 0  # of such a row,
+    short_row: float = 0  # and of one with up to four entries
+    entry: float = 0  # of an entry by stretches of entries: a bound,
+    ending: float = 0  # and of a row's end there
+    by_stretches: float = 1  # factor on an entry's bytes there,
+    wide: float = 1  # and for values of 8 bytes
+    slot: float = 0  # of a place in a slab: a bound
+    tail_row: float = 0  # of a row that continues beyond the slab
+    staged: float = 0  # of an entry by blocks of columns: a bound
+    blocked: float = 1  # factor on an entry's bytes there
+    loading: float = 0  # for a multiprocessor to load a block's part of the vector
+    scatter: float = 1  # factor of summing partial results over streaming them
+    run: float = 0  # of a warp's load of partial results, at least one for each block and group of rows: a bound
+    link: float = 1  # bytes a second that one device copies from another; over NVLink, of two H200
+    far: float = 0  # of an element gathered from another device's memory; likewise
+    abroad: float = 0  # in addition, of a byte of the result written to another device's memory; likewise
 
 
 RATES = {
     "cuda": Rates(
         4.275e12, 5e-6, sector=5.8e-12, miss=23e-12, overlap=1.2, by_rows=1.8, row=27e-12, short_row=4e-12,
         entry=1.9e-12, ending=5e-12, by_stretches=1.1, wide=1.25, slot=1.55e-12, tail_row=24e-12, staged=1.9e-12,
-        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, by_slices=1.1,
-        link=3.7e11, far=1.14e-10, abroad=1.1e-12,
+        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, link=3.7e11, far=1.14e-10, abroad=1.1e-12,
     ),
     "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9),
 }  # fmt: skip
@@ -107,53 +61,30 @@ RATES = {
 
 @dataclass(frozen=True)
 class Shape:
-    """The parameters that the cost of a product depends on.
-
-    Attributes
-    ----------
-    rows, columns, entries : int
-    index, weight, operand, result : int
-        Bytes of a column id, of a value (0 for a pattern), and of an element of the two vectors.
-    width : int
-        Of the slab in HYB.
-    tail, tail_rows : int
-        Entries beyond the slab, and rows with any.
-    filled_rows, short_rows : int
-        Rows with entries, and those with one to four.
-    longest : int
-        Entries of the longest row.
-    sectors : float
-        Sectors of the vector that come from L2, for each entry.
-    misses : float
-        Sectors that L2 has to fetch again, for each entry.
-    """
+    """The parameters that the cost of a product depends on."""
 
     rows: int
     columns: int
     entries: int
-    index: int
-    weight: int
-    operand: int
+    index: int  # bytes of a column id,
+    weight: int  # of a value (0 for a pattern),
+    operand: int  # and of an element of the two vectors
     result: int
-    width: int
-    tail: int
-    tail_rows: int
-    filled_rows: int
-    short_rows: int
-    longest: int
-    sectors: float = 0
-    misses: float = 0
+    filled_rows: int  # rows with entries,
+    short_rows: int  # and with one to four
+    longest: int  # entries of the longest row
+    sectors: float = 0  # sectors of the vector that come from L2, for each entry,
+    misses: float = 0  # and those that L2 has to fetch again
 
 
 def row_lengths(csr: CSR) -> Shape:
     """The part of a shape that depends on the row lengths; on CUDA this waits for the stream."""
-    length, rows = lengths = lengths_of(csr.indptr)
-    width = hyb_width(lengths, entry_bytes(csr))
-    longer, short = length > width, (length > 0) & (length <= 4)
+    length, rows = lengths_of(csr.indptr)
     index, weight = csr.indices.dtype.itemsize, 0 if csr.data is None else csr.data.dtype.itemsize
+    short = (length > 0) & (length <= 4)
     return Shape(
-        *csr.shape, csr.nnz, index, weight, 0, 0, width, int((length - width)[longer] @ rows[longer]),
-        int(rows[longer].sum()), int(rows[length > 0].sum()), int(rows[short].sum()), int(length.max(initial=0)),
+        *csr.shape, csr.nnz, index, weight, 0, 0, int(rows[length > 0].sum()), int(rows[short].sum()),
+        int(length.max(initial=0)),
     )  # fmt: skip
 
 
@@ -184,26 +115,16 @@ def stretches_seconds(shape: Shape, rates: Rates) -> float:
     return 2 * rates.launch + _together(shape, max(slower * streamed / rates.bandwidth, worked), rates)
 
 
-def hyb_seconds(shape: Shape, rates: Rates) -> float:
-    """Seconds of a product over HYB."""
-    slots = shape.width * shape.rows
-    streamed = (slots + rates.by_rows * shape.tail) * (shape.index + shape.weight) + shape.rows * shape.result
-    streamed += shape.columns * shape.operand + shape.tail_rows * (16 + 2 * shape.result)
+def slab_seconds(shape: Shape, division: Division, rates: Rates) -> float:
+    """Seconds of a product over a slab and a tail."""
+    slots, tail, tail_rows = division
+    streamed = (slots + rates.by_rows * tail) * (shape.index + shape.weight) + shape.rows * shape.result
+    streamed += shape.columns * shape.operand + tail_rows * (16 + 2 * shape.result)
     return (
-        (3 if shape.tail else 1) * rates.launch
+        (3 if tail else 1) * rates.launch
         + _together(shape, max(streamed / rates.bandwidth, slots * rates.slot), rates)
-        + shape.tail_rows * rates.tail_row
+        + tail_rows * rates.tail_row
     )  # fmt: skip
-
-
-def slices_seconds(shape: Shape, slots: int, rates: Rates) -> float:
-    """Seconds of a product over SELL."""
-    slower = 1 if rates.by_slices is None else rates.by_slices
-    # A row's id, and its result, scattered to the original order.
-    others = shape.rows * (shape.index + shape.result) + shape.columns * shape.operand
-    streamed = slower * slots * (shape.index + shape.weight) + others
-    launches = 1 if shape.longest <= 64 else 2
-    return launches * rates.launch + _together(shape, max(streamed / rates.bandwidth, slots * rates.slot), rates)
 
 
 def entries_seconds(entries: Any, weight: int, rates: Rates) -> Any:

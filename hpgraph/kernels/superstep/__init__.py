@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from hpgraph.formats import CSR, HYB, Bitmask, Frontier
+    from hpgraph.formats import CSR, Bitmask, Frontier, RowFormat
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
@@ -24,7 +24,7 @@ class Part(Protocol):
         """Arcs by the vertex that sends."""
 
     @property
-    def gathering(self) -> CSR | HYB:
+    def gathering(self) -> RowFormat:
         """The same arcs by the vertex that gathers, in the format that whole products are quickest in."""
 
 

@@ -55,7 +55,7 @@ def pull_tuples(steps: Supersteps, part: Part, frontier: Frontier) -> Bitmask:
     code, rows, n = steps.code, part.gathering, steps.n
     _clear_arrivals(steps)
     _gather_replies(steps, part, frontier)
-    ids = (rows.indices if hasattr(rows, "indices") else rows.tail_indices).dtype
+    ids = rows.index_dtype
     closed = masked(code, steps.state, n)
     active, received = frontier.bits, Bitmask.zeros(n, "cuda")
     # Rows without a message are written too, with the neutral one: so not over replies.

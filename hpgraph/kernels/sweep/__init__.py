@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from hpgraph.formats import CSR, HYB
+    from hpgraph.formats import CSR, RowFormat
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
@@ -36,7 +36,7 @@ class Sweep(Protocol):
     def sweeps(
         self,
         code: ProgramCode,
-        rows: CSR | HYB,
+        rows: RowFormat,
         state: tuple[Any, ...],
         world: tuple[Any, ...],
         stop: Callable[..., Any] | None,

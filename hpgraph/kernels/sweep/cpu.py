@@ -17,7 +17,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.core import work_clock
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -31,7 +31,6 @@ from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators
 from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, fetch_ahead, fold, fold_short, join, longest_row
-from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.kernels.superstep.cpu import aggregate
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cpu_sums import add_each
@@ -181,7 +180,7 @@ def _sweep_alone(gather, reduce, terminal, identity, one, renew, tally, nothing,
 
 def sweeps(
     code: ProgramCode,
-    rows: CSR | HYB,
+    rows: RowFormat,
     state: tuple[Any, ...],
     world: tuple[Any, ...],
     stop: Callable[..., Any] | None,
@@ -195,7 +194,7 @@ def sweeps(
 
     ``state``: the properties; changed in place.
     """
-    rows = csr_of(rows)
+    rows = rows.csr
     if rows.nnz == 0:
         return "there are no arcs"
     functions, sent = functions_of(code), sent_properties(code)

@@ -16,7 +16,7 @@ import numpy as np
 from hpgraph.core import work_clock
 from hpgraph.core.errors import CompileError
 from hpgraph.core.garbage import uncollected
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.functions import functions_of
@@ -40,7 +40,7 @@ BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", *KERNELS[1:])
 
 def sweeps(
     code: ProgramCode,
-    rows: CSR | HYB,
+    rows: RowFormat,
     state: tuple[Any, ...],
     world: tuple[Any, ...],
     stop: Callable[..., Any] | None,
@@ -133,7 +133,7 @@ class Halves(NamedTuple):
 
 
 def halves(
-    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
+    made: SweepProgram, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
     first: int = 0, others: Sequence[tuple[Any, ...]] = (), coming: Coming | None = None,
 ) -> Halves:  # fmt: skip
     """The compiled launches of a superstep of the vertices from `first` on.
@@ -161,7 +161,7 @@ def halves(
     return Halves(gather, update, sums, program, module)
 
 
-def product_of(made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...]) -> BlockedProduct | None:
+def product_of(made: SweepProgram, rows: RowFormat, state: tuple[Any, ...]) -> BlockedProduct | None:
     """The product by blocks of columns, if supersteps use it; else None."""
     code = made.code
     if not techniques.fused_supersteps:
@@ -199,7 +199,7 @@ def conclude(half: Halves, rows: Any, standing: Any) -> None:
 
 
 def _superstep(
-    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any
+    made: SweepProgram, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any
 ) -> Callable[[], None]:
     """A callable that launches one superstep."""
     half = halves(made, rows, state, world, standing)

@@ -17,12 +17,11 @@ import numpy as np
 from hpgraph.core import work_clock
 from hpgraph.core.devices import Devices, bring, copy_between, copy_on, reach_each_other
 from hpgraph.core.errors import CompileError
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, ROW_FORMATS
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.cuda_choice import reads_slab
+from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
 from hpgraph.kernels.spmv.cuda_far_operand import Stages, take
-from hpgraph.kernels.spmv.origin import hyb_of
 from hpgraph.kernels.superstep.cuda import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda import KERNELS, Following, begin_standing, conclude, halves, product_of, swept
@@ -63,7 +62,7 @@ class _Gpu:
         self.copied = () if in_reach else sent
         size = self.made.code.message.itemsize
         with self.device.here:
-            self.stored = hyb_of(self.rows) if reads_slab(self.rows, size, size) else self.rows
+            self.stored = ROW_FORMATS[layout_of_sweeps(self.rows, size, size)].of(self.rows)
             product = product_of(self.made, self.stored, self.state) if in_reach else None
             movable = gathers_by_properties(self.made.code) and all(self.state[i].ndim == 1 for i in sent)
             if movable and product is not None and product.layout.order is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Kernel
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
@@ -20,9 +20,9 @@ KERNEL = "hpgraph::sweep_slab<Product, Sweeping>"
 
 
 def sweep_slab(
-    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], limit: int, standing: Any
+    made: SweepProgram, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], limit: int, standing: Any
 ) -> np.ndarray | None:
-    """Run a program's supersteps, if the matrix is a HYB without a tail.
+    """Run a program's supersteps, if the matrix is a slab without a tail.
 
     Waits for the device. Takes memory for a second copy of each property that `gather` reads.
 
@@ -30,10 +30,10 @@ def sweep_slab(
     """
     import cupy
 
-    if not techniques.fused_supersteps or not isinstance(rows, HYB) or len(rows.tail_indices):
+    slab, tail = rows.slab, rows.tail
+    if not techniques.fused_supersteps or slab is None or (tail is not None and len(tail.indices)):
         return None
     code, n = made.code, rows.shape[0]
-    slab = rows.ell
     types = tuple(array.dtype for array in state)
     special = specialize_for(rows, functions_of(code).offer, code.reduce, types, code.message, None, False)
     kernel = _kernel(made, special, cupy.cuda.runtime.getDevice())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB, lengths_of
+from hpgraph.formats import CSR, RowFormat, lengths_of
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -223,6 +223,6 @@ def _loaded(program: CUDAProgram, source: str, names: tuple[str, ...], device: i
     return load(source, prologue=program.prologue, ltoir=program.ltoir, names=names, title=program.code.name)
 
 
-def weight_dtype(csr: CSR | HYB) -> np.dtype | None:
+def weight_dtype(csr: RowFormat) -> np.dtype | None:
     """Type of a matrix's weights; None for a pattern."""
     return None if csr.dtype is None else csr.dtype

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -99,12 +99,11 @@ def make_bins(indptr: Any) -> Bins:
     for (lanes, _), count in zip(LANES, found, strict=True):
         blocks.append(blocks[-1] + -(-count // (BLOCK // lanes)))
     layout = struct(slots, piece_slot, piece_order, n_pieces, *found, *blocks[: len(LANES)])
-    return Bins(
-        layout, blocks[-1], rows, n_pieces, n_long, slots, piece_slot, piece_order, long_slots, first_piece
-    )
+    return Bins(layout, blocks[-1], rows, n_pieces, n_long, slots, piece_slot, piece_order, long_slots, first_piece)
 
 
 @attached
-def bins(rows: CSR | HYB) -> Bins:
-    """The bins of a matrix's rows, or of the tail of a HYB; cached."""
-    return make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr)
+def bins(rows: RowFormat) -> Bins:
+    """The bins of a matrix's rows, or of those beyond its slab; cached."""
+    assert rows.tail is not None
+    return make_bins(rows.tail.indptr)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import HYB, RowFormat
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -155,6 +155,4 @@ def specialize_for(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, accum: Any, filtered: bool
 ) -> Specialization:
     """`specialize` for the types of a matrix."""
-    indices, data = (rows.tail_indices, rows.tail_data) if isinstance(rows, HYB) else (rows.indices, rows.data)
-    weight = None if data is None else data.dtype
-    return specialize(gather, reduce, accum, weight, indices.dtype, state_dtypes, dtype, filtered)
+    return specialize(gather, reduce, accum, rows.dtype, rows.index_dtype, state_dtypes, dtype, filtered)

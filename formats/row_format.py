@@ -1,0 +1,129 @@
+"""What kernels ask of a matrix whose products go row by row: one protocol for all formats, and the formats by name."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from hpgraph.formats.storage import Storage
+
+if TYPE_CHECKING:
+    from hpgraph.formats.csr import CSR
+    from hpgraph.formats.ell import ELL
+
+
+class Tail(NamedTuple):
+    """Rows, or what the slab leaves of them: row ``rows[i]`` has the entries ``indptr[i]`` to ``indptr[i + 1]``.
+
+    Attributes
+    ----------
+    rows : array of integers, shape (t,), or None
+        None for all rows in order.
+    indptr : int64 array, shape (t + 1,)
+    indices, data : array, shape (m,); array of the same shape, or None for a pattern
+    """
+
+    rows: Any
+    indptr: Any
+    indices: Any
+    data: Any
+
+
+class Division(NamedTuple):
+    """How a matrix would be divided in a format: what a product costs depends on it.
+
+    Attributes
+    ----------
+    slots : int
+        Places of the slab, padding included.
+    tail, tail_rows : int
+        Entries beyond the slab, and rows with any.
+    """
+
+    slots: int
+    tail: int
+    tail_rows: int
+
+
+class RowFormat(Storage):
+    """Base class of the formats that products read: a slab, a tail of rows, or both.
+
+    Kernels serve any format by its `slab` and `tail`, except those that have kernels of their own; on the CPU, and
+    where kernels work by rows, they read `csr`. A new format defines `from_csr`, `to_csr`, `division`, and `slab`,
+    `tail` or both, and has a name in `ROW_FORMATS`: ``Matrix(format=name)`` multiplies in it.
+
+    Attributes
+    ----------
+    name : str
+        That of `ROW_FORMATS`.
+    automatic : bool
+        Whether products that choose their format by predicted time consider this one.
+    """
+
+    # The matrix as CSR: what it was made of, or what was made of it.
+    __slots__ = ("_csr",)
+
+    name: ClassVar[str]
+    automatic: ClassVar[bool] = True
+
+    @classmethod
+    @abstractmethod
+    def from_csr(cls, csr: CSR) -> Self:
+        """From CSR, on its device; each row keeps its order."""
+
+    @abstractmethod
+    def to_csr(self) -> CSR:
+        """As CSR, each row in its order."""
+
+    @classmethod
+    @abstractmethod
+    def division(cls, csr: CSR) -> Division:
+        """How `from_csr` would divide a matrix, without doing so. On CUDA this waits for the stream."""
+
+    @property
+    def slab(self) -> ELL | None:
+        """The first entries of every row, column by column; None where there is no slab."""
+        return None
+
+    @property
+    def tail(self) -> Tail | None:
+        """The rows beyond the slab; None where there is no tail."""
+        return None
+
+    @property
+    def index_dtype(self) -> np.dtype[Any]:
+        """Type of the column ids."""
+        part: Any = self.slab or self.tail
+        dtype: np.dtype[Any] = part.indices.dtype
+        return dtype
+
+    @classmethod
+    def of(cls, csr: CSR) -> Self:
+        """`from_csr`, which also keeps the CSR."""
+        return cls.from_csr(csr).keep(csr)
+
+    def keep(self, csr: CSR) -> Self:
+        """Note that a CSR holds the same matrix."""
+        object.__setattr__(self, "_csr", csr)
+        return self
+
+    @property
+    def csr(self) -> CSR:
+        """The same matrix as CSR: the one that it was made of, else a new one, which is kept."""
+        try:
+            kept: CSR = self._csr  # type: ignore[attr-defined]
+        except AttributeError:
+            kept = self.to_csr()
+            self.keep(kept)
+        return kept
+
+    @property
+    def pattern(self) -> Self:
+        """The matrix without values; itself where it has none."""
+        return self if self.dtype is None else type(self).of(self.csr.pattern)
+
+
+# The formats that a Matrix can be asked for.
+ROW_FORMATS: dict[str, type[RowFormat]] = {}
