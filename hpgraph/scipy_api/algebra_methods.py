@@ -182,4 +182,4 @@ class Entrywise:
         Matrix or Vector
             The same one.
         """
-        return subassign(self, A, rows, columns, **options)  # type: ignore[arg-type]
+        return subassign(self, A, rows, columns, **options)  # type: ignore[type-var]
