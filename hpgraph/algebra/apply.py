@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.entrywise import function_for, map_container
-from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_container, as_number, values_dtype
-from hpgraph.algebra.write import check_write, write
-from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.algebra.write import target
 from hpgraph.containers.public import vector_of_values
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.semiring import BinaryOp, Function, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
@@ -87,14 +85,11 @@ def apply(
     """
     A = as_container(A, "A")
     function, number = _function(op, values_dtype(A), left, right, thunk, dtype, out)
+    end = target(A.shape, function.dtype, A.device, mask, complement, accum, replace, out)
+    values = map_container(A, function, number)
     if isinstance(A, VectorStorage):
-        check_write_vector(A.size, function.dtype, A.device, out, mask, complement, accum)
-        made = vector_of_values(map_container(A, function, number), A.present)
-        return write_vector(made, out, mask, complement, accum, replace)
-    allowed = as_matrix_mask(mask, A.shape, A.device)
-    check_write(A.shape, function.dtype, A.device, out, allowed, complement, accum)
-    made = A.csr.with_data(map_container(A, function, number), copy=False)
-    return write(made, out, allowed, complement, accum, replace)
+        return end.write(vector_of_values(values, A.present))
+    return end.write(A.csr.with_data(values, copy=False))
 
 
 def _function(

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.algebra.dense_operands import as_operand
 from hpgraph.algebra.mask import as_matrix_mask, restrict
-from hpgraph.algebra.region import all_places, joined, part, replaced, within
+from hpgraph.algebra.region import all_places, joined, replaced, within
 from hpgraph.algebra.selection import Axis, Selection, as_axis, size_of
 from hpgraph.algebra.take import as_row, take
 from hpgraph.algebra.write import write
@@ -21,6 +21,7 @@ from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, check_memory, unmasked
 from hpgraph.core.number import beyond_range
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.backend import kernels
 
 
 def assign_region(
@@ -31,7 +32,7 @@ def assign_region(
     allowed = as_matrix_mask(mask, C.shape, C.device)
     if np.isscalar(A) and allowed is not None and not complement:
         # Of a number only what the mask allows is ever made.
-        places = part(allowed, within(allowed, i, j))
+        places = kernels(C.device).keep_entries(allowed, within(allowed, i, j))
         made = write(_full_like(places, A, C.dtype), MatrixStorage._of(C.csr), places, False, accum, masked=True).csr
         return C._rebind(restrict(made, allowed) if replace else made)
     source = _source(A, C, (size_of(i), size_of(j)), isinstance(j, int), checked=True)

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.entrywise import function_for
-from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_number, as_pair, values_dtype
-from hpgraph.algebra.write import check_write, write
-from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.algebra.write import target
 from hpgraph.containers.public import vector_of_values
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.formats import Bitmask
@@ -199,30 +197,17 @@ def join_nonzero(A: Any, B: Any, op: Operator, *, union: bool) -> Any:
 
 
 def _join(
-    A: Any,
-    B: Any,
-    both: EntryFunction,
-    left: EntryFunction | None,
-    right: EntryFunction | None,
-    fills: tuple[Any, Any],
-    mask: Any,
-    complement: bool,
-    accum: Any,
-    replace: bool,
-    out: Any,
-) -> Any:
-    backend = kernels(A.device)
+    A: Any, B: Any, both: EntryFunction, left: EntryFunction | None, right: EntryFunction | None,
+    fills: tuple[Any, Any], *where: Any,
+) -> Any:  # fmt: skip
+    """``where``: mask, complement, accum, replace and out."""
+    end, backend = target(A.shape, both.dtype, A.device, *where), kernels(A.device)
     if isinstance(A, VectorStorage):
-        check_write_vector(A.size, both.dtype, A.device, out, mask, complement, accum)
         values = backend.zip_entries(
             A.values, B.values, A.present, B.present, both, left, right, both.dtype, fill_x=fills[0], fill_y=fills[1]
         )
-        made = vector_of_values(values, _present(A.present, B.present, union=left is not None))
-        return write_vector(made, out, mask, complement, accum, replace)
-    allowed = as_matrix_mask(mask, A.shape, A.device)
-    check_write(A.shape, both.dtype, A.device, out, allowed, complement, accum)
-    joined = backend.merge(A.csr, B.csr, both, left, right, both.dtype, fill_a=fills[0], fill_b=fills[1])
-    return write(joined, out, allowed, complement, accum, replace)
+        return end.write(vector_of_values(values, _present(A.present, B.present, union=left is not None)))
+    return end.write(backend.merge(A.csr, B.csr, both, left, right, both.dtype, fill_a=fills[0], fill_b=fills[1]))
 
 
 def _present(a: Bitmask | None, b: Bitmask | None, *, union: bool) -> Bitmask | None:

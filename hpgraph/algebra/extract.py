@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.selection import as_axis, size_of
 from hpgraph.algebra.take import take, take_entries, vector_of
-from hpgraph.algebra.write import check_write, write
-from hpgraph.algebra.write_vector import write_vector
+from hpgraph.algebra.write import target
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.vector import VectorStorage
 
@@ -66,22 +64,14 @@ def extract(
         if columns is not None:
             raise TypeError("a vector has one axis: give rows alone")
         axis = as_axis(rows, A.size, "index", A.device)
-        part = take_entries(A, range(axis, axis + 1) if isinstance(axis, int) else axis)
-        return _written(part, out, mask, complement, accum, replace)
+        part: Any = take_entries(A, range(axis, axis + 1) if isinstance(axis, int) else axis)
+        return target(part.shape, part.dtype, A.device, mask, complement, accum, replace, out).write(part)
     if not isinstance(A, MatrixStorage):
         raise TypeError(f"A must be a Matrix or a Vector, not {type(A).__name__}: wrap it, hpg.Matrix(A)")
     device = A.device
     i, j = as_axis(rows, A.shape[0], "row", device), as_axis(columns, A.shape[1], "column", device)
     if isinstance(i, int) or isinstance(j, int):
-        return _written(vector_of(take(A.csr, i, j)), out, mask, complement, accum, replace)
-    shape = size_of(i), size_of(j)
-    allowed = as_matrix_mask(mask, shape, device)
-    check_write(shape, A.dtype, device, out, allowed, complement, accum)
-    return write(take(A.csr, i, j), out, allowed, complement, accum, replace)
-
-
-def _written(part: VectorStorage, out: Any, mask: Any, complement: bool, accum: Any, replace: bool) -> VectorStorage:
-    """The write-back; what goes nowhere stays in the format it has."""
-    if out is None and mask is None and accum is None and not complement:
-        return part
-    return write_vector(part, out, mask, complement, accum, replace)
+        part = vector_of(take(A.csr, i, j))
+        return target(part.shape, part.dtype, device, mask, complement, accum, replace, out).write(part)
+    end = target((size_of(i), size_of(j)), A.dtype, device, mask, complement, accum, replace, out)
+    return end.write(take(A.csr, i, j))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_matrix
-from hpgraph.algebra.write import check_write, write
+from hpgraph.algebra.write import target
 from hpgraph.core.device import check_memory
 from hpgraph.formats import index_dtype
 from hpgraph.formats.checks import INT64_MAX
@@ -72,13 +71,11 @@ def kronecker(
         raise ValueError(f"the Kronecker product of shape {shape} with {A.nnz * B.nnz} entries does not fit 64 bits")
     types = value_dtype(A.stored_dtype), value_dtype(B.stored_dtype)
     dtype = op.result_dtype(*types)
-    allowed = as_matrix_mask(mask, shape, A.device)
-    check_write(shape, dtype, A.device, out, allowed, complement, accum)
+    end = target(shape, dtype, A.device, mask, complement, accum, replace, out)
     nnz = A.nnz * B.nnz
     needed = nnz * (index_dtype(max(shape)).itemsize + dtype.itemsize) + 8 * (shape[0] + 1)
     check_memory(needed, f"a Kronecker product of {nnz} entries", A.device)
-    result = kernels(A.device).kron(A.csr, B.csr, op, types, shape)
-    return write(result, out, allowed, complement, accum, replace)
+    return end.write(kernels(A.device).kron(A.csr, B.csr, op, types, shape))
 
 
 kron = kronecker

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.dense_operands import as_mask, as_operand, check_accum
-from hpgraph.algebra.write_vector import structure_after, write_allowed
+from hpgraph.algebra.write import structure_after, write_allowed
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import vector_of_values
 from hpgraph.containers.vector import VectorStorage

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_matrix
-from hpgraph.algebra.write import check_write, write
+from hpgraph.algebra.write import target
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, index_dtype, occurrences
@@ -110,15 +109,14 @@ def mxm(
     semiring = get_semiring(semiring)
     shape = A.shape[0], B.shape[1]
     product = product_of(semiring, value_dtype(A.stored_dtype), value_dtype(B.stored_dtype))
-    allowed = as_matrix_mask(mask, shape, A.device)
-    check_write(shape, product.dtype, A.device, out, allowed, complement, accum)
+    end = target(shape, product.dtype, A.device, mask, complement, accum, replace, out)
     if not A.nnz or not B.nnz:
         result = _empty(shape, product.dtype, A.device)
-    elif allowed is None or complement:
-        result = _everywhere(A.csr, B.csr, product, semiring.add, allowed)
+    elif mask is None or complement:
+        result = _everywhere(A.csr, B.csr, product, semiring.add, end.allowed)
     else:
-        result = _at_places(allowed, A.csr, B, product, semiring.add)
-    return write(result, out, allowed, complement, accum, replace, masked=True)
+        result = _at_places(end.allowed, A.csr, B, product, semiring.add)
+    return end.write(result, masked=True)
 
 
 def _empty(shape: tuple[int, int], dtype: Any, device: str) -> CSR:
@@ -147,14 +145,11 @@ def _everywhere(a: CSR, b: CSR, product: Product, add: Monoid, exclude: CSR | No
 def _narrow(csr: CSR, used: Any) -> CSR:
     """The matrix's columns that are among those used, numbered in their order."""
     xp = array_module(csr.indices)
-    ids = index_dtype(len(used))
-    place = xp.searchsorted(used, csr.indices)
-    kept = used[xp.minimum(place, len(used) - 1)] == csr.indices
-    before = xp.zeros(csr.nnz + 1, dtype=np.int64)
-    xp.cumsum(kept, out=before[1:])
-    data = None if csr.data is None else csr.data[kept]
-    shape = csr.shape[0], len(used)
-    return CSR(shape, before[csr.indptr], place[kept].astype(ids), data, validate=False)
+    place = xp.minimum(xp.searchsorted(used, csr.indices), len(used) - 1)
+    ids = place.astype(index_dtype(len(used)))
+    numbered = CSR((csr.shape[0], len(used)), csr.indptr, ids, csr.data, validate=False)
+    kept: CSR = kernels(csr.device).keep_entries(numbered, used[place] == csr.indices)
+    return kept
 
 
 def _at_places(mask: CSR, a: CSR, B: MatrixStorage, product: Product, add: Monoid) -> CSR:

@@ -6,8 +6,9 @@ from typing import Any
 
 from hpgraph.algebra.aggregate import AGGREGATORS, aggregate, aggregate_all, to_number
 from hpgraph.algebra.operands import as_container
-from hpgraph.algebra.rows import as_axis, fold, fold_rows, one_row, row_of_vector
-from hpgraph.algebra.write_vector import write_vector
+from hpgraph.algebra.rows import as_axis, fold, fold_rows, one_row
+from hpgraph.algebra.take import as_row
+from hpgraph.algebra.write import target
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.semiring import BinaryOp, Monoid, get_monoid
 
@@ -73,7 +74,7 @@ def reduce(
     if axis is None:
         if not (mask is None and accum is None and out is None) or complement or replace:
             raise ValueError("mask, complement, accum, replace and out need an axis: a number has no place for them")
-        rows = row_of_vector(A) if isinstance(A, VectorStorage) else A.csr
+        rows = as_row(A) if isinstance(A, VectorStorage) else A.csr
         if monoid is None:
             return aggregate_all(rows, str(op))
         return to_number(fold(one_row(rows), monoid))
@@ -81,4 +82,4 @@ def reduce(
         raise ValueError(f"a vector is reduced to a number: leave axis out, rather than {axis}")
     rows = (A.T if axis == 0 else A).csr
     made = aggregate(rows, str(op)) if monoid is None else fold_rows(rows, monoid)
-    return write_vector(made, out, mask, complement, accum, replace)
+    return target(made.shape, made.dtype, made.device, mask, complement, accum, replace, out).write(made)

@@ -57,7 +57,7 @@ def _spliced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> C
 
 def _outside(csr: CSR, i: Axis, j: Axis) -> CSR:
     """The entries that do not lie in rows i and columns j."""
-    return part(csr, ~within(csr, i, j))
+    return kernels(csr.device).keep_entries(csr, ~within(csr, i, j))
 
 
 def within(csr: CSR, i: Axis, j: Axis) -> Any:
@@ -67,17 +67,6 @@ def within(csr: CSR, i: Axis, j: Axis) -> Any:
     in_row[index_of(i)] = True
     in_column[index_of(j)] = True
     return in_column[csr.indices] & in_row[csr.expand_rows()]
-
-
-def part(csr: CSR, kept: Any) -> CSR:
-    """The entries where `kept`, of shape (nnz,), is true."""
-    if bool(kept.all()):
-        return csr
-    xp = array_module(csr.device)
-    before = xp.zeros(csr.nnz + 1, dtype=np.int64)
-    xp.cumsum(kept, out=before[1:])
-    data = None if csr.data is None else csr.data[kept]
-    return CSR(csr.shape, before[csr.indptr], csr.indices[kept], data, validate=False)
 
 
 def _spread(source: CSR, i: Axis, j: Axis, shape: tuple[int, int]) -> CSR:

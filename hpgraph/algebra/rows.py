@@ -56,13 +56,6 @@ def one_row(rows: CSR) -> CSR:
     return CSR((1, rows.shape[1]), ends, rows.indices, rows.data, validate=False)
 
 
-def row_of_vector(x: VectorStorage) -> CSR:
-    """A vector's present entries as a matrix of one row."""
-    indices, values = x.to_indices()
-    ends = array_module(x.device).asarray([0, len(indices)], dtype=np.int64)
-    return CSR((1, x.size), ends, indices, values, validate=False)
-
-
 def as_axis(axis: Any) -> int | None:
     """The axis as None, 0 or 1."""
     if axis is None:

@@ -8,10 +8,8 @@ import numpy as np
 
 from hpgraph.algebra.apply import as_thunk
 from hpgraph.algebra.entrywise import map_container
-from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_container, as_number, values_dtype
-from hpgraph.algebra.write import check_write, write
-from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.algebra.write import target
 from hpgraph.containers.public import vector_of_values
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.formats import Bitmask
@@ -74,15 +72,11 @@ def select(
     """
     A = as_container(A, "A")
     predicate, number = _predicate(op, values_dtype(A), thunk)
+    end = target(A.shape, values_dtype(A), A.device, mask, complement, accum, replace, out)
     if isinstance(A, VectorStorage):
-        check_write_vector(A.size, A.dtype, A.device, out, mask, complement, accum)
         chosen = Bitmask.from_bool(map_container(A, predicate, number))
-        made = vector_of_values(A.values.copy(), chosen if A.present is None else chosen & A.present)
-        return write_vector(made, out, mask, complement, accum, replace)
-    allowed = as_matrix_mask(mask, A.shape, A.device)
-    check_write(A.shape, values_dtype(A), A.device, out, allowed, complement, accum)
-    entries = kernels(A.device).select_entries(A.csr, predicate, number)
-    return write(entries, out, allowed, complement, accum, replace)
+        return end.write(vector_of_values(A.values.copy(), chosen if A.present is None else chosen & A.present))
+    return end.write(kernels(A.device).select_entries(A.csr, predicate, number))
 
 
 def _predicate(op: Any, dtype: np.dtype[Any], thunk: Any) -> tuple[EntryFunction, np.generic]:

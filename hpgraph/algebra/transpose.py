@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_matrix
-from hpgraph.algebra.write import check_write, write
+from hpgraph.algebra.write import target
 from hpgraph.semiring import BinaryOp
 
 
@@ -49,6 +48,4 @@ def transpose(
            [3, 0]])
     """
     turned = as_matrix(A, "A").T
-    allowed = as_matrix_mask(mask, turned.shape, turned.device)
-    check_write(turned.shape, turned.dtype, turned.device, out, allowed, complement, accum)
-    return write(turned.csr, out, allowed, complement, accum, replace)
+    return target(turned.shape, turned.dtype, turned.device, mask, complement, accum, replace, out).write(turned.csr)

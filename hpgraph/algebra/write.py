@@ -1,76 +1,122 @@
-"""The write-back that ends every operation whose result is a matrix: out⟨mask⟩ accum= result.
+"""The write-back that ends every operation: out⟨mask⟩ accum= result, for matrices and for vectors.
 
 It is that of the GraphBLAS C API specification (section 2.3, "GraphBLAS operations: masks, accumulators and replace").
-Everything is checked before anything is written: an error leaves the output as it was.
+Everything is checked before anything is computed or written: an error leaves the output as it was.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algebra.dense_operands import check_accum
-from hpgraph.algebra.mask import restrict
+from hpgraph.algebra.dense_operands import as_mask, check_accum
+from hpgraph.algebra.mask import as_matrix_mask, restrict
 from hpgraph.containers.matrix import MatrixStorage
-from hpgraph.containers.public import matrix_of_csr
-from hpgraph.formats import CSR
+from hpgraph.containers.public import matrix_of_csr, vector_of_values
+from hpgraph.containers.vector import VectorStorage
+from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
 
 
-def write(
-    result: CSR,
-    out: Any,
-    mask: CSR | None = None,
-    complement: bool = False,
-    accum: BinaryOp | str | None = None,
-    replace: bool = False,
-    *,
-    masked: bool = False,
-) -> Any:
-    """Write a result with sorted rows to `out`, with mask (of `as_matrix_mask`) and accumulator."""
-    check_write(result.shape, value_dtype(result.dtype), result.device, out, mask, complement, accum)
-    if out is None:
-        return matrix_of_csr(result if masked else restrict(result, mask, complement))
-    allowed = result if masked else restrict(result, mask, complement)
-    held = out.csr
-    if accum is not None:
-        joined = _join(held, allowed, get_binary(accum), out.dtype)
-        final = restrict(joined, mask, complement) if replace else joined
-    elif mask is None or replace:
-        final = allowed if allowed.dtype == out.stored_dtype or out.dtype == np.bool_ else allowed.astype(out.dtype)
-    else:
-        final = _join(restrict(held, mask, not complement), allowed, get_binary("second"), out.dtype)
-    return out._rebind(final)
+class Target(NamedTuple):
+    """Where a result goes, checked.
 
+    Attributes
+    ----------
+    out : Matrix, Vector or None
+        Written in place, and keeps its type; None makes a new one.
+    allowed : CSR, Bitmask or None
+        The mask of a matrix, as `as_matrix_mask` gives it; of a vector the entries that may be written; None for all.
+    complement : bool
+        Whether a matrix's mask names the places that may not be written.
+    accum : BinaryOp or None
+    replace : bool
+    """
 
-def check_write(
-    shape: tuple[int, int],
-    dtype: np.dtype[Any],
-    device: str,
-    out: Any,
-    mask: CSR | None = None,
-    complement: bool = False,
-    accum: BinaryOp | str | None = None,
-) -> None:
-    """What `write` would refuse, said before the result is computed."""
-    if complement and mask is None:
-        raise ValueError("complement=True needs a mask to complement")
-    if out is None:
+    out: Any
+    allowed: Any
+    complement: bool
+    accum: BinaryOp | None
+    replace: bool
+
+    def write(self, result: Any, *, masked: bool = False) -> Any:
+        """Write a CSR with sorted rows, or a Vector; ``masked``: whether it has allowed entries alone."""
+        if isinstance(result, VectorStorage):
+            if self.out is None:
+                present = self.allowed
+                return result if present is None else vector_of_values(result.values, result.structure & present)
+            return write_allowed(result, self.out, self.allowed, self.accum, self.replace)
+        out, allowed, complement, accum, replace = self
+        new = result if masked else restrict(result, allowed, complement)
+        if out is None:
+            return matrix_of_csr(new)
         if accum is not None:
-            raise ValueError("accum joins the result with what out holds: give out as well")
-        return
-    if not isinstance(out, MatrixStorage):
-        raise TypeError(f"out must be a Matrix, not {type(out).__name__}: wrap it, hpg.Matrix(out), and pass that")
+            joined = _join(out.csr, new, accum, out.dtype)
+            final = restrict(joined, allowed, complement) if replace else joined
+        elif allowed is None or replace:
+            final = new if new.dtype == out.stored_dtype or out.dtype == np.bool_ else new.astype(out.dtype)
+        else:
+            final = _join(restrict(out.csr, allowed, not complement), new, get_binary("second"), out.dtype)
+        return out._rebind(final)
+
+
+def target(
+    shape: tuple[int, ...], dtype: np.dtype[Any], device: str, mask: Any, complement: bool, accum: Any, replace: bool,
+    out: Any,
+) -> Target:  # fmt: skip
+    """Check where a result of a shape, of one or two dimensions, is to be written."""
+    if len(shape) == 1:
+        allowed: Any = as_mask(mask, "mask", shape[0], device)
+    else:
+        allowed = as_matrix_mask(mask, shape, device)  # type: ignore[arg-type]
+    return _checked(shape, dtype, device, allowed, complement, accum, replace, out)
+
+
+def write(
+    result: CSR, out: Any, allowed: CSR | None = None, complement: bool = False, accum: Any = None,
+    replace: bool = False, *, masked: bool = False,
+) -> Any:  # fmt: skip
+    """Write a matrix with sorted rows where there was nothing to check before it was computed."""
+    end = _checked(
+        result.shape, value_dtype(result.dtype), result.device, allowed, complement, accum, replace, out
+    )  # fmt: skip
+    return end.write(result, masked=masked)
+
+
+def _checked(
+    shape: tuple[int, ...], dtype: np.dtype[Any], device: str, allowed: Any, complement: bool, accum: Any,
+    replace: bool, out: Any,
+) -> Target:  # fmt: skip
+    if complement and allowed is None:
+        raise ValueError("complement=True needs a mask to complement")
+    if complement and isinstance(allowed, Bitmask):
+        allowed = ~allowed
+    op = None if accum is None else get_binary(accum)
+    if out is not None:
+        _check_out(shape, dtype, device, out, op)
+    elif op is not None:
+        raise ValueError("accum joins the result with what out holds: give out as well")
+    return Target(out, allowed, complement, op, replace)
+
+
+def _check_out(shape: tuple[int, ...], dtype: np.dtype[Any], device: str, out: Any, accum: BinaryOp | None) -> None:
+    name = "Vector" if len(shape) == 1 else "Matrix"
+    if not isinstance(out, VectorStorage if len(shape) == 1 else MatrixStorage):
+        raise TypeError(f"out must be a {name}, not {type(out).__name__}: wrap it, hpg.{name}(out), and pass that")
     if out.shape != tuple(shape):
-        raise ValueError(f"out must have shape {tuple(shape)}, that of the result, not {out.shape}")
+        wanted, found = (shape[0], out.shape[0]) if len(shape) == 1 else (tuple(shape), out.shape)
+        what = "length" if len(shape) == 1 else "shape"
+        raise ValueError(f"out must have {what} {wanted}, that of the result, not {found}")
     if out.device != device:
         raise TypeError(f'out lies on "{out.device}" and the result on "{device}": move one of them with .to()')
+    if isinstance(out, VectorStorage) and isinstance(out.values, np.ndarray) and not out.values.flags.writeable:
+        raise ValueError("out is read-only: give a vector that can be written")
     if accum is not None:
-        check_accum(get_binary(accum), out.dtype, dtype)
+        check_accum(accum, out.dtype, dtype)
     if not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(f"a result of type {dtype} cannot be written to out, which is {out.dtype}: give {dtype}")
 
@@ -78,6 +124,44 @@ def check_write(
 def _join(held: CSR, result: CSR, op: BinaryOp, dtype: np.dtype[Any]) -> CSR:
     """The union; entries of one matrix alone pass through a cast."""
     types = value_dtype(held.dtype), value_dtype(result.dtype)
-    first, second = (entry_function(get_binary(name), *types, dtype) for name in ("first", "second"))
-    made: CSR = kernels(held.device).merge(held, result, entry_function(op, *types, dtype), first, second, dtype)
+    both, first, second = (entry_function(get_binary(name), *types, dtype) for name in (op, "first", "second"))
+    made: CSR = kernels(held.device).merge(held, result, both, first, second, dtype)
     return made
+
+
+def write_allowed(
+    result: VectorStorage, out: Any, allowed: Bitmask | None, accum: BinaryOp | None, replace: bool = False
+) -> Any:
+    """Write a vector to another; `allowed`: the entries that may be written, None for all."""
+    backend, held, types = kernels(out.device), out.present, (out.dtype, result.dtype, out.dtype)
+    given = result.structure if allowed is None else result.structure & allowed
+    first, second = (entry_function(get_binary(op), *types) for op in ("first", "second"))
+    if accum is not None:
+        both = entry_function(accum, *types)
+        values = backend.zip_entries(out.values, result.values, held, given, both, first, second, out.dtype)
+    else:
+        values = backend.zip_entries(out.values, result.values, None, given, second, first, None, out.dtype)
+    out.values[...] = values
+    final = structure_after(held, given, allowed, accum is not None, replace)
+    # A vector that had every entry keeps them unless some are dropped, which waits for the device to know.
+    out._present = None if final is None or (held is None and final.count() == final.n) else final
+    return out
+
+
+def structure_after(
+    held: Bitmask | None, given: Bitmask, allowed: Bitmask | None, joined: bool, replace: bool
+) -> Bitmask | None:
+    """The structure of a vector after a write; None means all entries.
+
+    ``held``: its structure before; ``given``: that of the result; ``allowed``: the mask; ``joined``: whether there is
+    an accumulator, which keeps entries that the result lacks.
+    """
+    if joined:
+        after = None if held is None else held | given
+        if not replace or allowed is None:
+            return after
+        return allowed if after is None else after & allowed
+    if allowed is None or replace:
+        return given
+    kept = ~allowed if held is None else held.and_not(allowed)
+    return kept | given

@@ -167,7 +167,7 @@ class Entrywise:
         array([[1, 2],
                [7, 0]])
         """
-        return assign(self, A, rows, columns, **options)  # type: ignore[arg-type]
+        return assign(self, A, rows, columns, **options)  # type: ignore[type-var]
 
     def subassign(self, A: Any, rows: Any = None, columns: Any = None, **options: Any) -> Any:
         """Overwrite rows and columns under a mask of these alone: `hpgraph.subassign`.

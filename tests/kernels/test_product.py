@@ -310,34 +310,6 @@ def test_two_threads_at_once(device):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("wrong", ["out", "active", "mask", "received"])
-def test_wrong_length_is_refused(device, wrong):
-    csr = CSR((3, 2), [0, 1, 1, 2], [0, 1], np.ones(2, np.float32)).to(device)
-    ring = get_semiring("plus_times")
-    out = array_on(device, np.zeros(9 if wrong == "out" else 3, np.float32))
-    sets = {} if wrong == "out" else {wrong: Bitmask.zeros(9, device=device)}
-    with pytest.raises(ValueError, match=f"{wrong} must have length"):
-        gather = ring.gather(np.float32, np.float32)
-        kernels(device).pull(csr, gather, ring.add, (array_on(device, np.ones(2, np.float32)),), out, **sets)
-
-
-def test_strided_out_is_refused(device):
-    csr = CSR((3, 1), [0, 1, 1, 1], [0], np.ones(1, np.float32)).to(device)
-    ring = get_semiring("plus_times")
-    out = array_on(device, np.ones(6, np.float32))[::2]
-    with pytest.raises(ValueError, match="contiguous"):
-        gather = ring.gather(np.float32, np.float32)
-        kernels(device).pull(csr, gather, ring.add, (array_on(device, np.ones(1, np.float32)),), out)
-
-
-def test_complement_without_mask_is_refused(device):
-    csr = CSR((1, 1), [0, 1], [0], np.ones(1, np.float32)).to(device)
-    ring = get_semiring("plus_times")
-    one = array_on(device, np.ones(1, np.float32))
-    with pytest.raises(ValueError, match="complement"):
-        kernels(device).pull(csr, ring.gather(np.float32, np.float32), ring.add, (one,), one.copy(), complement=True)
-
-
 def test_the_reference_itself():
     entries = [(0, 1, 2.0), (0, 2, 3.0), (2, 0, 1.0)]
     x = np.array([1.0, 10.0, 100.0])

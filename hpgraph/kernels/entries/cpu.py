@@ -163,8 +163,10 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
 def keep_entries(csr: CSR, flags: Any) -> CSR:
     """The entries for which an array of bool is true.
 
-    ``flags`` (array of bool, shape (nnz,)). Returns CSR: in the same order.
+    ``flags`` (array of bool, shape (nnz,)). Returns CSR: in the same order; the matrix itself if all are kept.
     """
+    if flags.all():
+        return csr
     before = np.zeros(csr.nnz + 1, np.int64)
     np.cumsum(flags, out=before[1:])
     data = None if csr.data is None else csr.data[flags]

@@ -26,21 +26,11 @@ def index_type(dtype: Any) -> str:
 
 @dataclass(frozen=True)
 class Marks:
-    """Marked entries.
+    """Marked entries."""
 
-    Attributes
-    ----------
-    words : uint32 CuPy array
-        A bit for each entry.
-    before : int64 CuPy array
-        Marks before each word; the last element counts all.
-    entries : int
-        Number of entries, marked or not.
-    """
-
-    words: Any
-    before: Any
-    entries: int
+    words: Any  # uint32: a bit for each entry
+    before: Any  # int64: marks before each word; the last element counts all
+    entries: int  # marked or not
 
     @classmethod
     def empty(cls, entries: int) -> Self:

@@ -23,7 +23,6 @@ from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spmv import check_pull
 from hpgraph.kernels.spmv.cpu_fold import (
     PREFETCH_ENTRIES,
     at,
@@ -181,7 +180,6 @@ def pull(
     optional): rows to write; the others are unchanged; ``received`` (Bitmask of length n, optional): overwritten with
     the rows to which at least one entry contributed.
     """
-    check_pull(rows, out, active, mask, complement, received)
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return

@@ -20,7 +20,6 @@ from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cpu import arrays, operators, plain
 from hpgraph.kernels.spmv.cpu_columns import columns
 from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
@@ -100,7 +99,6 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     ``rows`` (CSR, HYB or SELL, shape (n, m)); ``state``: arrays of shape (m, k) in C order are split in columns; those
     of one dimension are passed as they are; ``out`` (array, shape (n, k), C order): overwritten.
     """
-    check_pull_dense(rows, state, out)
     csr = rows.csr
     reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
     gather = checked_where_needed(gather, csr, state)

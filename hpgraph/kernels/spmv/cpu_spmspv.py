@@ -19,7 +19,6 @@ from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spmv import check_push
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -171,7 +170,6 @@ def push(
     targets that got a message, and nowhere else. Returns integer array: the targets written, ascending, in the type of
     the matrix's indices.
     """
-    check_push(rows, out, mask, complement)
     n = rows.shape[1]
     frontier = plain(frontier)
     arcs = int((rows.indptr[frontier + 1] - rows.indptr[frontier]).sum())

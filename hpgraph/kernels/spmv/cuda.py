@@ -19,7 +19,6 @@ from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguous, launch, specialize_for
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv import check_pull
 from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, Multiply, by_time, may_time, predict
 from hpgraph.kernels.spmv.cuda_column_blocks import by_blocks, multiply_by_blocks, staged_type
 from hpgraph.kernels.spmv.cuda_sell import by_slices
@@ -53,12 +52,9 @@ def pull(
     import cupy
 
     if active is None and mask is None and accum is None and received is None:
-        if complement or len(out) != rows.shape[0] or not out.flags.c_contiguous:
-            check_pull(rows, out, active, mask, complement, received)
         multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, ignores)
         multiply(contiguous(state), out)
         return
-    check_pull(rows, out, active, mask, complement, received)
     state = contiguous(state)
     special = specialize_for(rows, gather, reduce, tuple(a.dtype for a in state), out.dtype, accum, active is not None)
     result, bits = out, None if received is None else received.words
@@ -77,10 +73,7 @@ def pull(
 def whole_product(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> Multiply:
-    """The product over all entries and rows, as a callable: prepared once, so that a call only launches.
-
-    Returns callable: takes the state, a tuple of contiguous arrays, and the array to write.
-    """
+    """The product over all entries and rows, as a callable: prepared once, so that a call only launches."""
     import cupy
 
     kept = _whole_products(rows)
@@ -97,10 +90,7 @@ def ways_of(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str],
     timed: bool,
 ) -> dict[str, tuple[float, Callable[[], Multiply]]]:  # fmt: skip
-    """The methods available for a whole product.
-
-    Returns dict: by name, predicted seconds and a function that prepares it.
-    """
+    """The methods available for a whole product: predicted seconds, and a function that prepares it, by name."""
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
     unrestricted = struct(None, None, None, 0)
     own = "rows" if rows.name == "csr" else rows.name

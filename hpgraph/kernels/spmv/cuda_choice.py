@@ -41,10 +41,7 @@ UNSURE, TIMES = 1.5, 3
 
 
 def shape_of(csr: CSR, operand: int, result: int) -> Shape:
-    """The parameters that a product's cost depends on; measured once for each pair of sizes.
-
-    ``operand, result``: bytes of an element of the vectors.
-    """
+    """The parameters that a product depends on, measured once for each pair of sizes of the vectors' elements."""
     known = _shapes(csr)
     if (operand, result) not in known:
         local = locality(csr, operand) if 1 < operand <= 32 else locality(csr, 4)
@@ -159,19 +156,13 @@ def layout_of_sweeps(csr: CSR, operand: int, result: int, blocks: bool = True) -
 
 
 def may_time(exact: bool) -> bool:
-    """Whether a product may choose its method by timing.
-
-    ``exact``: whether all methods give the same bits.
-    """
+    """Whether a product may choose its method by timing; ``exact``: whether all give the same bits."""
     wanted = config.measure_layouts
     return wanted is True or (wanted == "auto" and exact)
 
 
 def by_time(ways: dict[str, tuple[float, Callable[[], Multiply]]], timed: bool) -> Multiply:
-    """The fastest of several methods, by prediction or by timing.
-
-    ``ways``: predicted seconds, and a function that prepares the method, by name.
-    """
+    """The fastest of several methods, by prediction or by timing."""
     ordered = sorted(ways.values(), key=lambda way: way[0])
     close = [make for seconds, make in ordered if seconds <= UNSURE * ordered[0][0]]
     return _Timed([make() for make in close]) if timed and len(close) > 1 else close[0]()

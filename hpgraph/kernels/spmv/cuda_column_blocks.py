@@ -29,22 +29,12 @@ BOTH = frozenset({"weight", "target"})
 
 @dataclass(frozen=True)
 class BlockedProduct:
-    """A product by blocks of columns.
-
-    Attributes
-    ----------
-    layout : Blocked
-    special : Specialization
-    staged : numpy.dtype
-        Type staged in shared memory for each column.
-    dtype : numpy.dtype
-        Of the result.
-    """
+    """A product by blocks of columns."""
 
     layout: Blocked
     special: Specialization
-    staged: np.dtype[Any]
-    dtype: np.dtype[Any]
+    staged: np.dtype[Any]  # type staged in shared memory for each column
+    dtype: np.dtype[Any]  # of the result
 
     @property
     def prologue(self) -> str:
@@ -60,10 +50,7 @@ class BlockedProduct:
 def staged_type(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> np.dtype[Any] | None:
-    """The type that a product by blocks of columns would stage in shared memory for each column.
-
-    Returns dtype or None: None if a product cannot go by blocks, or nothing is gathered.
-    """
+    """The type to stage in shared memory for each column; None if a product cannot go by blocks of columns."""
     ring = isinstance(gather, Gather)
     sources_only = ignores == BOTH
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
@@ -128,10 +115,10 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
 
 
 def gather_partials(product: BlockedProduct, state: tuple[Any, ...], coming: Coming | None = None) -> Any:
-    """Launch the first phase.
+    """Launch the first phase; returns the partial results, shape (partials,).
 
     ``state``: contiguous. A single one may lie on another GPU; its stream has to wait for this one's before it is
-    written again. Returns CuPy array, shape (partials,): the partial results.
+    written again.
     """
     import cupy
 
@@ -164,10 +151,7 @@ def add_shape(product: BlockedProduct) -> tuple[int, int]:
 
 
 def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any) -> None:
-    """Compute the whole product.
-
-    ``state``: contiguous; ``out``: written in place.
-    """
+    """Compute the whole product of a contiguous state into `out`."""
     partial = gather_partials(product, state)
     layout, (blocks, shared) = product.layout, add_shape(product)
     add = blocked_kernels(product.special, product.staged).function(f"hpgraph::{KERNELS[2]}<Blocked>")

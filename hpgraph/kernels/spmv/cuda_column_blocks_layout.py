@@ -48,48 +48,23 @@ EVERY, STRETCHES = 16, 4096
 
 @dataclass(frozen=True)
 class Blocked:
-    """Arcs by block of columns, and within it by row.
+    """Arcs by block of columns, and within it by row; arrays of the device."""
 
-    Attributes
-    ----------
-    arguments : numpy void
-        ``struct Blocks`` of column_blocks.cuh.
-    arcs : uint16 CuPy array, shape (stretches * STRETCH,)
-        Column within the block; the highest bit marks a row's last arc in the block.
-    weights : CuPy array of the same length, or None
-    first : uint32 CuPy array, shape (stretches + 1,)
-        Partial results before each stretch.
-    block : uint32 CuPy array, shape (stretches,)
-    order : uint32 CuPy array or None
-        Columns in the order of the blocks.
-    share : uint32 CuPy array, shape (multiprocessors + 1,)
-        First stretch of each thread block.
-    row : uint16 CuPy array, shape (partials,)
-        Row of each partial result within its group of GROUP rows.
-    bounds : uint32 CuPy array, shape (groups + 1, blocks)
-        First partial result of each group in each block.
-    group_order : uint32 CuPy array, shape (groups,)
-        Groups, those summed by whole thread blocks first.
-    groups : numpy void
-        ``struct Groups`` of column_blocks.cuh.
-    partials, per_block, adders : int
-        Partial results; columns of a block; thread blocks of the second phase.
-    """
-
-    arguments: Any
+    arguments: Any  # ``struct Blocks`` of column_blocks.cuh
+    # uint16 (stretches * STRETCH,): column within the block; the highest bit marks a row's last arc in the block
     arcs: Any
-    weights: Any
-    first: Any
-    block: Any
-    order: Any
-    share: Any
-    row: Any
-    bounds: Any
-    group_order: Any
-    groups: Any
+    weights: Any  # of the same length, or None
+    first: Any  # uint32 (stretches + 1,): partial results before each stretch
+    block: Any  # uint32 (stretches,)
+    order: Any  # uint32: columns in the order of the blocks; None for their own
+    share: Any  # uint32 (multiprocessors + 1,): first stretch of each thread block
+    row: Any  # uint16 (partials,): row of each partial result within its group of GROUP rows
+    bounds: Any  # uint32 (groups + 1, blocks): first partial result of each group in each block
+    group_order: Any  # uint32 (groups,): groups, those summed by whole thread blocks first
+    groups: Any  # ``struct Groups`` of column_blocks.cuh
     partials: int
-    per_block: int
-    adders: int
+    per_block: int  # columns of a block
+    adders: int  # thread blocks of the second phase
 
     @property
     def nbytes(self) -> int:
@@ -112,11 +87,7 @@ def worth_a_look(rows: RowFormat) -> bool:
 
 
 def layout_of(csr: CSR, found: Survey) -> Blocked:
-    """The matrix by blocks of columns, made once.
-
-    The first call waits for the device. Its temporary arrays take up to 16 bytes an entry and the weight, and its
-    result 2, the weight, and up to 2 for a partial result.
-    """
+    """The matrix by blocks of columns, made once: the first call waits for the device, and takes 16 bytes an entry."""
     if found.layout is None:
         found.layout = _place(csr, found)
         found.rank = None
@@ -125,41 +96,23 @@ def layout_of(csr: CSR, found: Survey) -> Blocked:
 
 @dataclass
 class Survey:
-    """Survey of a matrix for blocks of columns, and the layout once it is built.
+    """Survey of a matrix for blocks of columns, and the layout once it is built."""
 
-    Attributes
-    ----------
-    pairs : int
-        Partial results; an estimate.
-    seconds : float
-        Of a product, as predicted.
-    pays : bool
-        Whether products should go by blocks.
-    n_blocks, shift : int
-        Blocks of columns, of 2**shift columns each.
-    hottest : float
-        Share of the entries in the first block.
-    order, rank : uint32 CuPy array or None
-        Columns in the order of the blocks, and the place of each column there.
-    layout : Blocked or None
-    """
-
-    pairs: int
-    seconds: float
-    pays: bool
-    n_blocks: int
-    shift: int
-    hottest: float
-    order: Any
-    rank: Any
+    pairs: int  # partial results; an estimate
+    seconds: float  # of a product, as predicted
+    pays: bool  # whether products should go by blocks
+    n_blocks: int  # blocks of columns,
+    shift: int  # of 2**shift columns each
+    hottest: float  # share of the entries in the first block
+    order: Any  # uint32: columns in the order of the blocks, or None,
+    rank: Any  # and the place of each column there
     layout: Blocked | None = None
 
 
 def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
-    """Survey a matrix for blocks of columns, once for each size of vectors.
+    """Survey a matrix for blocks of columns, once for each size of vectors; None if it or memory does not suit.
 
-    ``directly``: predicted seconds of the fastest other method. Returns Survey or None: None if the matrix is too small
-    or too large, or memory does not suffice.
+    ``directly``: predicted seconds of the fastest other method.
     """
     if not worth_a_look(csr):
         return None
@@ -171,10 +124,7 @@ def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
 
 
 def known_survey(csr: CSR, operand: int, result: int) -> Survey | None:
-    """The result of `survey` if it has been called, else None.
-
-    ``operand, result``: bytes of an element of the vectors.
-    """
+    """The result of `survey` for vectors of these sizes if it has been called, else None."""
     return _surveys(csr).get((operand > 4, result))
 
 
@@ -306,15 +256,9 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     groups = -(-csr.shape[0] // GROUP)
     bounds = cupy.empty((groups + 1, n_blocks), np.uint32)
     _launch(
-        csr,
-        "bound_groups",
-        -(-bounds.size // BLOCK),
-        whole,
-        first[first_stretch],
-        np.int64(groups),
-        np.int64(n_blocks),
-        bounds,
-    )
+        csr, "bound_groups", -(-bounds.size // BLOCK), whole, first[first_stretch], np.int64(groups),
+        np.int64(n_blocks), bounds,
+    )  # fmt: skip
     share = shares(first, block, multiprocessors())
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)

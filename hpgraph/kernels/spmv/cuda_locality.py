@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 
 # As in locality.cuh.
@@ -23,37 +22,18 @@ HELD = 2 / 3
 
 
 class Locality(NamedTuple):
-    """Cache traffic of a vector's gathers, for each entry.
+    """Cache traffic of a vector's gathers, for each entry."""
 
-    Attributes
-    ----------
-    sectors : float
-        Distinct sectors of 32 bytes that adjacent entries touch, as many entries as a thread block has in flight.
-    misses : float
-        Sectors fetched again after L2 is full, beyond once for each.
-    """
-
+    # Distinct sectors of 32 bytes that adjacent entries touch, as many entries as a thread block has in flight.
     sectors: float
-    misses: float
+    misses: float  # sectors fetched again after L2 is full, beyond once for each
 
 
 def locality(csr: CSR, operand: int) -> Locality:
-    """The locality of a matrix, measured once for each size of operand; waits for the device.
+    """The locality of a matrix; waits for the device.
 
     ``operand``: bytes of an element of the vector: a power of two up to 32.
     """
-    known = _known(csr)
-    if operand not in known:
-        known[operand] = _measured(csr, operand)
-    return known[operand]
-
-
-@attached
-def _known(csr: CSR) -> dict[int, Locality]:
-    return {}
-
-
-def _measured(csr: CSR, operand: int) -> Locality:
     import cupy
 
     index = "int" if csr.indices.dtype.itemsize == 4 else "long long"

@@ -19,22 +19,12 @@ KERNELS = ("pull_slices", "join_slices")
 
 
 class Pieces(NamedTuple):
-    """The division of slices into pieces.
+    """The division of slices into pieces."""
 
-    Attributes
-    ----------
-    arguments : numpy void
-        ``struct Slices`` of sell.cuh.
-    pieces, wide : int
-        Number of pieces, and of slices with several.
-    arrays : tuple of CuPy arrays
-        Kept alive for `arguments`; the last lists the slices with several pieces.
-    """
-
-    arguments: Any
+    arguments: Any  # ``struct Slices`` of sell.cuh
     pieces: int
-    wide: int
-    arrays: tuple[Any, ...]
+    wide: int  # slices with several pieces
+    arrays: tuple[Any, ...]  # kept alive for `arguments`; the last lists the slices with several pieces
 
 
 @attached
@@ -55,11 +45,7 @@ def pieces_of(rows: SELL) -> Pieces:
 
 
 def by_slices(rows: SELL, special: Specialization, sets: Any) -> Callable[[tuple[Any, ...], Any], None]:
-    """A whole product as a callable: one launch, or two if a slice is wide. Holds addresses of the matrix only.
-
-    Returns callable: takes the state, a tuple of contiguous arrays, and the array to write. It takes memory for the
-    results of pieces.
-    """
+    """A product as a callable: one launch, or two if a slice is wide. Holds addresses of the matrix only."""
     import cupy
 
     module, cut, order = special.load("sell.cuh", *KERNELS), pieces_of(rows), np.uint64(rows.order.data.ptr)

@@ -13,7 +13,6 @@ from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cuda import pull, tail_of, ways_of
 from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, shape_of
 from hpgraph.kernels.spmv.layout_cost import RATES, rows_seconds
@@ -72,7 +71,6 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
             f"a dense operand on the GPU needs the gather of a semiring, not {gather!r}: make one with "
             "Semiring.gather, or call pull for each column"
         )
-    check_pull_dense(rows, state, out)
     (operand,) = contiguous(state)
     if not out.size:
         return

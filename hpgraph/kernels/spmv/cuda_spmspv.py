@@ -11,7 +11,6 @@ from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, make_bins
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.spmv import check_push
 from hpgraph.kernels.spmv.cuda import PULL_ROWS, pull_rows
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import INCLUDE
@@ -63,7 +62,6 @@ def push(
     """
     import cupy
 
-    check_push(rows, out, mask, complement)
     n = rows.shape[1]
     state = contiguous(state)
     frontier = cupy.ascontiguousarray(frontier, dtype=rows.indices.dtype)

@@ -23,22 +23,12 @@ _ALIGNMENT = 16
 
 
 class RowEnds(NamedTuple):
-    """The ends of a matrix's rows.
+    """The ends of a matrix's rows: a bit an entry, 4 bytes a stretch, and if rows are empty 4 bytes a row."""
 
-    Attributes
-    ----------
-    arguments : numpy void
-        ``struct RowEnds`` of row_stretches.cuh.
-    stretches, empty : int
-        Stretches of entries, and rows without entries.
-    arrays : tuple of CuPy arrays
-        Kept alive for `arguments`: a bit an entry, 4 bytes a stretch, and if rows are empty 4 bytes a row.
-    """
-
-    arguments: Any
-    stretches: int
-    empty: int
-    arrays: tuple[Any, ...]
+    arguments: Any  # ``struct RowEnds`` of row_stretches.cuh
+    stretches: int  # of entries
+    empty: int  # rows without entries
+    arrays: tuple[Any, ...]  # kept alive for `arguments`
 
 
 @attached
@@ -66,10 +56,7 @@ def row_ends(csr: CSR) -> RowEnds:
 
 
 def can_stretch(csr: CSR) -> bool:
-    """Whether a matrix's arrays are aligned for loads of eight elements.
-
-    Also whether its rows can be numbered.
-    """
+    """Whether a matrix's arrays are aligned for loads of eight elements, and its rows can be numbered."""
     arrays = (csr.indices,) if csr.data is None else (csr.indices, csr.data)
     # Eight values of one byte are loaded at once, too.
     aligned = all(array.data.ptr % _ALIGNMENT == 0 for array in arrays)
@@ -79,8 +66,7 @@ def can_stretch(csr: CSR) -> bool:
 def by_stretches(csr: CSR, special: Specialization) -> Callable[[tuple[Any, ...], Any], None]:
     """A whole product as a callable: two launches.
 
-    ``special``: of a gather that does not read the target, and messages of 4 or 8 bytes. Returns callable: takes the
-    state, a tuple of contiguous arrays, and the array to write. It takes memory for a partial result of each stretch.
+    ``special``: of a gather that does not read the target, and messages of 4 or 8 bytes.
     """
     import cupy
 

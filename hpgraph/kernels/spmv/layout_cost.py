@@ -128,10 +128,7 @@ def slab_seconds(shape: Shape, division: Division, rates: Rates) -> float:
 
 
 def entries_seconds(entries: Any, weight: int, rates: Rates) -> Any:
-    """Seconds of the entries in a product by blocks of columns, without loading the vector or writing results.
-
-    ``weight``: bytes of a value.
-    """
+    """Seconds of the entries in a product by blocks of columns; ``weight``: bytes of a value."""
     return entries * max(rates.blocked * (2 + weight) / rates.bandwidth, rates.staged)
 
 
