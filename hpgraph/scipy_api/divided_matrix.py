@@ -15,7 +15,7 @@ from hpgraph.containers.shards import rows_on
 from hpgraph.core.device import Device, array_module
 from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, follow, place_of, reach_each_other
 from hpgraph.formats import CSR
-from hpgraph.kernels.spmv.cuda_choice import fetches, longer_abroad
+from hpgraph.kernels.spmv.cuda_choice import longer_abroad
 from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.semiring import Semiring, get_semiring
 
@@ -70,7 +70,6 @@ class DividedMatrix:
         self.shape, self.dtype, self.blocks = shape, dtype, tuple(blocks)
         self.nnz = sum(block.matrix.nnz for block in self.blocks)
         devices = Devices(self.device, tuple(dict.fromkeys(i for block in self.blocks for i in block.device.indices)))
-        self._fetches: dict[int, bool] = {}
         # Then a GPU writes its part of a product to where it is to lie.
         self._writes_there = len(devices.indices) <= 1 or reach_each_other(devices)
 
@@ -146,13 +145,8 @@ class DividedMatrix:
         for block in reversed(self.blocks):
             own = out[block.first : block.last]
             with block.device.here:
-                # Its stream follows the first device's, where x is made and where the product is to lie.
-                if self._reads_there(block, x.dtype) and x.ndim == 1:
-                    follow(block.device, home)
-                    there = x
-                else:
-                    # The first device computes its own part during the copy, and waits at the end.
-                    there = bring(x, block.device, hold=False)
+                # The first device computes its own part during the copy, and waits at the end.
+                there = bring(x, block.device, hold=False)
                 if x.ndim == 1 and self._writes_there:
                     multiply(block.matrix, there, ring, own)
                 else:
@@ -171,14 +165,6 @@ class DividedMatrix:
                 there = as_operand(x.gather(block.device), "x", self.device)
                 pieces.append(multiply(block.matrix, there, ring))
         return DividedArray(pieces)
-
-    def _reads_there(self, block: Block, dtype: np.dtype[Any]) -> bool:
-        """Whether a block's product takes a vector of that type from where it lies."""
-        if self.device == "cpu" or not self._writes_there or dtype != self.dtype:
-            return False
-        if block.first not in self._fetches:
-            self._fetches[block.first] = fetches(block.matrix.csr, dtype.itemsize, dtype.itemsize)
-        return self._fetches[block.first]
 
     def rmatvec(self, x: Any) -> Any:
         """The product of the transpose with a vector.

@@ -16,15 +16,13 @@ import numpy as np
 from hpgraph.core.config import config
 from hpgraph.formats import CSR, ROW_FORMATS, Division, RowFormat
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.cuda_column_blocks_layout import LOADING, STRETCH, known_survey, survey
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
 from hpgraph.kernels.spmv.cuda_locality import locality
 from hpgraph.kernels.spmv.cuda_stretches import can_stretch
 from hpgraph.kernels.spmv.layout_cost import (
     RATES,
     Shape,
-    entries_seconds,
     row_lengths,
     rows_seconds,
     slab_seconds,
@@ -106,35 +104,13 @@ def quickest_layout(predicted: dict[str, float]) -> str:
     return "csr" if "blocks" in layouts else min(layouts, key=layouts.__getitem__)
 
 
-def fetches(csr: CSR, operand: int, result: int) -> bool:
-    """Whether a whole product of a semiring stages its vector in shared memory.
-
-    Then the vector may as well lie in another GPU's memory: blocks of columns in their own order read it once,
-    sequentially, and others handle it themselves.
-    """
-    if csr.nnz < CHOICE_ENTRIES:
-        return False
-    predicted = predict(csr, operand, result)
-    return min(predicted, key=predicted.__getitem__) == "blocks"
-
-
 def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
     """Relative extra time of one part of a whole product whose vectors both lie on another GPU."""
     if csr.nnz < CHOICE_ENTRIES:
         return 0.0
     rates = RATES["cuda"]
-    seconds, waits = min(predict(csr, operand, result).values()), csr.shape[1] * operand / rates.link
-    if fetches(csr, operand, result):
-        surveyed, weight = known_survey(csr, operand, result), shape_of(csr, operand, result).weight
-        if surveyed is None or surveyed.order is None:
-            waits = 0.0
-        else:
-            # Meanwhile the hottest columns are processed, whose elements are fetched one by one. The price: each GPU
-            # waits for the other once, two more kernels are launched, and each multiprocessor loads one more block.
-            loaded = entries_seconds(LOADING * STRETCH * multiprocessors(), weight, rates)
-            waits = max(0.0, waits - surveyed.hottest * entries_seconds(csr.nnz, weight, rates) / parts)
-            waits += rates.far * (1 << surveyed.shift) + loaded + 4 * rates.launch
-    return (waits + csr.shape[0] / parts * result * rates.abroad) / seconds
+    copied, written = csr.shape[1] * operand / rates.link, csr.shape[0] / parts * result * rates.abroad
+    return (copied + written) / min(predict(csr, operand, result).values())
 
 
 def layout_of_sweeps(csr: CSR, operand: int, result: int, blocks: bool = True) -> str:

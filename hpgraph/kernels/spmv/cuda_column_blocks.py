@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from hpgraph.kernels.runtime.cuda.specialization import Specialization, speciali
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, known_survey, layout_of, worth_a_look
-from hpgraph.kernels.spmv.cuda_far_operand import Coming, ComingVector, Stages, is_far, stages_of
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.semiring import Gather
 
@@ -40,11 +38,6 @@ class BlockedProduct:
     def prologue(self) -> str:
         """C++ text before column_blocks.cuh."""
         return blocked_prologue(self.special, self.staged)
-
-    @cached_property
-    def stages(self) -> Stages:
-        """The stages of a product with a vector on another GPU."""
-        return stages_of(self.layout, self.staged.itemsize)
 
 
 def staged_type(
@@ -114,12 +107,8 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
     return module
 
 
-def gather_partials(product: BlockedProduct, state: tuple[Any, ...], coming: Coming | None = None) -> Any:
-    """Launch the first phase; returns the partial results, shape (partials,).
-
-    ``state``: contiguous. A single one may lie on another GPU; its stream has to wait for this one's before it is
-    written again.
-    """
+def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
+    """Launch the first phase; returns the partial results, shape (partials,). ``state``: contiguous."""
     import cupy
 
     layout, module = product.layout, blocked_kernels(product.special, product.staged)
@@ -127,20 +116,8 @@ def gather_partials(product: BlockedProduct, state: tuple[Any, ...], coming: Com
     partial, open_ = cupy.empty(layout.partials, product.dtype), cupy.empty(stretches, product.dtype)
     first, join = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS[:2])
     shared = layout.per_block * product.staged.itemsize + GATHERERS // 32 * CHUNK * product.dtype.itemsize
-
-    def gather(state: tuple[Any, ...], arguments: Any, takers: int) -> None:
-        given = product.special.gather.arguments(state), arguments, layout.weights, partial, open_
-        first((takers,), (GATHERERS,), given, shared_mem=shared)
-
-    if coming is None and len(state) == 1 and is_far(state[0], layout):
-        coming = ComingVector(state[0], product.stages)
-    if coming is None:
-        gather(state, layout.arguments, len(layout.share) - 1)
-    else:
-        for stage, come in ((coming.stages.first, coming.hot), (coming.stages.rest, coming.whole)):
-            properties = come()
-            if stage is not None:
-                gather(properties, stage.arguments, stage.takers)
+    given = product.special.gather.arguments(state), layout.arguments, layout.weights, partial, open_
+    first((len(layout.share) - 1,), (GATHERERS,), given, shared_mem=shared)
     join((-(-stretches // BLOCK),), (BLOCK,), (layout.arguments, open_, partial))
     return partial
 

@@ -14,7 +14,6 @@ those of "cpu" on two cores of a server. On other machines times scale, but what
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from hpgraph.formats import CSR, Division, lengths_of
 
@@ -45,7 +44,6 @@ class Rates:
     scatter: float = 1  # factor of summing partial results over streaming them
     run: float = 0  # of a warp's load of partial results, at least one for each block and group of rows: a bound
     link: float = 1  # bytes a second that one device copies from another; over NVLink, of two H200
-    far: float = 0  # of an element gathered from another device's memory; likewise
     abroad: float = 0  # in addition, of a byte of the result written to another device's memory; likewise
 
 
@@ -53,7 +51,7 @@ RATES = {
     "cuda": Rates(
         4.275e12, 5e-6, sector=5.8e-12, miss=23e-12, overlap=1.2, by_rows=1.8, row=27e-12, short_row=4e-12,
         entry=1.9e-12, ending=5e-12, by_stretches=1.1, wide=1.25, slot=1.55e-12, tail_row=24e-12, staged=1.9e-12,
-        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, link=3.7e11, far=1.14e-10, abroad=1.1e-12,
+        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, link=3.7e11, abroad=1.1e-12,
     ),
     "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9),
 }  # fmt: skip
@@ -127,17 +125,13 @@ def slab_seconds(shape: Shape, division: Division, rates: Rates) -> float:
     )  # fmt: skip
 
 
-def entries_seconds(entries: Any, weight: int, rates: Rates) -> Any:
-    """Seconds of the entries in a product by blocks of columns; ``weight``: bytes of a value."""
-    return entries * max(rates.blocked * (2 + weight) / rates.bandwidth, rates.staged)
-
-
 def blocks_seconds(shape: Shape, pairs: int, loads: float, runs: int, rates: Rates) -> float:
     """Seconds of a product by blocks of columns.
 
     An entry is 2 bytes and its weight; a partial result is written, and read again with the 2 bytes of its row.
     """
-    entries = entries_seconds(shape.entries, shape.weight, rates) + loads * rates.loading
+    each = max(rates.blocked * (2 + shape.weight) / rates.bandwidth, rates.staged)
+    entries = shape.entries * each + loads * rates.loading
     added = max(
         rates.scatter * pairs * (2 + shape.result) / rates.bandwidth, (min(runs, pairs) + pairs / 32) * rates.run
     )  # fmt: skip

@@ -24,7 +24,6 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
-from hpgraph.kernels.spmv.cuda_far_operand import Coming
 from hpgraph.kernels.superstep.cuda import aggregate_to
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, sweep_program
@@ -134,7 +133,7 @@ class Halves(NamedTuple):
 
 def halves(
     made: SweepProgram, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
-    first: int = 0, others: Sequence[tuple[Any, ...]] = (), coming: Coming | None = None,
+    first: int = 0, others: Sequence[tuple[Any, ...]] = (),
 ) -> Halves:  # fmt: skip
     """The compiled launches of a superstep of the vertices from `first` on.
 
@@ -146,7 +145,7 @@ def halves(
     program, offer = made.struct(state, world), functions_of(code).offer
     product, remote = product_of(made, rows, state), (np.int64(first), made.others(others))
     if product is not None:
-        return _by_blocks(made, product, state, program, standing, remote, coming)
+        return _by_blocks(made, product, state, program, standing, remote)
     module = made.load("sweep.cuh", KERNELS)
     message, sums = cupy.empty(n, code.message), cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
     arguments = program, np.int64(n), message, standing, sums, *remote
@@ -172,7 +171,7 @@ def product_of(made: SweepProgram, rows: RowFormat, state: tuple[Any, ...]) -> B
 
 def _by_blocks(
     made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], program: Any, standing: Any,
-    remote: tuple[Any, ...], coming: Coming | None,
+    remote: tuple[Any, ...],
 ) -> Halves:  # fmt: skip
     import cupy
 
@@ -183,7 +182,7 @@ def _by_blocks(
     partial: list[Any] = []
 
     def gather() -> None:
-        partial[:] = [gather_partials(product, state, coming)]
+        partial[:] = [gather_partials(product, state)]
 
     def update() -> None:
         arguments = partial.pop(), layout.row, layout.groups, program, standing, sums, *remote

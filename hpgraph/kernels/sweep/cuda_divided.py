@@ -21,14 +21,12 @@ from hpgraph.formats import CSR, ROW_FORMATS
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
-from hpgraph.kernels.spmv.cuda_far_operand import Stages, take
 from hpgraph.kernels.superstep.cuda import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cuda import KERNELS, Following, begin_standing, conclude, halves, product_of, swept
+from hpgraph.kernels.sweep.cuda import KERNELS, Following, begin_standing, conclude, halves, swept
 from hpgraph.kernels.sweep.cuda_program import (
     MAX_OTHERS,
     SweepProgram,
-    gathers_by_properties,
     ignored,
     read_by_gather,
     sweep_program,
@@ -56,24 +54,20 @@ class _Gpu:
             )
 
     def choose(self, gpus: list[_Gpu], sent: tuple[int, ...], in_reach: bool) -> None:
-        """Choose whether this GPU fetches the properties `sent` of the others, or they write them."""
-        self.others, self.in_reach, self.coming = [gpu for gpu in gpus if gpu is not self], in_reach, None
+        """Choose the layout of this GPU's rows, and whether the others write the properties `sent` to its memory."""
+        self.others, self.in_reach = [gpu for gpu in gpus if gpu is not self], in_reach
         # Without peer access they are copied by this GPU.
         self.copied = () if in_reach else sent
         size = self.made.code.message.itemsize
         with self.device.here:
             self.stored = ROW_FORMATS[layout_of_sweeps(self.rows, size, size)].of(self.rows)
-            product = product_of(self.made, self.stored, self.state) if in_reach else None
-            movable = gathers_by_properties(self.made.code) and all(self.state[i].ndim == 1 for i in sent)
-            if movable and product is not None and product.layout.order is not None:
-                self.coming = _ComingRanges(self, gpus, sent, product.stages)
 
     def prepare(self, world: tuple[Any, ...]) -> None:
         """Compile."""
         in_reach = self.in_reach
-        to = [other.state for other in self.others if in_reach and other.coming is None]
+        to = [other.state for other in self.others if in_reach]
         with self.device.here:
-            self.half = halves(self.made, self.stored, self.state, world, self.standing, self.first, to, self.coming)
+            self.half = halves(self.made, self.stored, self.state, world, self.standing, self.first, to)
         # Sums are written to all GPUs in any case.
         summed = [self, *(self.others if in_reach else [])]
         padding = [None] * (MAX_OTHERS + 1 - len(summed))
@@ -123,42 +117,6 @@ class _Gpu:
         """Copy another GPU's own range of a property, on a stream."""
         own = slice(other.first, other.last)
         copy_on(stream, other.state[i][own], self.state[i][own])
-
-
-class _ComingRanges:
-    """A `Coming`: transfers to one GPU of the others' ranges of the properties that messages depend on.
-
-    ``gpus``: in the order of their ranges.
-    """
-
-    def __init__(self, gpu: _Gpu, gpus: list[_Gpu], sent: tuple[int, ...], stages: Stages) -> None:
-        import cupy
-
-        self.stages, self._gpu, self._gpus, self._sent = stages, gpu, gpus, sent
-        self._link = cupy.cuda.Stream(non_blocking=True)
-        self._taken, self._come = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
-
-    def hot(self) -> tuple[Any, ...]:
-        """See `Coming`."""
-        import cupy
-
-        own, gpus = list(self._gpu.state), self._gpus
-        for i in self._sent:
-            own[i] = cupy.empty(len(self.stages.hot), own[i].dtype)
-            take([gpu.state[i] for gpu in gpus], [gpu.last for gpu in gpus], self.stages.hot, own[i])
-        # The copies start after that, since they would occupy the link.
-        self._taken.record()
-        self._link.wait_event(self._taken)
-        for other in self._gpu.others:
-            for i in self._sent:
-                self._gpu.fetch(i, other, self._link)
-        self._come.record(self._link)
-        return tuple(own)
-
-    def whole(self) -> tuple[Any, ...]:
-        """See `Coming`."""
-        self._gpu.stream.wait_event(self._come)
-        return self._gpu.state
 
 
 def divided_sweeps(

@@ -160,9 +160,3 @@ def read_by_gather(code: ProgramCode) -> frozenset[int]:
     if source is None or target is None or code.edge_cond is not None:
         return frozenset(range(len(code.properties)))
     return frozenset(i for i, (name, _) in enumerate(code.properties) if name in source | target)
-
-
-def gathers_by_properties(code: ProgramCode) -> bool:
-    """Whether messages depend on properties alone, and not on ids: so they may be computed from a moved vertex."""
-    source, _, target = reads(code.gather).values()
-    return code.edge_cond is None and all(names is not None and "id" not in names for names in (source, target))

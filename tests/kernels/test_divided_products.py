@@ -1,4 +1,4 @@
-"""Products with a vector on another GPU: in two stages, and not before the vector is there."""
+"""Products and sweeps by blocks of columns on several GPUs: not before the vector is there."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 from busy_stream import made_ready, spin
-from cuda_build import GENERATIONS, compiles
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices, copy_between, reach_each_other
-from hpgraph.kernels.spmv import cuda, cuda_choice, cuda_column_blocks, cuda_far_operand
+from hpgraph.kernels.spmv import cuda, cuda_choice
 from hpgraph.kernels.spmv import cuda_column_blocks_layout as layout
 from hpgraph.kernels.spmv.layout_cost import RATES
-from hpgraph.kernels.sweep import cuda_divided
 from hpgraph.scipy_api.divided_matrix import divide_matrix
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
@@ -51,22 +49,6 @@ def _skewed(dtype: str) -> scipy.sparse.csr_array:
     found = scipy.sparse.csr_array((rng.integers(1, 9, 200_000).astype(dtype), (row, col)), shape=(3000, 100_000))
     found.sum_duplicates()
     return found
-
-
-@needs_cuda
-@pytest.mark.parametrize("hot_blocks", [0, 1, 2, 4])
-@pytest.mark.parametrize("dtype", ["float32", "int64"])
-@pytest.mark.usefixtures("by_blocks")
-def test_stages_give_what_one_does(monkeypatch: pytest.MonkeyPatch, hot_blocks: int, dtype: str) -> None:
-    import cupy
-
-    A, x = hpg.Matrix(_skewed(dtype)).to("cuda"), cupy.asarray(np.arange(100_000) % 31, dtype)
-    want = A @ x
-    asked = []
-    monkeypatch.setattr(cuda_column_blocks, "is_far", lambda vector, found: asked.append(found.order) or True)
-    monkeypatch.setattr(cuda_far_operand, "fewest_delays", lambda *given: hot_blocks)
-    cupy.testing.assert_array_equal(A @ x, want)
-    assert asked and asked[0] is not None
 
 
 @needs_two
@@ -122,71 +104,29 @@ def test_copies_wait_for_both_sides_and_hold_them() -> None:
             assert (kept.get() == busy + 1).all()
 
 
-def test_a_first_stage_is_as_long_as_the_copy() -> None:
-    rates, block = RATES["cuda"], 1 << 15
-    copied = 1 << 26
-    # As many stretches as take the time of the copy: from one block, from two, and too few to be worth the fetching.
-    enough = round(copied / rates.link / cuda_far_operand.entries_seconds(layout.STRETCH, 4, rates))
-    weights = np.empty(1, np.float32)
-    for of_blocks, want in (([enough], 1), ([enough // 2] * 2, 2), ([enough // 1000] * 64, 0), ([], 0)):
-        stretches = np.concatenate(([0], np.cumsum([*of_blocks, *[0] * 10]))).astype(np.int64)
-        assert cuda_far_operand.fewest_delays(stretches, block, copied, weights) == want
-
-
-def test_who_waits_for_the_vector_has_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, nnz, parts = 1 << 24, 1 << 29, 2
+def test_what_waits_for_the_vector_has_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, nnz, parts, rates = 1 << 24, 1 << 29, 2, RATES["cuda"]
     csr = SimpleNamespace(nnz=nnz, shape=(rows, rows))
-    shape = SimpleNamespace(weight=4)
-    monkeypatch.setattr(cuda_choice, "multiprocessors", lambda: 132)
-    monkeypatch.setattr(cuda_choice, "shape_of", lambda *given: shape)
-    monkeypatch.setattr(cuda_choice, "known_survey", lambda *given: survey)
-
-    def longer(by: str, order: object = None, hottest: float = 0.0) -> float:
-        nonlocal survey
-        monkeypatch.setattr(cuda_choice, "predict", lambda *given: {"rows": 2e-3, "blocks": 3e-3, by: 1e-3})
-        survey = SimpleNamespace(order=order, hottest=hottest, shift=15)
-        return cuda_choice.longer_abroad(csr, 4, 4, parts)
-
-    survey = None
-    rates = RATES["cuda"]
+    monkeypatch.setattr(cuda_choice, "predict", lambda *given: {"rows": 2e-3, "blocks": 1e-3})
     copied, written = 4 * rows / rates.link / 1e-3, 4 * rows / parts * rates.abroad / 1e-3
-    # By rows the whole copy is waited for; blocks in their own order read the vector where it is.
-    assert longer("rows") == pytest.approx(copied + written)
-    assert longer("blocks") == pytest.approx(written)
-    # In an order of heat a product has two stages, and the copy is hidden by the first if that is long enough.
-    hidden, shown = longer("blocks", order=object(), hottest=0.5), longer("blocks", order=object(), hottest=0.01)
-    assert written + 0.03 < hidden < written + 0.15
-    assert copied < shown < hidden + copied
-
-
-@pytest.mark.parametrize("arch", GENERATIONS)
-def test_it_compiles(arch: str) -> None:
-    pytest.importorskip("cuda.core")
-    names = tuple(f"hpgraph::take_far<{word}>" for word in cuda_far_operand.WORDS.values())
-    compiles(cuda_far_operand.SOURCE, names=names, arch=arch)
+    assert cuda_choice.longer_abroad(csr, 4, 4, parts) == pytest.approx(copied + written)
 
 
 @needs_cuda
-@pytest.mark.parametrize("hot_blocks", [0, 1, 3])
 @pytest.mark.parametrize("parts", [2, 3])
 @pytest.mark.usefixtures("by_blocks")
-def test_sweeps_bring_what_others_have(monkeypatch: pytest.MonkeyPatch, hot_blocks: int, parts: int) -> None:
+def test_sweeps_by_blocks(parts: int) -> None:
     rng = np.random.default_rng(5)
     ends = rng.integers(0, 70_000, (2, 300_000))
     ends[1, :150_000] = rng.permutation(70_000)[rng.integers(0, 100, 150_000)]
     graph = hpg.Graph.from_edges(ends[0], ends[1], n_vertices=70_000)
     want = hpg.pagerank(graph, tol=1e-10)
-    monkeypatch.setattr(cuda_far_operand, "fewest_delays", lambda *given: hot_blocks)
     places = [[Devices("cuda", (0,))] * parts]
     if _two_gpus():
         places.append([Devices("cuda", (number % 2,)) for number in range(parts)])
-    brought = []
-    bring = cuda_divided._ComingRanges.hot
-    monkeypatch.setattr(cuda_divided._ComingRanges, "hot", lambda self: brought.append(self) or bring(self))
     for devices in places:
         divided = divide(graph.to("cuda"), devices)
         found, again = (hpg.pagerank(divided, tol=1e-10) for _ in range(2))
-        assert found.iterations == want.iterations and len({id(one) for one in brought}) == 2 * parts
+        assert found.iterations == want.iterations
         np.testing.assert_allclose(to_device(found.rank, "cpu"), want.rank, rtol=1e-9)
         np.testing.assert_array_equal(to_device(found.rank, "cpu"), to_device(again.rank, "cpu"))
-        brought.clear()
