@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.c_types import REAL_TYPES
+from hpgraph.core.c_types import REAL_TYPES, WORD_TYPES
 from hpgraph.core.device import fits, require_cupy
 from hpgraph.core.reductions import anywhere, count
 from hpgraph.formats.checks import bits_type
@@ -32,7 +32,6 @@ _MIN_PART = 1 << 20
 # Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
 _RADIX_ENTRIES = 1 << 24
 _DIGIT_BITS = 10
-_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 
 
 def _tiles(entries: int) -> int:
@@ -42,8 +41,8 @@ def _tiles(entries: int) -> int:
 def words(data: Array | None) -> tuple[str, Array | None]:
     """Values as unsigned integers of their width: moving them needs no more, and few kernels serve all types."""
     if data is None:
-        return _WORD[1], None
-    return _WORD[data.itemsize], data.view(bits_type(data.dtype))
+        return WORD_TYPES[1], None
+    return WORD_TYPES[data.itemsize], data.view(bits_type(data.dtype))
 
 
 def prefix_sum(lengths: Array) -> Array:

@@ -20,7 +20,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 THREADS = 256
-ID = {4: "int", 8: "long long"}
 _NULL = np.uint64(0)
 _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 

@@ -23,14 +23,9 @@ Axis = Any  # int, range, or integer array of one dimension (of two where places
 class Selection:
     """Where in a matrix.
 
-    Attributes
-    ----------
-    rows, columns : int, range or integer array
-        Of the two axes.
-    pointwise : bool
-        Whether two arrays, then of the same shape, select entries one by one; otherwise all rows by all columns.
-    shape : tuple of int
-        Shape of what is selected, as NumPy has it, with the axes that None adds.
+    ``rows, columns`` (int, range or integer array): of the two axes; ``pointwise`` (bool): whether two arrays, then of
+    the same shape, select entries one by one; otherwise all rows by all columns; ``shape`` (tuple of int): shape of
+    what is selected, as NumPy has it, with the axes that None adds.
     """
 
     rows: Axis

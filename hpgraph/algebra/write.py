@@ -25,16 +25,10 @@ from hpgraph.semiring.entry import entry_function
 class Target(NamedTuple):
     """Where a result goes, checked.
 
-    Attributes
-    ----------
-    out : Matrix, Vector or None
-        Written in place, and keeps its type; None makes a new one.
-    allowed : CSR, Bitmask or None
-        The mask of a matrix, as `as_matrix_mask` gives it; of a vector the entries that may be written; None for all.
-    complement : bool
-        Whether a matrix's mask names the places that may not be written.
-    accum : BinaryOp or None
-    replace : bool
+    ``out`` (Matrix, Vector or None): written in place, and keeps its type; None makes a new one; ``allowed`` (CSR,
+    Bitmask or None): the mask of a matrix, as `as_matrix_mask` gives it; of a vector the entries that may be written;
+    None for all; ``complement`` (bool): whether a matrix's mask names the places that may not be written; ``accum``
+    (BinaryOp or None); ``replace`` (bool).
     """
 
     out: Any

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import hpgraph.formats
-from hpgraph.core.c_types import REAL_TYPES
+from hpgraph.core.c_types import REAL_TYPES, WORD_TYPES
 from hpgraph.formats import bits_cuda, convert_cuda, launch, slab_cuda
 
 FOLDER = Path(hpgraph.formats.__file__).parent
 FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh", "lengths.cuh"]
 TYPES = {
     "I": list(launch.ID.values()),
-    "V": list(convert_cuda._WORD.values()),
+    "V": list(WORD_TYPES.values()),
     "T": list(REAL_TYPES.values()),
     "Merge": ["hpgraph::Sum", "hpgraph::Least"],
 }
@@ -30,7 +30,7 @@ def kernels(file, choices=TYPES):
     pattern = r"(?:template <([^>]*)>\s*)?__global__ void (?:__launch_bounds__\([^)]*\)\s*)?(\w+)"
     if file == "radix.cuh":
         # Values of 16 bytes are dealt by their places.
-        choices = choices | {"V": [word for word in choices["V"] if word != convert_cuda._WORD[16]]}
+        choices = choices | {"V": [word for word in choices["V"] if word != WORD_TYPES[16]]}
     for found in re.finditer(pattern, (FOLDER / file).read_text()):
         parameters = [parameter.split()[-1] for parameter in found[1].split(",")] if found[1] else []
         for types in itertools.product(*(choices[parameter] for parameter in parameters)):

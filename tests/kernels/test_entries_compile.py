@@ -14,6 +14,7 @@ from hpgraph.semiring.entry import EntryFunction, entry_function
 pytest.importorskip("cuda.core")
 pytest.importorskip("cupy")
 
+from hpgraph.core.c_types import WORD_TYPES
 from hpgraph.kernels.entries import cuda_marks as marks
 from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
 
@@ -65,7 +66,7 @@ def test_types_have_code_of_their_own() -> None:
         assert len({map_code(function, False, INT32)[0] for function in functions}) == 3
 
 
-@pytest.mark.parametrize("value", marks._WORD.values())
+@pytest.mark.parametrize("value", WORD_TYPES.values())
 def test_marked_entries(value: str) -> None:
     names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in ("int", "long long"))
     compiles(marks.SOURCE, names=names)

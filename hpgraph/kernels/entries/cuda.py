@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks, index_type, keep_marked
+from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks, keep_marked
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import LinkedCode, entry_functor
@@ -26,7 +26,7 @@ def map_code(function: Any, pattern: bool, index_dtype: np.dtype[Any]) -> tuple[
     code = entry_functor(function, "Apply")
     x, y, r = (c_type(dtype) for dtype in (function.x_dtype, function.y_dtype, function.dtype))
     source = f"""{code.source}struct Map {{
-    typedef {index_type(index_dtype)} Index;
+    typedef {c_type(index_dtype)} Index;
     typedef {x} X;
     typedef {y} Y;
     typedef {r} R;

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.c_types import ID_TYPES, WORD_TYPES
 from hpgraph.core.device import check_memory, require_cupy
 from hpgraph.formats import CSR, index_dtype, occurrences
 from hpgraph.formats.checks import bits_type
@@ -15,15 +16,13 @@ from hpgraph.kernels.runtime.cuda.compile import Module, load
 SOURCE = "extract.cuh"
 THREADS = 256
 TILE = THREADS * 4
-_ID = {4: "int", 8: "long long"}
-_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 
 
 def kernel_names(index: str, word: str) -> tuple[str, ...]:
     """Name expressions of the kernels of the source, for ids and values of C++ types."""
     of_ids = [f"{name}<{index}>" for name in ("column_counts", "find_places")]
-    of_both = [f"find_stretches<{index}, {other}>" for other in _ID.values()]
-    filling = [f"fill_columns<{index}, {other}, {word}>" for other in _ID.values()]
+    of_both = [f"find_stretches<{index}, {other}>" for other in ID_TYPES.values()]
+    filling = [f"fill_columns<{index}, {other}, {word}>" for other in ID_TYPES.values()]
     return tuple(f"hpgraph::{name}" for name in (*of_ids, *of_both, f"copy_rows<{index}, {word}>", *filling))
 
 
@@ -32,7 +31,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     import cupy
 
     rows = cupy.ascontiguousarray(rows)
-    count, kind = len(rows), _ID[rows.itemsize]
+    count, kind = len(rows), ID_TYPES[rows.itemsize]
     begin, lengths = cupy.empty(count, np.int64), cupy.empty(count + 1, np.int64)
     _launch(
         csr, f"find_stretches<{{I}}, {kind}>", max(count, 1),
@@ -69,7 +68,7 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
     indices = cupy.empty(nnz, dtype=ids)
     data = None if csr.data is None else cupy.empty(nnz, dtype=csr.data.dtype)
     _launch(
-        csr, f"fill_columns<{{I}}, {_ID[ids.itemsize]}, {{V}}>", csr.nnz,
+        csr, f"fill_columns<{{I}}, {ID_TYPES[ids.itemsize]}, {{V}}>", csr.nnz,
         csr.indices, _bits(csr.data), csr.nnz, first, order, end[1:], indices, _bits(data),
     )  # fmt: skip
     return CSR((rows, len(columns)), indptr, indices, data, validate=False)
@@ -110,7 +109,7 @@ def _launch(csr: CSR, kernel: str, items: int, *arguments: Any) -> None:
     """Launch a kernel with a thread for each item, on ids and values of the matrix's types."""
     if not items:
         return
-    index, word = _ID[csr.indices.itemsize], _WORD[1 if csr.data is None else csr.data.itemsize]
+    index, word = ID_TYPES[csr.indices.itemsize], WORD_TYPES[1 if csr.data is None else csr.data.itemsize]
     module = _module(require_cupy().cuda.runtime.getDevice(), index, word)
     function = module.function("hpgraph::" + kernel.format(I=index, V=word))
     given = tuple(np.int64(value) if isinstance(value, int) else value for value in arguments)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.c_types import ID_TYPES, WORD_TYPES
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.formats.checks import bits_type
-from hpgraph.kernels.entries.cuda_marks import THREADS, Marks, index_type
+from hpgraph.kernels.entries.cuda_marks import THREADS, Marks
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 
 SOURCE = "induced.cuh"
-_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 
 
 def kernel_names(index: str, word: str) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     n, words, width = csr.shape[0], chosen.words.view(np.uint32), 1 if csr.data is None else csr.data.itemsize
     if n == 0:
         return csr, csr.indices
-    index = index_type(csr.indices.dtype), _WORD[width]
+    index = ID_TYPES[csr.indices.itemsize], WORD_TYPES[width]
     counting, listing, marking, keeping = map(
         _module(cupy.cuda.runtime.getDevice(), *index).function, kernel_names(*index)
     )

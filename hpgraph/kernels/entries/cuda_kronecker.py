@@ -24,7 +24,7 @@ def kron_code(
     """The C++ text before `kronecker.cuh`, and the code to link with it."""
     code = binary_functor(op, *types, "Apply")
     flag = {True: "true", False: "false"}
-    a_index, b_index, index = ("int" if np.dtype(dtype).itemsize == 4 else "long long" for dtype in ids)
+    a_index, b_index, index = map(c_type, ids)
     source = f"""{code.source}struct Kronecker {{
     typedef {c_type(types[0])} A;
     typedef {c_type(types[1])} B;

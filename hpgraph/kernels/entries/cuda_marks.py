@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.core.c_types import ID_TYPES, WORD_TYPES
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -16,12 +17,6 @@ SOURCE = "keep.cuh"
 THREADS = 256
 # Entries of a tile: as in tiles.cuh.
 TILE = 8 * THREADS
-_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
-
-
-def index_type(dtype: Any) -> str:
-    """The C++ type of column ids."""
-    return "int" if np.dtype(dtype).itemsize == 4 else "long long"
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ def keep_marked(csr: CSR, marks: Marks) -> CSR:
     if kept == csr.nnz:
         return csr
     width = 1 if csr.data is None else csr.data.itemsize
-    name = f"hpgraph::keep_marked<{index_type(csr.indices.dtype)}, {_WORD[width]}>"
+    name = f"hpgraph::keep_marked<{ID_TYPES[csr.indices.itemsize]}, {WORD_TYPES[width]}>"
     indptr, indices = cupy.empty(len(csr.indptr), np.int64), cupy.empty(kept, csr.indices.dtype)
     data = None if csr.data is None else cupy.empty(kept, csr.data.dtype)
     kernel = _kernel(cupy.cuda.runtime.getDevice(), name)

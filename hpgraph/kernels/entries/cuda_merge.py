@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks, index_type
+from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.semiring.c_types import c_type
@@ -48,7 +48,7 @@ def merge_code(
         members += f"    __device__ static {r} {name}({x} x, {y} y, long long i, long long j) {{\n"
         members += f"        return ({r}){name.title()}::apply(x, y, i, j);\n    }}\n"
     source += f"""struct Merge {{
-    typedef {index_type(index_dtype)} Index;
+    typedef {c_type(index_dtype)} Index;
     typedef {x} X;
     typedef {y} Y;
     typedef {r} R;

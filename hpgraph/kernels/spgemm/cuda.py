@@ -64,7 +64,7 @@ def multiply_code(
     typedef {a} A;
     typedef {b} B;
     typedef {c} C;
-    typedef {"int" if index_dtype.itemsize == 4 else "long long"} Index;
+    typedef {c_type(index_dtype)} Index;
     static constexpr bool reads_a = {flag[has_a and product.reads_a]};
     static constexpr bool reads_b = {flag[has_b and product.reads_b]};
     static constexpr bool counts = {flag[product.semiring.counts]};

@@ -8,7 +8,7 @@ threads nor on the schedule.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -19,6 +19,7 @@ from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -44,6 +45,29 @@ PREFETCH_ROWS = 32
 _NO_BITS = np.empty(0, np.uint64)
 
 
+class Product(NamedTuple):
+    """The functions of a product; `accum` and `terminal` may be None."""
+
+    gather: Any
+    reduce: Any
+    accum: Any
+    terminal: Any
+    identity: Any
+
+
+class Sets(NamedTuple):
+    """Flags of the senders, or None; the rows that may be written, and those that received, as bits.
+
+    The last two are both None, or arrays that may be empty: so one compilation serves all combinations.
+    """
+
+    active: Any
+    mask: Any
+    complement: Any
+    received: Any
+
+
+# Numba prunes a branch after a None only if it is an argument of its own.
 @njit(error_model="numpy")
 def _write(accum, out, v, value, found):
     """Store the result of row `v`."""
@@ -54,6 +78,20 @@ def _write(accum, out, v, value, found):
 
 
 @njit(error_model="numpy", forceinline=True)
+def _allows(mask, complement, v):
+    if mask is None:
+        return True
+    return is_allowed(mask, complement, v)
+
+
+@njit(error_model="numpy", forceinline=True)
+def _note(received, word, bits):
+    """Mark rows of one word that received messages."""
+    if received is not None and received.size:
+        received[word] |= bits
+
+
+@njit(error_model="numpy", forceinline=True)
 def _are_single(indptr, indices, begin, end):
     """Whether the rows begin..end have at most one entry each; false for the last rows, which have none after them."""
     few = at(indptr, end) - at(indptr, begin) <= end - begin and at(indptr, end) < indices.size
@@ -61,17 +99,19 @@ def _are_single(indptr, indices, begin, end):
 
 
 @njit(error_model="numpy", counts_references=False)
-def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, begin, end, longest, active,
-           mask, complement, out, received):
+def _block(product, state, rows, begin, end, longest, sets, out):
     """Pull into the rows begin..end, except long ones."""
+    gather, reduce, terminal, identity = product.gather, product.reduce, product.terminal, product.identity
+    indptr, indices, data, one = rows.indptr, rows.indices, rows.data, rows.one
+    active, mask, complement = sets.active, sets.mask, sets.complement
     for start in range(begin, end, 64):
         bits, stop = np.uint64(0), min(start + 64, end)
-        if active is None and mask is None and received is None and _are_single(indptr, indices, start, stop):
+        if active is None and mask is None and _are_single(indptr, indices, start, stop):
             for v in range(start, stop):
                 first, last = at(indptr, v), at(indptr, v + 1)
                 fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
                 value = fold_single(gather, reduce, identity, state, indices, data, first, last, v, one)
-                _write(accum, out, v, value, last > first)
+                _write(product.accum, out, v, value, last > first)
             continue
         for v in range(start, stop):
             first, last = at(indptr, v), at(indptr, v + 1)
@@ -80,77 +120,66 @@ def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indice
                 # Rows that end early are only read at their beginnings.
                 soon = max(soon, at(indptr, min(v + PREFETCH_ROWS, out.size)))
             fetch_ahead(indices, data, soon)
-            if last - first > longest or (mask is not None and not is_allowed(mask, complement, v)):
+            if last - first > longest or not _allows(mask, complement, v):
                 continue
             value, found = fold(
                 gather, reduce, terminal, identity, state, indices, data, first, last, active, v, one, identity
             )
-            _write(accum, out, v, value, found)
-            if received is not None:
-                # Branch-free: the branch is unpredictable.
-                bits |= np.uint64(found) << np.uint64(v & 63)
-        if received is not None and received.size:
-            received[start >> 6] = bits
+            _write(product.accum, out, v, value, found)
+            # Branch-free: the branch is unpredictable.
+            bits |= np.uint64(found) << np.uint64(v & 63)
+        _note(sets.received, start >> 6, bits)
 
 
 @njit(error_model="numpy", counts_references=False)
-def _tasks(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, piece_row,
-           piece_begin, piece_end, active, mask, complement, out, received, counter, part, part_found):
+def _tasks(product, state, rows, plan, sets, out, counter, part, part_found):
     """One thread's loop: take tasks, first the pieces of long rows."""
-    n_pieces = piece_row.size
-    n_tasks = n_pieces + bounds.size - 1
+    n_pieces = plan.piece_row.size
+    n_tasks = n_pieces + plan.bounds.size - 1
     while True:
         task = next_task(counter)
         if task >= n_tasks:
             break
         if task < n_pieces:
-            v = piece_row[task]
-            if mask is None or is_allowed(mask, complement, v):
-                part[task], part_found[task] = fold(gather, reduce, terminal, identity, state, indices, data,
-                                                    piece_begin[task], piece_end[task], active, v, one, identity)
+            v = plan.piece_row[task]
+            if _allows(sets.mask, sets.complement, v):
+                part[task], part_found[task] = fold(
+                    product.gather, product.reduce, product.terminal, product.identity, state, rows.indices, rows.data,
+                    plan.piece_begin[task], plan.piece_end[task], sets.active, v, rows.one, product.identity,
+                )  # fmt: skip
         else:
             b = task - n_pieces
-            _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds[b],
-                   bounds[b + 1], longest, active, mask, complement, out, received)
+            _block(product, state, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, sets, out)
 
 
 @njit(error_model="numpy", counts_references=False)
-def _join_pieces(
-    reduce, accum, identity, long_rows, long_pieces, part, part_found, mask, complement, out, received
-):
-    for i in range(long_rows.size):
-        v = long_rows[i]
-        if mask is None or is_allowed(mask, complement, v):
-            value, found = identity, False
-            for piece in range(long_pieces[i], long_pieces[i + 1]):
+def _join_pieces(product, plan, part, part_found, sets, out):
+    for i in range(plan.long_rows.size):
+        v = plan.long_rows[i]
+        if _allows(sets.mask, sets.complement, v):
+            value, found = product.identity, False
+            for piece in range(plan.long_pieces[i], plan.long_pieces[i + 1]):
                 if part_found[piece]:
-                    value = join(reduce, value, part[piece])
+                    value = join(product.reduce, value, part[piece])
                     found = True
-            _write(accum, out, v, value, found)
-            if received is not None and found and received.size:
-                received[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+            _write(product.accum, out, v, value, found)
+            _note(sets.received, v >> 6, np.uint64(found) << np.uint64(v & 63))
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _pull(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, long_rows,
-          long_pieces, piece_row, piece_begin, piece_end, active, mask, complement, out, received, workers):
-    part = np.empty(piece_row.size, out.dtype)
-    part_found = np.zeros(piece_row.size, np.bool_)
+def _pull(product, state, rows, plan, sets, out, workers):
+    part = np.empty(plan.piece_row.size, out.dtype)
+    part_found = np.zeros(plan.piece_row.size, np.bool_)
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        _tasks(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, piece_row,
-               piece_begin, piece_end, active, mask, complement, out, received, counter, part, part_found)
-    _join_pieces(
-        reduce, accum, identity, long_rows, long_pieces, part, part_found, mask, complement, out, received
-    )
+        _tasks(product, state, rows, plan, sets, out, counter, part, part_found)
+    _join_pieces(product, plan, part, part_found, sets, out)
 
 
 # The same for one thread, compiled separately: this takes a third of the time, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _pull_alone(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, active, mask, complement,
-                out, received):
-    _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, 0, out.size,
-           indptr[indptr.size - 1], active, mask, complement, out, received)
+def _pull_alone(product, state, rows, sets, out):
+    _block(product, state, rows, 0, out.size, rows.indptr[rows.indptr.size - 1], sets, out)
 
 
 def pull(
@@ -189,21 +218,24 @@ def pull(
     if simple and pull_pairs(rows, arrays(rows), gather, reduce, active, out, received):
         return
     gather = checked_where_needed(gather, rows, state)
-    what = (gather, *operators(reduce, accum, out.dtype), tuple(plain(array) for array in state), *arrays(rows))
-    if active is None and mask is None and received is None:
-        where: tuple[Any, ...] = None, None, False, out, None
-    else:
-        # Absent masks are empty arrays, so that one compilation serves all combinations. Only `active` may be None:
-        # it selects the inner loop.
+    reduce_, accum_, terminal, identity, one = operators(reduce, accum, out.dtype)
+    what = (
+        Product(gather, reduce_, accum_, terminal, identity), tuple(plain(array) for array in state),
+        Rows(*arrays(rows), one),
+    )  # fmt: skip
+    sets = Sets(None, None, False, None)
+    if not active is mask is received is None:
         senders = None if active is None else active.to_bool().view(np.uint8)
         allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
-        where = senders, allowed, bool(complement), out, written
+        if received is not None:
+            written[:] = 0
+        sets = Sets(senders, allowed, bool(complement), written)
     if alone:
         with interruptible():
-            _pull_alone(*what, *where)
+            _pull_alone(*what, sets, out)
         return
     with team() as workers:
-        _pull(*what, *schedule(rows), *where, workers)
+        _pull(*what, schedule(rows), sets, out, workers)
 
 
 def _pull_nothing(

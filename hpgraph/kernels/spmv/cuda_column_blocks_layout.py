@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core import reductions
+from hpgraph.core.c_types import ID_TYPES, WORD_TYPES
 from hpgraph.core.device import check_memory
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, RowFormat, occurrences
@@ -182,19 +183,14 @@ def _module(index: str, weight: str) -> Module:
     )
 
 
-def _weight_type(csr: CSR) -> str:
-    """An integer type of the weights' size: they are only moved."""
-    size = 1 if csr.data is None else csr.data.dtype.itemsize
-    return {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}[size]
+def _types(csr: CSR) -> tuple[str, str]:
+    """C++ types of column ids, and of words of the weights' size."""
+    return ID_TYPES[csr.indices.itemsize], WORD_TYPES[1 if csr.data is None else csr.data.itemsize]
 
 
 def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BLOCK, shared: int = 0) -> None:
-    kernel = _module(_index(csr), _weight_type(csr)).function(f"hpgraph::{name}")
+    kernel = _module(*_types(csr)).function(f"hpgraph::{name}")
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
-
-
-def _index(csr: CSR) -> str:
-    return "int" if csr.indices.dtype.itemsize == 4 else "long long"
 
 
 def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
@@ -205,7 +201,7 @@ def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
     every = min(EVERY, max(1, stretches // STRETCHES))
     tally = cupy.zeros(1, np.uint64)
     _launch(
-        csr, f"sample_blocks<{_index(csr)}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
+        csr, f"sample_blocks<{_types(csr)[0]}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
         np.int64(csr.shape[0]), rank, np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
         tally, shared=BLOCK // 32 * n_blocks * 4,
     )  # fmt: skip
@@ -220,7 +216,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     pieces = -(-csr.nnz // PORTION)
     counts = cupy.empty((n_blocks, pieces), np.uint32)
     _launch(
-        csr, f"count_blocks<{_index(csr)}>", pieces, csr.indices, rank, np.int64(csr.nnz), np.int64(pieces),
+        csr, f"count_blocks<{_types(csr)[0]}>", pieces, csr.indices, rank, np.int64(csr.nnz), np.int64(pieces),
         np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
     )  # fmt: skip
     through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
@@ -240,7 +236,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     row_at = cupy.full(slots, 0xFFFFFFFF, np.uint32)
     weights = None if csr.data is None else cupy.zeros(slots, csr.data.dtype)
     _launch(
-        csr, f"place_arcs<{_index(csr)}, {_weight_type(csr)}>", pieces, csr.indices, row_of, csr.data,
+        csr, f"place_arcs<{', '.join(_types(csr))}>", pieces, csr.indices, row_of, csr.data,
         rank, np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
         weights, threads=PLACERS, shared=8 * PORTION + (4 + 2 * PLACERS // 32) * n_blocks,
     )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpgraph.core.c_types import ID_TYPES
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 
@@ -36,7 +37,7 @@ def locality(csr: CSR, operand: int) -> Locality:
     """
     import cupy
 
-    index = "int" if csr.indices.dtype.itemsize == 4 else "long long"
+    index = ID_TYPES[csr.indices.itemsize]
     names = [f"hpgraph::{name}<{index}>" for name in ("sample_sectors", "touch_sectors")]
     module = load("locality.cuh", names=names, title="samples of matrices")
     entries, shift = csr.nnz, (SECTOR // operand).bit_length() - 1
