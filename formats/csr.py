@@ -130,7 +130,7 @@ class CSR(RowOrder):
         return Division(0, csr.nnz, csr.shape[0])
 
     @classmethod
-    def from_scipy(
+    def from_scipy(  # type: ignore[override]
         cls, matrix: Any, *, pattern: bool = False, copy: bool = True, duplicates: Duplicates | None = "sum"
     ) -> CSR:
         """From any SciPy or CuPy sparse array or matrix, on its device.

@@ -17,11 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory
-from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
+from hpgraph.core.device import check_memory
+from hpgraph.formats.checks import as_ids, as_offsets, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL
-from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.formats.lengths import lengths_of
 from hpgraph.formats.row_format import Division, RowFormat, Tail
 from hpgraph.formats.storage import backend
@@ -215,61 +214,6 @@ class HYB(RowFormat):
         )
         return CSR(self.shape, indptr, indices, data, validate=False)
 
-    @classmethod
-    def from_scipy(cls, matrix: Any, *, pattern: bool = False, width: int | None = None) -> HYB:
-        """From any SciPy or CuPy sparse array or matrix, by way of CSR.
-
-        Parameters
-        ----------
-        matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
-            Two-dimensional, any format.
-        pattern : bool, default False
-            Whether to leave the values out.
-        width : int, optional
-            As in `from_csr`.
-
-        Returns
-        -------
-        HYB
-        """
-        return cls.from_csr(CSR.from_scipy(matrix, pattern=pattern), width)
-
-    def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
-        """A CSR array of SciPy, or a CSR matrix of CuPy.
-
-        Parameters
-        ----------
-        dtype : dtype, optional
-            As in `CSR.to_scipy`.
-        copy : bool, default False
-            There for the sake of `CSR.to_scipy`: the arrays are the caller's own in any case.
-
-        Returns
-        -------
-        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
-        """
-        return scipy_of_csr(self.to_csr(), dtype)
-
-    def astype(self, dtype: Any) -> HYB:
-        """The same entries with values of another type; a pattern gets ones.
-
-        Parameters
-        ----------
-        dtype : dtype
-            bool, an integer or a float type.
-
-        Returns
-        -------
-        HYB
-            Itself where the values have the type already.
-        """
-        dtype = as_value_dtype(dtype, "dtype")
-        if self.dtype is not None and self.dtype == dtype:
-            return self
-        xp = array_module(self.tail_rows)
-        if self.dtype is None:
-            slab, tail = xp.ones(self.ell.indices.shape, dtype=dtype), xp.ones(len(self.tail_indices), dtype=dtype)
-        else:
-            slab, tail = self.ell.data.astype(dtype), self.tail_data.astype(dtype)
-        ell = ELL(self.shape, self.ell.indices, slab, nnz=self.ell.nnz, validate=False)
-        return HYB(self.shape, ell, self.tail_rows, self.tail_indptr, self.tail_indices, tail, validate=False)
+    def _again(self, csr: CSR) -> HYB:
+        """Another matrix, with a slab as wide."""
+        return HYB.from_csr(csr, self.width).keep(csr)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.formats.storage import Storage
 
 if TYPE_CHECKING:
@@ -123,6 +125,61 @@ class RowFormat(Storage):
     def pattern(self) -> Self:
         """The matrix without values; itself where it has none."""
         return self if self.dtype is None else type(self).of(self.csr.pattern)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, pattern: bool = False, **options: Any) -> Self:
+        """From any SciPy or CuPy sparse array or matrix, by way of CSR.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
+            Two-dimensional, any format.
+        pattern : bool, default False
+            Whether to leave the values out.
+        **options : object
+            As for `from_csr`.
+
+        Returns
+        -------
+        RowFormat
+        """
+        return cls.from_csr(ROW_FORMATS["csr"].from_scipy(matrix, pattern=pattern), **options)  # type: ignore[arg-type]
+
+    def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
+        """A CSR array of SciPy, or a CSR matrix of CuPy, whose arrays are the caller's own.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            As in `CSR.to_scipy`.
+        copy : bool, default False
+            There for the sake of `CSR.to_scipy`.
+
+        Returns
+        -------
+        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+        """
+        return scipy_of_csr(self.to_csr(), dtype)
+
+    def astype(self, dtype: Any) -> Self:
+        """The same entries with values of another type; a pattern gets ones.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer or a float type.
+
+        Returns
+        -------
+        RowFormat
+            Itself where the values have the type already.
+        """
+        dtype = as_value_dtype(dtype, "dtype")
+        return self if self.dtype == dtype and self.dtype is not None else self._again(self.csr.astype(dtype))
+
+    def _again(self, csr: CSR) -> Self:
+        """Another matrix, divided as this one where that does not depend on it."""
+        return type(self).of(csr)
 
 
 # The formats that a Matrix can be asked for.
