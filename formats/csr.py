@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from hpgraph.core.device import Device, array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_value_dtype, as_values, index_dtype
 from hpgraph.formats.duplicates import Duplicates
@@ -110,6 +112,13 @@ class CSR(RowOrder):
             found = self.with_data(None)
             object.__setattr__(self, "_pattern", found)
         return found
+
+    @classmethod
+    def _empty(cls, shape: tuple[int, int], dtype: Any, device: str) -> CSR:
+        """A matrix without entries, its values of a type; None makes a pattern."""
+        xp = array_module(device)
+        indptr, indices = xp.zeros(shape[0] + 1, np.int64), xp.zeros(0, index_dtype(max(shape)))
+        return cls(shape, indptr, indices, None if dtype is None else xp.zeros(0, dtype), validate=False)
 
     @classmethod
     def from_csr(cls, csr: CSR) -> Self:

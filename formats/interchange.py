@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, index_dtype
 from hpgraph.formats.ownership import read_only
-
-if TYPE_CHECKING:
-    from hpgraph.formats.csr import CSR
 
 Sharing = Literal["copy", "read-only", "shared"]
 
@@ -56,7 +53,7 @@ def _is_made_anew(csr: Any, matrix: Any) -> bool:
     return csr is not matrix and known and matrix.format != "csr"
 
 
-def scipy_of_csr(csr: CSR, dtype: Any = None, sharing: Sharing = "shared") -> Any:
+def scipy_of_csr(csr: Any, dtype: Any = None, sharing: Sharing = "shared") -> Any:
     """A matrix in the CSR class of SciPy or CuPy.
 
     ``sharing``: whether indices and values are copies, read-only views, or shared; the last is for functions that only

@@ -13,7 +13,6 @@ from hpgraph.formats.storage import Storage
 
 if TYPE_CHECKING:
     from hpgraph.formats.csr import CSR
-    from hpgraph.formats.ell import ELL
 
 
 class Tail(NamedTuple):
@@ -85,8 +84,8 @@ class RowFormat(Storage):
         """How `from_csr` would divide a matrix, without doing so. On CUDA this waits for the stream."""
 
     @property
-    def slab(self) -> ELL | None:
-        """The first entries of every row, column by column; None where there is no slab."""
+    def slab(self) -> Any:
+        """An `ELL` of the first entries of every row; None where there is no slab."""
         return None
 
     @property
@@ -97,8 +96,7 @@ class RowFormat(Storage):
     @property
     def index_dtype(self) -> np.dtype[Any]:
         """Type of the column ids."""
-        part: Any = self.slab or self.tail
-        dtype: np.dtype[Any] = part.indices.dtype
+        dtype: np.dtype[Any] = (self.slab or self.tail).indices.dtype
         return dtype
 
     @classmethod

@@ -142,7 +142,7 @@ def _broadcast(x: Any, A: MatrixStorage, shape: tuple[int, int], where: Selectio
             made = take(made, *(axis if isinstance(axis, range) else xp.asarray(axis) for axis in repeated))
         return made if made.data is None and A.is_pattern else made.astype(A.dtype)
     xp = array_module(A.device)
-    array = broadcast(_values(x, A), where.shape).reshape(shape)
+    array = broadcast(assigned_values(x, A), where.shape).reshape(shape)
     check_memory(array.size * (A.dtype.itemsize + 4), f"values at {array.size} places", A.device)
     return all_places(shape, A.device).with_data(xp.ascontiguousarray(array).reshape(-1))
 
@@ -169,10 +169,10 @@ def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
         raise ValueError(f"shape mismatch: {array.shape} cannot be broadcast to {shape}") from None
 
 
-def _values(x: Any, A: MatrixStorage) -> Any:
-    """Numbers in the type of the matrix, as NumPy's assignment casts them."""
+def assigned_values(x: Any, A: MatrixStorage | VectorStorage) -> Any:
+    """Numbers in the type of a matrix or a vector, as NumPy's assignment casts them; copied."""
     xp = array_module(A.device)
-    refuse_complex(x, A.dtype, "matrix")
+    refuse_complex(x, A.dtype, "matrix" if isinstance(A, MatrixStorage) else "vector")
     try:
         with np.errstate(invalid="ignore"):
             # Made anew: the matrix may keep it.
@@ -198,7 +198,7 @@ def _set_places(A: MatrixStorage, where: Selection, x: Any) -> None:
         source = x if isinstance(x, MatrixStorage) else _matrix_like(x)
         x = source.toarray()
         present = source.astype(bool).structure.toarray()
-    values = _values(x, A)
+    values = assigned_values(x, A)
     shape = where.rows.shape
     values = broadcast(values, shape).reshape(-1)
     present = None if present is None else broadcast(present, shape).reshape(-1)

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.assign_matrix import assign_region, broadcast, refuse_complex, set_selected, subassign_region
+from hpgraph.algebra.assign_matrix import (
+    assign_region,
+    assigned_values,
+    broadcast,
+    set_selected,
+    subassign_region,
+)
 from hpgraph.algebra.dense_operands import as_mask
 from hpgraph.algebra.region import last_of_each
 from hpgraph.algebra.selection import Axis, as_axis, index_of, parse, size_of
@@ -14,8 +20,7 @@ from hpgraph.algebra.take import as_row, vector_of
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_vector
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module, unmasked
-from hpgraph.core.number import beyond_range
+from hpgraph.core.device import array_module
 from hpgraph.formats import Bitmask
 
 
@@ -53,11 +58,7 @@ def set_entries(v: Any, axis: Axis, x: Any) -> None:
     if isinstance(given, VectorStorage):
         flags = None if given.format == "full" else broadcast(given.structure.to_bool(), shape)
         given = given.toarray()
-    refuse_complex(given, v.dtype, "vector")
-    try:
-        array = broadcast(xp.asarray(unmasked(given, "x"), dtype=v.dtype), shape)
-    except OverflowError:
-        raise beyond_range(v.dtype) from None
+    array = broadcast(assigned_values(given, v), shape)
     where = index_of(axis)
     kept = None if isinstance(axis, int | range) else last_of_each(axis)
     if kept is not None:

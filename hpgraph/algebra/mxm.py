@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.write import target
 from hpgraph.containers.matrix import MatrixStorage
@@ -111,18 +109,12 @@ def mxm(
     product = product_of(semiring, value_dtype(A.stored_dtype), value_dtype(B.stored_dtype))
     end = target(shape, product.dtype, A.device, mask, complement, accum, replace, out)
     if not A.nnz or not B.nnz:
-        result = _empty(shape, product.dtype, A.device)
+        result = CSR._empty(shape, product.dtype, A.device)
     elif mask is None or complement:
         result = _everywhere(A.csr, B.csr, product, semiring.add, end.allowed)
     else:
         result = _at_places(end.allowed, A.csr, B, product, semiring.add)
     return end.write(result, masked=True)
-
-
-def _empty(shape: tuple[int, int], dtype: Any, device: str) -> CSR:
-    xp = array_module(device)
-    indices = xp.empty(0, index_dtype(max(shape)))
-    return CSR(shape, xp.zeros(shape[0] + 1, np.int64), indices, xp.empty(0, dtype), validate=False)
 
 
 def _everywhere(a: CSR, b: CSR, product: Product, add: Monoid, exclude: CSR | None) -> CSR:

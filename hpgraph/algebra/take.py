@@ -26,7 +26,7 @@ def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
     if (low, high) == (0, n_columns) and isinstance(rows, range) and (rows.step == 1 or len(rows) < 2):
         part = _stretch_of_rows(csr, rows)
     elif low == high and n_columns:
-        return _empty(csr, (size_of(rows), 0 if stretch else len(J)))
+        return CSR._empty((size_of(rows), 0 if stretch else len(J)), csr.dtype, device)
     else:
         part = backend.rows_of(csr, ids_of(rows, n_rows, device), low, high)
     if stretch:
@@ -80,19 +80,13 @@ def _stretch_of_rows(csr: CSR, rows: range) -> CSR:
     if is_whole(rows, csr.shape[0]):
         return csr
     if not len(rows):
-        return _empty(csr, (0, csr.shape[1]))
+        return CSR._empty((0, csr.shape[1]), csr.dtype, csr.device)
     offsets = csr.indptr[rows[0] : rows[-1] + 2]
     first, last = (int(offset) for offset in to_device(offsets[[0, -1]], "cpu"))
     data = None if csr.data is None else csr.data[first:last]
     ids = index_dtype(max(len(rows), csr.shape[1]))
     indices = csr.indices[first:last].astype(ids, copy=False)
     return CSR((len(rows), csr.shape[1]), offsets - first, indices, data, validate=False)
-
-
-def _empty(csr: CSR, shape: tuple[int, int]) -> CSR:
-    xp = array_module(csr.device)
-    data = None if csr.data is None else csr.data[:0]
-    return CSR(shape, xp.zeros(shape[0] + 1, np.int64), xp.zeros(0, index_dtype(max(shape))), data, validate=False)
 
 
 def _element(csr: CSR, row: int, column: int) -> Any:

@@ -63,9 +63,7 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
     def csr_of(block: Matrix | None, height: int, width: int) -> CSR:
         if block is not None:
             return block.csr if pattern else block.csr.astype(kind)
-        xp = array_module(device)
-        data = None if pattern else xp.zeros(0, dtype=kind)
-        return CSR((height, width), xp.zeros(height + 1, np.int64), xp.zeros(0, np.int32), data, validate=False)
+        return CSR._empty((height, width), None if pattern else kind, device)
 
     strips = [
         _beside([csr_of(block, height, width) for block, width in zip(row, widths, strict=True)])
