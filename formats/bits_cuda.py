@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.c_types import ID_TYPES
 from hpgraph.core.device import require_cupy
-from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
+from hpgraph.formats.launch import THREADS, launch, on_its_device, strided
 
 Array = Any
 
@@ -17,7 +18,7 @@ def bits_from_indices(indices: Array, words: int) -> Array:
     """Words with the bits of the given indices set."""
     bits = require_cupy().zeros(words, dtype=np.uint64)
     if len(indices):
-        kind = ID[indices.itemsize]
+        kind = ID_TYPES[indices.itemsize]
         launch("bitmask.cuh", f"set_bits<{kind}>", strided(len(indices)), indices, len(indices), bits)
     return bits
 
@@ -30,7 +31,7 @@ def bits_to_indices(words: Array, dtype: Any) -> Array:
     ends = cupy.cumsum(kept)
     ids = cupy.empty(int(ends[-1]) if len(ends) else 0, dtype=dtype)  # synchronizes, to learn how many there are
     if len(ids):
-        launch("bitmask.cuh", f"list_bits<{ID[ids.itemsize]}>", len(kept), words, len(words), ends - kept, ids)
+        launch("bitmask.cuh", f"list_bits<{ID_TYPES[ids.itemsize]}>", len(kept), words, len(words), ends - kept, ids)
     return ids
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.c_types import REAL_TYPES, WORD_TYPES
+from hpgraph.core.c_types import ID_TYPES, REAL_TYPES, WORD_TYPES
 from hpgraph.core.device import fits, require_cupy
 from hpgraph.core.reductions import anywhere, count
 from hpgraph.formats.checks import bits_type
 from hpgraph.formats.duplicates import differ, duplicate_error, warn_unlike
-from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
+from hpgraph.formats.launch import THREADS, launch, on_its_device, strided
 
 Array = Any
 Rows = tuple[Array, Array, Array | None]
@@ -57,10 +57,10 @@ def prefix_sum(lengths: Array) -> Array:
 def occurrences(ids: Array, n: int) -> Array:
     """How often each of 0..n-1 occurs."""
     cupy = require_cupy()
-    ids = cupy.ascontiguousarray(ids if ids.itemsize in ID else ids.astype(np.int64))
+    ids = cupy.ascontiguousarray(ids if ids.itemsize in ID_TYPES else ids.astype(np.int64))
     counts = cupy.zeros(n, dtype=np.int64)
     if len(ids):
-        launch("convert.cuh", f"count_ids<{ID[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts)
+        launch("convert.cuh", f"count_ids<{ID_TYPES[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts)
     return counts
 
 
@@ -96,7 +96,7 @@ def _pick(
 ) -> tuple[Array, Array | None]:
     """Keys, and positions if wanted, of the `size` entries whose major id lies in low..high-1, in their order."""
     cupy = require_cupy()
-    kind, entries, tiles = ID[major.itemsize], len(major), _tiles(len(major))
+    kind, entries, tiles = ID_TYPES[major.itemsize], len(major), _tiles(len(major))
     kept = cupy.empty(tiles, dtype=np.int64)
     launch("convert.cuh", f"count_range<{kind}>", tiles, major, entries, low, high, kept)
     starts = cupy.cumsum(kept) - kept
@@ -191,7 +191,7 @@ def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
         return begin, ids, data[places]
     ids = None
     word, values = words(data)
-    kind, entries, tiles = ID[keys.itemsize], len(keys), _tiles(len(keys))
+    kind, entries, tiles = ID_TYPES[keys.itemsize], len(keys), _tiles(len(keys))
     bits = max(below - 1, 1).bit_length()
     passes = -(-bits // _DIGIT_BITS)
     width = -(-bits // passes)
@@ -245,7 +245,7 @@ def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -
     for low, _, first, last in _parts(indptr, entries, bits, _scratch(indices.itemsize, data)):
         keys = cupy.empty(last - first, dtype=np.int64)
         launch(
-            "convert.cuh", f"row_keys<{ID[indices.itemsize]}>", _tiles(last - first),
+            "convert.cuh", f"row_keys<{ID_TYPES[indices.itemsize]}>", _tiles(last - first),
             indptr, rows, indices, low, first, last, np.int32(bits), keys,
         )  # fmt: skip
         if values is None or data is None:
@@ -263,8 +263,9 @@ def expand_rows(indptr: Array, entries: int, dtype: Any) -> Array:
     row = require_cupy().empty(entries, dtype=dtype)
     if entries:
         launch(
-            "convert.cuh", f"expand_rows<{ID[row.itemsize]}>", _tiles(entries), indptr, len(indptr) - 1, entries, row
-        )
+            "convert.cuh", f"expand_rows<{ID_TYPES[row.itemsize]}>", _tiles(entries),
+            indptr, len(indptr) - 1, entries, row,
+        )  # fmt: skip
     return row
 
 
@@ -276,7 +277,7 @@ def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
         return True
     fell = require_cupy().zeros(1, dtype=np.int32)
     launch(
-        "convert.cuh", f"find_falls<{ID[indices.itemsize]}>", _tiles(entries),
+        "convert.cuh", f"find_falls<{ID_TYPES[indices.itemsize]}>", _tiles(entries),
         indptr, len(indptr) - 1, indices, entries, np.bool_(strictly), fell,
     )  # fmt: skip
     return not int(fell[0])
@@ -290,7 +291,7 @@ def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, boo
         return True, True
     found = require_cupy().zeros(2, dtype=np.int32)
     launch(
-        "convert.cuh", f"inspect_rows<{ID[indices.itemsize]}>", _tiles(entries),
+        "convert.cuh", f"inspect_rows<{ID_TYPES[indices.itemsize]}>", _tiles(entries),
         indptr, len(indptr) - 1, indices, entries, columns, found,
     )  # fmt: skip
     outside, falls = found.tolist()
@@ -320,7 +321,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     difference = require_cupy().zeros(2, dtype=np.uint64)
     value = "bool" if data is None else REAL_TYPES[data.dtype]
     launch(
-        "convert.cuh", f"hash_arcs<{ID[indices.itemsize]}, {value}>", _tiles(entries),
+        "convert.cuh", f"hash_arcs<{ID_TYPES[indices.itemsize]}, {value}>", _tiles(entries),
         indptr, len(indptr) - 1, indices, data, entries, _KEY, difference,
     )  # fmt: skip
     return not any(difference.tolist())
@@ -336,7 +337,7 @@ def copy_segments(
         return
     word, values = words(data)
     launch(
-        "convert.cuh", f"copy_segments<{ID[indices.itemsize]}, {word}>", _tiles(entries),
+        "convert.cuh", f"copy_segments<{ID_TYPES[indices.itemsize]}, {word}>", _tiles(entries),
         offsets, len(source), entries, source, target, relabel, indices, values, out, words(out_data)[1],
     )  # fmt: skip
 
@@ -356,7 +357,7 @@ def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array,
 def without_diagonal(indptr: Array, indices: Array, data: Array | None) -> Rows:
     """The rows without the entries (i, i); the very arrays given where there are none."""
     cupy = require_cupy()
-    rows, entries, kind = len(indptr) - 1, len(indices), ID[indices.itemsize]
+    rows, entries, kind = len(indptr) - 1, len(indices), ID_TYPES[indices.itemsize]
     if entries == 0:
         return indptr, indices, data
     tiles = _tiles(entries)

@@ -96,7 +96,8 @@ class RowFormat(Storage):
     @property
     def index_dtype(self) -> np.dtype[Any]:
         """Type of the column ids."""
-        dtype: np.dtype[Any] = (self.slab or self.tail).indices.dtype
+        part: Any = self.slab or self.tail
+        dtype: np.dtype[Any] = part.indices.dtype
         return dtype
 
     @classmethod

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from hpgraph.core.c_types import ID_TYPES
 from hpgraph.core.device import require_cupy
 from hpgraph.formats.convert_cuda import Array, Rows, copy_segments, prefix_sum, words
-from hpgraph.formats.launch import ID, launch, on_its_device, strided
+from hpgraph.formats.launch import launch, on_its_device, strided
 
 
 @on_its_device
@@ -19,7 +20,7 @@ def fill_slab(indptr: Array, indices: Array, data: Array | None, width: int) -> 
     if slab.size:
         word, source = words(data)
         launch(
-            "convert.cuh", f"fill_slab<{ID[indices.itemsize]}, {word}>", strided(rows),
+            "convert.cuh", f"fill_slab<{ID_TYPES[indices.itemsize]}, {word}>", strided(rows),
             indptr, rows, width, indices, source, slab, words(values)[1],
         )  # fmt: skip
     return slab, values
@@ -49,7 +50,7 @@ def join_slab_and_tail(
     """The rows whose first entries a slab holds and whose others a tail: (indptr, indices, data)."""
     cupy = require_cupy()
     width, n_rows = slab.shape
-    kind = ID[slab.itemsize]
+    kind = ID_TYPES[slab.itemsize]
     held = cupy.zeros(n_rows, dtype=np.int64)
     if slab.size:
         launch("convert.cuh", f"slab_lengths<{kind}>", strided(n_rows), slab, n_rows, width, held)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import hpgraph.formats
-from hpgraph.core.c_types import REAL_TYPES, WORD_TYPES
+from hpgraph.core.c_types import ID_TYPES, REAL_TYPES, WORD_TYPES
 from hpgraph.formats import bits_cuda, convert_cuda, launch, slab_cuda
 
 FOLDER = Path(hpgraph.formats.__file__).parent
 FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh", "lengths.cuh"]
 TYPES = {
-    "I": list(launch.ID.values()),
+    "I": list(ID_TYPES.values()),
     "V": list(WORD_TYPES.values()),
     "T": list(REAL_TYPES.values()),
     "Merge": ["hpgraph::Sum", "hpgraph::Least"],
