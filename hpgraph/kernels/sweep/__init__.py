@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from hpgraph.formats import CSR, RowFormat
+    from hpgraph.formats import RowFormat
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
