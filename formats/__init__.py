@@ -17,7 +17,7 @@ from hpgraph.formats.hyb import HYB
 from hpgraph.formats.lengths import Lengths, lengths_of
 from hpgraph.formats.occurrences import occurrences
 from hpgraph.formats.pages import Pages
-from hpgraph.formats.row_format import ROW_FORMATS, Division, RowFormat, Tail
+from hpgraph.formats.protocol import ROW_FORMATS, Division, RowFormat, Tail
 from hpgraph.formats.sell import SELL
 from hpgraph.formats.storage import Storage
 from hpgraph.formats.width import hyb_width

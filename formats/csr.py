@@ -13,7 +13,7 @@ from hpgraph.formats.duplicates import Duplicates
 from hpgraph.formats.interchange import rows_of_scipy, scipy_of_csr
 from hpgraph.formats.order import RowOrder
 from hpgraph.formats.ownership import own
-from hpgraph.formats.row_format import Division, Tail
+from hpgraph.formats.protocol import Division, Tail
 from hpgraph.formats.rows import as_rows, compressed
 
 

@@ -22,7 +22,7 @@ from hpgraph.formats.checks import as_ids, as_offsets, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL
 from hpgraph.formats.lengths import lengths_of
-from hpgraph.formats.row_format import Division, RowFormat, Tail
+from hpgraph.formats.protocol import Division, RowFormat, Tail
 from hpgraph.formats.storage import backend
 from hpgraph.formats.width import hyb_width
 

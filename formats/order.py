@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids
-from hpgraph.formats.row_format import RowFormat
+from hpgraph.formats.protocol import RowFormat
 from hpgraph.formats.storage import backend
 
 

@@ -18,7 +18,7 @@ from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.occurrences import occurrences
-from hpgraph.formats.row_format import Division, RowFormat
+from hpgraph.formats.protocol import Division, RowFormat
 from hpgraph.formats.storage import Padded, backend
 
 # Rows of a slice: C.
