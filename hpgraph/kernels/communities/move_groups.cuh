@@ -13,6 +13,13 @@ constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
 constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, SET = MOVES + 2;
 constexpr int BARRIER = 2 * SET, TOTAL = BARRIER + 1, COUNTERS = BARRIER + 2;
 
+// A block's view of the list: the start of each bucket, of the block's vertices in each, and how many these are.
+struct MoveShare {
+    i64 starts[BUCKETS + 1], base[BUCKETS], ends[GROUP_THREADS];
+    u32 hist[BUCKETS];
+    u64 tally[2];  // communities, and moves
+};
+
 template <bool FREQUENT, class Index, class W, class Sum>
 struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
     using HubChooser<FREQUENT, Index, W, Sum>::m;
@@ -24,6 +31,62 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         const i64 degree = m.indptr[v + 1] - m.indptr[v];
         const int bin = degree > BLOCK_ENTRIES ? 0 : degree > WARP_ENTRIES ? 1 : degree > HALF_ARCS ? 2 : degree > FEW_ARCS ? 3 : 4;
         return this->batch_of(v) * BINS + bin;
+    }
+
+    // Lists the active vertices by bucket, this block's being low..high; returns the number of communities.
+    __device__ __forceinline__ u64 list(MoveShare& share, u64* set, i64 low, i64 high, GridBarrier& barrier) const {
+        for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) share.hist[i] = 0;
+        __syncthreads();
+        u64 groups = 0;
+        for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) {
+            groups += FREQUENT || m.group_size[v] > 0;
+            if (is_listed(v)) atomicAdd(share.hist + bucket_of(v), 1u);
+        }
+        groups = warp_sum(groups);
+        if (lane_of_warp() == 0) atomicAdd(share.tally, groups);
+        __syncthreads();
+        for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS)
+            if (share.hist[i]) atomicAdd(set + i, u64(share.hist[i]));
+        if (threadIdx.x == 0) atomicAdd(set + GROUPS, share.tally[0]);
+        barrier.wait();
+        for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) share.starts[i + 1] = i64(__ldcg(set + i));
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            share.starts[0] = 0;
+            for (int i = 0; i < BUCKETS; ++i) share.starts[i + 1] += share.starts[i];
+        }
+        __syncthreads();
+        groups = __ldcg(set + GROUPS);
+        if (share.starts[BUCKETS] == 0) return groups;
+        for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) {
+            share.base[i] = share.hist[i] ? share.starts[i] + i64(atomicAdd(set + PLACED + i, u64(share.hist[i]))) : 0;
+            share.hist[i] = 0;
+        }
+        __syncthreads();
+        for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) {
+            if (!is_listed(v)) continue;
+            const int bucket = bucket_of(v);
+            m.listed[share.base[bucket] + atomicAdd(share.hist + bucket, 1u)] = Index(v);
+        }
+        return groups;
+    }
+
+    // Chooses for the vertices of a batch, whose buckets start at `at`; of hubs only the sums are begun.
+    __device__ __forceinline__ void choose(const i64* at, u64 groups, i64* ends, Index* keys, Sum* sums) const {
+        const int warp = threadIdx.x / 32;
+        Index* const warp_keys = keys + warp * WARP_SLOTS;
+        Sum* const warp_sums = sums + warp * WARP_SLOTS;
+        if (at[0] < at[1]) this->gather_hubs(at[0], at[1], groups, ends, keys, sums);
+        this->for_listed(at[1] + blockIdx.x, at[2], gridDim.x, threadIdx.x, GROUP_THREADS,
+                         [&](i64 place, auto row) { this->by_block(place, row, keys, sums); });
+        const i64 number = (i64)blockIdx.x * GROUP_WARPS + warp, warps = (i64)gridDim.x * GROUP_WARPS;
+        this->for_listed(at[2] + number, at[3], warps, lane_of_warp(), 32,
+                         [&](i64 place, auto row) { this->by_warp(place, row, warp_keys, warp_sums); });
+        for (i64 i = at[3] + number * 2; i < at[4]; i += warps * 2) {
+            const i64 place = i + lane_of_warp() / HALF_ARCS;
+            this->template by_lanes<HALF_ARCS>(place, place < at[4]);
+        }
+        for (i64 i = at[4] + number * 32 + lane_of_warp(); i < at[5]; i += warps * 32) this->by_thread(i);
     }
 
     // Applies the moves of a batch; returns how many this thread made.
@@ -70,14 +133,11 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
 template <bool FREQUENT, class Index, class W, class Sum>
 __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W, Sum> m) {
     extern __shared__ __align__(16) u64 room[];
-    __shared__ i64 starts[BUCKETS + 1], base[BUCKETS], ends[GROUP_THREADS];
-    __shared__ u32 hist[BUCKETS];
-    __shared__ u64 tally[2];
+    __shared__ MoveShare share;
+    const i64* const starts = share.starts;
+    u64* const tally = share.tally;
     Sum* const sums = (Sum*)room;
     Index* const keys = (Index*)(sums + BLOCK_SLOTS);
-    const int warp = threadIdx.x / 32;
-    Sum* const warp_sums = sums + warp * WARP_SLOTS;
-    Index* const warp_keys = keys + warp * WARP_SLOTS;
     GroupTable<Index, Sum>{keys, sums, BLOCK_SLOTS}.clear(threadIdx.x, GROUP_THREADS);
     GridBarrier barrier((unsigned*)(m.counters + BARRIER));
     // This block's share of the vertices.
@@ -93,39 +153,8 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
         if (threadIdx.x < 2) tally[threadIdx.x] = 0;
         __syncthreads();
         if (!is_known) {
-            for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) hist[i] = 0;
-            __syncthreads();
-            groups = 0;
-            for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) {
-                groups += FREQUENT || m.group_size[v] > 0;
-                if (mover.is_listed(v)) atomicAdd(hist + mover.bucket_of(v), 1u);
-            }
-            groups = warp_sum(groups);
-            if (lane_of_warp() == 0) atomicAdd(tally, groups);
-            __syncthreads();
-            for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS)
-                if (hist[i]) atomicAdd(set + i, u64(hist[i]));
-            if (threadIdx.x == 0) atomicAdd(set + GROUPS, tally[0]);
-            barrier.wait();
-            for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) starts[i + 1] = i64(__ldcg(set + i));
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                starts[0] = 0;
-                for (int i = 0; i < BUCKETS; ++i) starts[i + 1] += starts[i];
-            }
-            __syncthreads();
-            groups = __ldcg(set + GROUPS);
+            groups = mover.list(share, set, low, high, barrier);
             if (starts[BUCKETS] == 0) break;
-            for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) {
-                base[i] = hist[i] ? starts[i] + i64(atomicAdd(set + PLACED + i, u64(hist[i]))) : 0;
-                hist[i] = 0;
-            }
-            __syncthreads();
-            for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) {
-                if (!mover.is_listed(v)) continue;
-                const int bucket = mover.bucket_of(v);
-                m.listed[base[bucket] + atomicAdd(hist + bucket, 1u)] = Index(v);
-            }
         }
         barrier.wait();
         // The next round's counters are not read any more.
@@ -137,21 +166,10 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
         for (int batch = 0; batch < batches; ++batch) {
             const i64* const at = starts + batch * BINS;
             if (at[0] == at[BINS]) continue;
-            const bool hubs = at[0] < at[1];
-            if (hubs) mover.gather_hubs(at[0], at[1], groups, ends, keys, sums);
-            mover.for_listed(at[1] + blockIdx.x, at[2], gridDim.x, threadIdx.x, GROUP_THREADS,
-                             [&](i64 place, auto row) { mover.by_block(place, row, keys, sums); });
-            const i64 number = (i64)blockIdx.x * GROUP_WARPS + warp, warps = (i64)gridDim.x * GROUP_WARPS;
-            mover.for_listed(at[2] + number, at[3], warps, lane_of_warp(), 32,
-                             [&](i64 place, auto row) { mover.by_warp(place, row, warp_keys, warp_sums); });
-            for (i64 i = at[3] + number * 2; i < at[4]; i += warps * 2) {
-                const i64 place = i + lane_of_warp() / HALF_ARCS;
-                mover.template by_lanes<HALF_ARCS>(place, place < at[4]);
-            }
-            for (i64 i = at[4] + number * 32 + lane_of_warp(); i < at[5]; i += warps * 32) mover.by_thread(i);
+            mover.choose(at, groups, share.ends, keys, sums);
             barrier.wait();
-            if (hubs) {
-                mover.look_at_hubs(at[0], at[1], groups, ends);
+            if (at[0] < at[1]) {
+                mover.look_at_hubs(at[0], at[1], groups, share.ends);
                 barrier.wait();
             }
             const u64 moves = warp_sum(mover.apply_moves(at[0], at[BINS]));
