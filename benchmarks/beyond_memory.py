@@ -247,12 +247,8 @@ def main(words: Sequence[str]) -> int:
 
 def ablate(bench: Bench, pages: Pages) -> None:
     """What each technique is worth, on the first encoding."""
-    for policy in ("lru", "none"):
-        bench.measure(f"kept by {policy}", pages, False, ("pagerank", "bfs"), policy=policy)
     if bench.device == "cpu":
         return
-    for streams in (1, 4, 8, 16, 32):
-        bench.measure(f"{streams} streams", pages, False, ("pagerank",), streams=streams)
     for mebibytes in (4, 8, 32):
         bench.measure(f"windows of {mebibytes} MiB", pages, False, ("pagerank",), window_bytes=mebibytes * MiB)
     bench.measure("nothing in place", pages, False, ("bfs",), in_place=False)

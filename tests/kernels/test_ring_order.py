@@ -24,10 +24,10 @@ def pages():
 
 @pytest.fixture
 def store(pages):
-    """A store that has everything but its ring; of a window there is a page."""
+    """A store that has everything but its ring, and keeps no page; of a window there is a page."""
     import cupy
 
-    made = windows("cuda").PageStore(pages, policy="none", window_bytes=1)
+    made = windows("cuda").PageStore(pages, windows("cuda").least_memory(pages), window_bytes=1)
     # Whatever is made only when it is asked for, and would wait for the device.
     made_ready()
     _ = made.host.addresses, made._tables, made._memory, made._damaged, made._streams
@@ -50,7 +50,7 @@ def test_memory_that_is_still_written_to(store, pages):
     """A ring is made of memory that has been freed, though kernels that were launched before still write there."""
     import cupy
 
-    freed = [cupy.zeros(most_stored(pages, store._arcs), np.uint8) for _ in range(8)]
+    freed = [cupy.zeros(most_stored(pages, store.window_arcs), np.uint8) for _ in range(8)]
     addresses = {array.data.ptr for array in freed}
     for array in freed:
         array.fill(255)

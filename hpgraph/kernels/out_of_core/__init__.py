@@ -21,18 +21,9 @@ if TYPE_CHECKING:
 class Window(NamedTuple):
     """The arcs ``first`` to ``first + len(indices)`` of a matrix by rows.
 
-    Attributes
-    ----------
-    indptr : int64 array of shape (n + 1,)
-        Start of each row of the whole matrix.
-    indices : array of vertex ids
-        Those of the arcs in the window.
-    data : array or None
-        Their weights.
-    rows : (int, int)
-        The first row that has arcs in the window, and the one past the last.
-    first : int
-        The first arc.
+    ``indptr`` (int64 array of shape (n + 1,)): start of each row of the whole matrix; ``indices`` (array of vertex
+    ids): those of the arcs in the window; ``data`` (array or None): their weights; ``rows`` ((int, int)): the first row
+    that has arcs in the window, and the one past the last; ``first`` (int): the first arc.
     """
 
     indptr: Any
@@ -45,27 +36,12 @@ class Window(NamedTuple):
 class Spread(NamedTuple):
     """Chosen rows, on the GPU, whose arcs are read in place: from device memory, or from host memory.
 
-    Attributes
-    ----------
-    pages : Pages
-    indptr, first_arc, offset : int64 CuPy arrays
-        Offsets of rows, and tables of pages.
-    where : uint64 CuPy array
-        Address of each page's stored bytes.
-    data : CuPy array, or host memory under its interface, or None
-        The weights of all arcs.
-    chosen : uint8 CuPy array
-        1 for the pages to visit.
-    bits, more : CuPy arrays of words, or None
-        Bitmap of the rows; None for all. Rows without a bit in `more` are excluded.
-    rows : (int, int)
-        Bounds of the rows.
-    groups : int
-        Upper bound of the number of groups of arcs.
-    damaged : int32 CuPy array
-        Set to 1 if a page is damaged.
-    source : str
-        The ``.cuh`` file.
+    ``pages`` (Pages); ``indptr, first_arc, offset`` (int64 CuPy arrays): offsets of rows, and tables of pages;
+    ``where`` (uint64 CuPy array): address of each page's stored bytes; ``data`` (CuPy array, or host memory under its
+    interface, or None): the weights of all arcs; ``chosen`` (uint8 CuPy array): 1 for the pages to visit; ``bits,
+    more`` (CuPy arrays of words, or None): bitmap of the rows; None for all. Rows without a bit in `more` are excluded;
+    ``rows`` ((int, int)): bounds of the rows; ``groups`` (int): upper bound of the number of groups of arcs;
+    ``damaged`` (int32 CuPy array): set to 1 if a page is damaged; ``source`` (str): the ``.cuh`` file.
     """
 
     pages: Pages
@@ -86,23 +62,12 @@ class Spread(NamedTuple):
 class Tiles(NamedTuple):
     """Encoded pages on the GPU, to be gathered in tiles of some thousand arcs.
 
-    Attributes
-    ----------
-    pages : Pages
-    tables : tuple of int64 CuPy arrays
-        Offsets of rows; first arcs, first rows, last rows, offsets of stored bytes and first tiles of pages.
-    data : CuPy array, or something with its address and type, or None
-        The weights, addressed as if those of all arcs were there.
-    run : (int, int)
-        The first page, and the one past the last.
-    places : uint64 array
-        Address of each page.
-    tiles : int
-        Number of tiles.
-    row_before : int
-        The first row, if it began before these pages; else -1.
-    damaged : int32 CuPy array
-        Set to 1 if a page is damaged.
+    ``pages`` (Pages); ``tables`` (tuple of int64 CuPy arrays): offsets of rows; first arcs, first rows, last rows,
+    offsets of stored bytes and first tiles of pages; ``data`` (CuPy array, or something with its address and type, or
+    None): the weights, addressed as if those of all arcs were there; ``run`` ((int, int)): the first page, and the one
+    past the last; ``places`` (uint64 array): address of each page; ``tiles`` (int): number of tiles; ``row_before``
+    (int): the first row, if it began before these pages; else -1; ``damaged`` (int32 CuPy array): set to 1 if a page is
+    damaged.
     """
 
     pages: Pages
@@ -121,12 +86,7 @@ class Head(NamedTuple):
     If the first message suffices, nearly all vertices of a graph with hubs receive it from there, and no arc has to be
     loaded for them.
 
-    Attributes
-    ----------
-    neighbour : array of vertex ids
-        -1 if there is none.
-    more : Bitmask
-        Vertices with other neighbours.
+    ``neighbour`` (array of vertex ids): -1 if there is none; ``more`` (Bitmask): vertices with other neighbours.
     """
 
     neighbour: Any
@@ -136,24 +96,12 @@ class Head(NamedTuple):
 class Survey(NamedTuple):
     """What a set of rows needs from a store.
 
-    Attributes
-    ----------
-    pages : integer array
-        The pages that hold their arcs, ascending.
-    arcs : int
-        Number of arcs.
-    nbytes : int
-        Bytes to load; cached pages cost nothing.
-    seconds : float
-        Predicted seconds.
-    counts : int64 array of shape (pages, 2), or None
-        On the GPU, for each page, the number of these rows and of their arcs.
-    copied : array of bool, or None
-        On the GPU, for each page, whether it is copied as a whole; on the CPU, whether only its needed rows are read.
-    rows : Frontier, Bitmask, array of ids or None
-        The rows; None for all.
-    more : Bitmask or None
-        Rows without a bit here are excluded.
+    ``pages`` (integer array): the pages that hold their arcs, ascending; ``arcs`` (int): number of arcs; ``nbytes``
+    (int): bytes to load; cached pages cost nothing; ``seconds`` (float): predicted seconds; ``counts`` (int64 array of
+    shape (pages, 2), or None): on the GPU, for each page, the number of these rows and of their arcs; ``copied`` (array
+    of bool, or None): on the GPU, for each page, whether it is copied as a whole; on the CPU, whether only its needed
+    rows are read; ``rows`` (Frontier, Bitmask, array of ids or None): the rows; None for all; ``more`` (Bitmask or
+    None): rows without a bit here are excluded.
     """
 
     pages: np.ndarray
@@ -169,16 +117,8 @@ class Survey(NamedTuple):
 class Traffic(NamedTuple):
     """Transfers of the windows of one superstep.
 
-    Attributes
-    ----------
-    pages : int
-        Pages processed.
-    wanted : int
-        Predicted bytes to load: those of the pages, less those cached.
-    moved : int
-        Bytes loaded.
-    predicted : float
-        Predicted seconds of loading.
+    ``pages`` (int): pages processed; ``wanted`` (int): predicted bytes to load: those of the pages, less those cached;
+    ``moved`` (int): bytes loaded; ``predicted`` (float): predicted seconds of loading.
     """
 
     pages: int
@@ -190,15 +130,8 @@ class Traffic(NamedTuple):
 class Resident(NamedTuple):
     """The resident part of a matrix whose arcs are not in device memory.
 
-    Attributes
-    ----------
-    shape : (int, int)
-    indptr : int64 array of shape (n + 1,)
-        Start of each row.
-    nnz : int
-        Number of arcs.
-    dtype : numpy.dtype or None
-        Type of their weights.
+    ``shape`` ((int, int)); ``indptr`` (int64 array of shape (n + 1,)): start of each row; ``nnz`` (int): number of
+    arcs; ``dtype`` (numpy.dtype or None): type of their weights.
     """
 
     shape: tuple[int, int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hpgraph.kernels.out_of_core.cpu_components import components
-from hpgraph.kernels.out_of_core.cpu_ring import least_memory
-from hpgraph.kernels.out_of_core.cpu_store import PageStore
+from hpgraph.kernels.out_of_core.cpu_store import PageStore, least_memory
 
 __all__ = ["PageStore", "components", "least_memory"]

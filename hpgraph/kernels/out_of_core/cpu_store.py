@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Bitmask, Frontier, Pages
+from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.out_of_core import Head, Resident, Survey, Window
-from hpgraph.kernels.out_of_core.cpu_ring import Slot, least_memory, of_page
-from hpgraph.kernels.out_of_core.keeping import keeping
+from hpgraph.kernels.out_of_core.keeping import Kept, bytes_of_heads, ring_within
 from hpgraph.kernels.out_of_core.one_pass import OnePass
-from hpgraph.kernels.out_of_core.reading import REQUESTS, Region
-from hpgraph.kernels.out_of_core.requests import GAP, Directories, Ranges, requests_for, sparse_pages
-from hpgraph.kernels.out_of_core.runs import Pieces, gaps, rows_of, runs_of
+from hpgraph.kernels.out_of_core.reading import Region
+from hpgraph.kernels.out_of_core.requests import GAP, Directories, sparse_pages
+from hpgraph.kernels.out_of_core.runs import Pieces, gaps, most_stored, rows_of, runs_of
+from hpgraph.kernels.out_of_core.stored_pages import StoredPages
 from hpgraph.kernels.pages import decode
 
 # Arcs of a window: enough to amortize a kernel launch, few enough for the last-level cache.
@@ -31,6 +31,31 @@ EXPECTED = 2e9
 MEASURED = 64 << 20
 
 
+def least_memory(pages: Pages) -> int:
+    """Least bytes of a store: offsets, and two pages being processed."""
+    return 8 * (pages.shape[0] + 1) + (2 * _of_page(pages) if pages.n_pages else 0)
+
+
+def _of_page(pages: Pages) -> int:
+    """Bytes of the largest page while it is processed: as read, and decoded."""
+    of_id = 0 if pages.encoding == "none" else pages.id_dtype.itemsize
+    of_arc = of_id + (0 if pages.dtype is None else pages.dtype.itemsize)
+    return int(np.diff(pages.offset).max()) + int(np.diff(pages.first_arc).max()) * of_arc
+
+
+class Slot:
+    """Buffers of one window; pages in memory are read where they are."""
+
+    def __init__(self, pages: Pages, arcs: int) -> None:
+        in_file = isinstance(pages.stored, FileStretch)
+        self.stored = Region.buffer(most_stored(pages, arcs)) if in_file else None
+        self.ids = np.empty(0 if pages.encoding == "none" else arcs, pages.id_dtype)
+        of_values = isinstance(pages.values, FileStretch) and pages.dtype is not None
+        self.values = Region.buffer(arcs * pages.dtype.itemsize) if of_values else None  # type: ignore[union-attr]
+        # Stored bytes of pages that this window loaded and that may be cached.
+        self.brought: dict[int, np.ndarray | None] = {}
+
+
 class PageStore(OnePass):
     """Pages of a matrix on the CPU, read through a ring of buffers and cached within a budget.
 
@@ -39,61 +64,49 @@ class PageStore(OnePass):
     """
 
     def __init__(
-        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
-        ahead: int = AHEAD, heads: bool = True, gap: int = GAP, *, shares: int = 1,
+        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, *, ahead: int = AHEAD,
+        heads: bool = True, gap: int = GAP, shares: int = 1,
     ) -> None:  # fmt: skip
         self.pages = pages
-        self._stored = Region(pages.stored)
-        self._values = None if pages.values is None else Region(pages.values)
-        # Plain pages in memory can be used as windows.
-        self._in_place = not self._stored.in_file and pages.encoding == "none"
+        # Plain ids are used in the buffer that they are read into, or where they are in memory.
+        self._decodes = pages.encoding != "none"
+        in_file = isinstance(pages.stored, FileStretch)
+        self._in_place = not in_file and not self._decodes
         # Both are main memory here: the smaller one counts.
         given = {"memory": memory, "host_memory": host_memory}
         limits = [(limit, name) for name, limit in given.items() if limit is not None]
         self.window_arcs, self._slots, room = self._shares(min(limits, default=None), ahead, shares)
         self.head: Head | None = None
-        # 4 bytes and a bit a vertex, if they fit easily; not needed for plain pages in memory.
-        taken = pages.shape[0] * 33 // 8
-        self.has_room_for_heads = heads and not self._in_place and pages.id_dtype == np.int32 and taken <= room // 4
+        taken = bytes_of_heads(pages, room)
+        # Not needed for plain pages in memory.
+        self.has_room_for_heads = heads and not self._in_place and taken > 0
         room -= taken if self.has_room_for_heads else 0
-        self._directories: Directories | None = None
-        if self._stored.in_file and pages.encoding == "gaps" and Directories.nbytes(pages) <= room // 8:
-            self._directories = Directories(pages)
+        directories = None
+        if in_file and pages.encoding == "gaps" and Directories.nbytes(pages) <= room // 8:
+            directories = Directories(pages)
             room -= Directories.nbytes(pages)
-        self._version = self._stored.version()
-        self._kept = keeping(policy, np.diff(pages.offset), room)
+        self._source = StoredPages(pages, directories, gap)
+        # Whether the position of a row within a page is known.
+        self._finds_rows = in_file and (not self._decodes or directories is not None)
+        self._kept = Kept(np.diff(pages.offset), room)
         self._bytes: dict[int, np.ndarray] = {}
         self._ring: list[Slot] = []
-        # Arrays in memory are checked once, files each time they are read: they may be written to meanwhile.
-        self._checked = np.zeros(pages.n_pages, np.bool_)
         self._threads: ThreadPoolExecutor | None = None
-        self._few: ThreadPoolExecutor | None = None
-        self._moved, self._seconds, self._gap = 0, 0.0, gap
-        self._sparse = Survey(np.empty(0, np.int64), 0, 0, 0.0)
+        self._moved, self._seconds = 0, 0.0
+        self._wanted = Survey(np.empty(0, np.int64), 0, 0, 0.0)
 
     def _shares(self, limit: tuple[int, str] | None, ahead: int, shares: int) -> tuple[int, int, int]:
         """Arcs of a window, windows in the ring, and bytes for cached pages, for a budget and its name."""
         pages = self.pages
         if self._in_place or pages.n_pages == 0:
             return WINDOW_ARCS, 0, 0
-        arcs = int(np.diff(pages.first_arc).max())
-        # Plain ids from a file are used in the buffer they are read into.
-        self._decodes = pages.encoding != "none"
-        largest = of_page(pages)
+        arcs, largest = int(np.diff(pages.first_arc).max()), _of_page(pages)
         if limit is None:
             return max(WINDOW_ARCS, arcs), ahead + 1, int(pages.nbytes)
-        offsets, least = 8 * (pages.shape[0] + 1), least_memory(pages)
-        budget, name = limit[0] // shares, limit[1]
-        if budget < least:
-            raise BudgetError(
-                f"{name}={limit[0]:,} bytes is too little for a graph in pages: its offsets take "
-                f"{offsets * shares:,} and two pages in work {2 * largest * shares:,}; give at least {least * shares:,}"
-            )
-        # At most a quarter for pages being processed.
-        left = budget - offsets
-        slots = int(np.clip(left // 4 // largest, 2, ahead + 1))
-        together = int(np.clip(left // 4 // slots // largest, 1, max(WINDOW_ARCS // arcs, 1)))
-        return together * arcs, slots, left - slots * together * largest
+        ring = ring_within(
+            *limit, shares, 8 * (pages.shape[0] + 1), largest, ahead + 1, max(WINDOW_ARCS // arcs, 1)
+        )  # fmt: skip
+        return ring.together * arcs, ring.slots, ring.left - ring.slots * ring.together * largest
 
     @property
     def resident(self) -> Resident:
@@ -110,51 +123,40 @@ class PageStore(OnePass):
 
         ``rows``: None for all.
         """
-        if rows is None or (isinstance(rows, Frontier) and rows.everyone):
-            chosen = more
+        pages, ids = self.pages, None
+        everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
+        if not everyone:
+            assert rows is not None
+            ids = rows.ids if isinstance(rows, Frontier) else rows.to_indices()
+        # Excluded rows are read all the same where rows are read individually: kernels do not exclude them there.
+        counted = ids
+        if more is not None:
+            bits = rows.bits if isinstance(rows, Frontier) else rows
+            counted = (more if everyone else bits & more).to_indices()  # type: ignore[operator]
+        if counted is None:
+            chosen, arcs = np.arange(pages.n_pages), pages.nnz
         else:
-            bits = rows.bits if isinstance(rows, Frontier) and more is not None else rows
-            chosen = bits if more is None else bits & more  # type: ignore[operator, assignment]
-        if chosen is None:
-            pages, arcs = np.arange(self.pages.n_pages), self.pages.nnz
-        else:
-            ids = chosen.ids if isinstance(chosen, Frontier) else chosen.to_indices()
-            pages = self.pages.pages_of(ids)
-            arcs = int((self.pages.indptr[ids + 1] - self.pages.indptr[ids]).sum())
+            chosen, arcs = pages.pages_of(counted), int((pages.indptr[counted + 1] - pages.indptr[counted]).sum())
         if self._in_place:
-            return Survey(pages, arcs, 0, 0.0)
-        by_rows = None
-        if spread and chosen is not None and self._stored.in_file and self._rows_are_found:
-            # Only of pages with a checksum verified by a whole read, and not written to since. Excluded rows are read
-            # all the same: kernels on the window do not exclude them.
-            if more is not None and rows is not None:
-                ids = rows.ids if isinstance(rows, Frontier) else rows.to_indices()
-            visited = np.zeros(self.pages.n_pages, np.bool_)
-            visited[pages] = True
-            by_rows = sparse_pages(self.pages, ids, visited & self._checked & ~self._kept.here)
-        missing = pages[~self._kept.here[pages]]
+            return Survey(chosen, arcs, 0, 0.0)
+        by_rows, listed = None, counted if ids is None else ids
+        if spread and listed is not None and self._finds_rows:
+            visited = np.zeros(pages.n_pages, np.bool_)
+            visited[chosen] = True
+            # Only of pages with a checksum verified by a whole read.
+            by_rows = sparse_pages(pages, listed, visited & self._source.checked & ~self._kept.here)
+        missing = chosen[~self._kept.here[chosen]]
         if by_rows is not None:
             missing = missing[~by_rows[missing]]
-        nbytes = int((self.pages.offset[missing + 1] - self.pages.offset[missing]).sum())
-        if self._values is not None and self.pages.dtype is not None:
-            first = self.pages.first_arc
-            nbytes += int((first[pages + 1] - first[pages]).sum()) * self.pages.dtype.itemsize
-        if by_rows is not None and by_rows.any():
-            for run in runs_of(np.flatnonzero(by_rows), self.pages.first_arc, self.window_arcs):
-                nbytes += self._requests(ids, run)[0].nbytes
-        rate = self._moved / self._seconds if self._moved > MEASURED else EXPECTED
-        return Survey(pages, arcs, nbytes, nbytes / rate, None, by_rows, ids if by_rows is not None else None)
-
-    @property
-    def _rows_are_found(self) -> bool:
-        """Whether the position of a row within a page is known."""
-        return self.pages.encoding == "none" or self._directories is not None
-
-    def _requests(self, rows: np.ndarray, run: Pieces) -> tuple[Ranges, list[np.ndarray]]:
-        """Requests for some rows of a run, and for pages of gaps the groups that they cover."""
-        if self._directories is not None:
-            return self._directories.requests(rows, run.begin, run.end, self._gap)
-        return requests_for(self.pages, rows, run.begin, run.end, self._gap), []
+        nbytes = int((pages.offset[missing + 1] - pages.offset[missing]).sum())
+        if pages.values is not None and pages.dtype is not None:
+            nbytes += int((pages.first_arc[chosen + 1] - pages.first_arc[chosen]).sum()) * pages.dtype.itemsize
+        if by_rows is not None and listed is not None:
+            for run in runs_of(np.flatnonzero(by_rows), pages.first_arc, self.window_arcs):
+                nbytes += self._source.requests(listed, run)[0].nbytes
+        threads = max(self._slots - 1, 1)
+        rate = self._moved * threads / self._seconds if self._moved > MEASURED else EXPECTED
+        return Survey(chosen, arcs, nbytes, nbytes / rate, None, by_rows, None if by_rows is None else listed)
 
     def visits(self, wanted: Survey) -> Iterator[Window]:
         """`windows`, but of pages with few needed rows only those are read: such a window holds no others."""
@@ -168,14 +170,14 @@ class PageStore(OnePass):
         runs = self._runs(wanted)
         if self._in_place:
             for run in runs:
-                yield self._view(run)
+                yield self._bring(run, Slot(self.pages, 0))
             return
         self._kept.begin(wanted.pages)
-        self._sparse = wanted
+        self._wanted = wanted
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
-            self._ring.append(Slot(self.pages, self.window_arcs, self._decodes))
+            self._ring.append(Slot(self.pages, self.window_arcs))
         coming: deque[Future[Window]] = deque()
         try:
             for k in range(min(self._slots - 1, len(runs))):
@@ -186,7 +188,7 @@ class PageStore(OnePass):
                     # The slot of the previous window, which has been processed.
                     coming.append(self._threads.submit(self._bring, runs[ahead], self._ring[ahead % self._slots]))
                 yield coming.popleft().result()
-                self._keep(runs[k], self._ring[k % self._slots])
+                self._keep(self._ring[k % self._slots])
         finally:
             for future in coming:
                 future.cancel()
@@ -207,151 +209,86 @@ class PageStore(OnePass):
         apart = by_rows[wanted.pages]
         return sorted(runs_of(wanted.pages[apart], first, most) + runs_of(wanted.pages[~apart], first, most))
 
-    def _view(self, run: Pieces) -> Window:
-        pages = self.pages
-        first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
-        stored = pages.stored[pages.offset[run.begin] : pages.offset[run.end]]
-        values = pages.values[first:last] if pages.values is not None else None
-        for page in range(run.begin, run.end):
-            self._check(page)
-        return Window(self.pages.indptr, stored.view(pages.id_dtype), values, rows_of(pages, run), first)
-
-    def _check(self, page: int) -> None:
-        if not self._checked[page]:
-            self.pages.check(page)
-            self.pages.check(page, values=True)
-            self._checked[page] = True
-
     def _bring(self, run: Pieces, slot: Slot) -> Window:
         """In a thread: load the pages of a run that are not cached, and decode all of them into a window."""
-        pages = self.pages
+        pages, began = self.pages, time.perf_counter()
         slot.brought.clear()
-        first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
         values = None
-        if self._values is not None and pages.dtype is not None:
-            size = pages.dtype.itemsize
-            values = self._read(self._values, first * size, last * size, slot.values, run.begin).view(pages.dtype)
-            for page in range(run.begin, run.end):
-                self._verify(page, values[pages.first_arc[page] - first : pages.first_arc[page + 1] - first], True)
-        by_rows, rows = self._sparse.copied, self._sparse.rows
-        if by_rows is not None and by_rows[run.begin]:
-            ids = self._by_rows(run, rows, slot)
-            return Window(pages.indptr, ids, values, rows_of(pages, run), first)
-        if pages.encoding == "none" and self._stored.in_file:
-            return Window(pages.indptr, self._plain(run, slot), values, rows_of(pages, run), first)
-        kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
-        for begin, end in gaps(run, np.array([page in kept for page in range(run.end)])):
-            low, high = int(pages.offset[begin]), int(pages.offset[end])
-            read = self._read(self._stored, low, high, slot.stored, begin)
-            for page in range(begin, end):
-                payload = read[pages.offset[page] - low : pages.offset[page + 1] - low]
-                self._verify(page, payload)
-                self._decode(page, payload, first, slot)
-                if self._directories is not None:
-                    self._directories.learn(page, payload)
-                slot.brought[page] = payload.copy() if self._kept.wants(page) else None
-        for page, payload in kept.items():
-            self._decode(page, payload, first, slot)
-        return Window(self.pages.indptr, slot.ids[: last - first], values, rows_of(pages, run), first)
+        if pages.values is not None and pages.dtype is not None:
+            values = self._source.values(run, slot.values)
+            self._count(values.nbytes, began)
+        by_rows = self._wanted.copied
+        alone = by_rows is not None and bool(by_rows[run.begin])
+        ids = (self._rows_alone if alone else self._whole)(run, slot)
+        return Window(pages.indptr, ids, values, rows_of(pages, run), int(pages.first_arc[run.begin]))
 
-    def _plain(self, run: Pieces, slot: Slot) -> np.ndarray:
-        """The ids of a run of plain pages, in the buffer that they are read into."""
-        pages, offset = self.pages, self.pages.offset
-        kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
-        missing = list(gaps(run, np.array([page in kept for page in range(run.end)])))
+    def _count(self, nbytes: int, began: float) -> None:
+        # Concurrent additions may be lost: these are only used in predictions.
+        self._moved += nbytes
+        self._seconds += time.perf_counter() - began
+
+    def _whole(self, run: Pieces, slot: Slot) -> np.ndarray:
+        """The ids of whole pages."""
+        pages, offset, began = self.pages, self.pages.offset, time.perf_counter()
         low = int(offset[run.begin])
-        parts = [(int(offset[begin]), int(offset[end])) for begin, end in missing]
-        began = time.perf_counter()
-        try:
-            read = self._stored.read_parts(low, int(offset[run.end]), parts, slot.stored)
-        except EOFError:
-            raise pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
-        self._moved += sum(b - a for a, b in parts)
-        self._seconds += (time.perf_counter() - began) / max(self._slots - 1, 1)
-        for begin, end in missing:
-            for page in range(begin, end):
-                payload = read[offset[page] - low : offset[page + 1] - low]
-                self._verify(page, payload)
+        kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
+        parts = list(gaps(run, kept))
+        read = self._source.run(run, parts, slot.stored)
+        if not self._in_place:
+            self._count(sum(int(offset[end] - offset[begin]) for begin, end in parts), began)
+        for page in range(run.begin, run.end):
+            payload = read[offset[page] - low : offset[page + 1] - low]
+            if page in kept and not self._decodes:
+                payload[:] = kept[page]
+            payload = kept.get(page, payload)
+            if page not in kept:
                 slot.brought[page] = payload.copy() if self._kept.wants(page) else None
-        for page, payload in kept.items():
-            read[offset[page] - low : offset[page + 1] - low] = payload
-        ids = read.view(pages.id_dtype)
-        if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= pages.shape[1]):
-            raise pages.damaged(run.begin, "an id, of it or of a page soon after it, is none of the columns")
-        return ids
+            if self._decodes:
+                self._decode(run, page, payload, slot)
+        return self._decoded(run, slot) if self._decodes else self._checked(run, read.view(pages.id_dtype))
 
-    def _by_rows(self, run: Pieces, rows: Any, slot: Slot) -> np.ndarray:
+    def _rows_alone(self, run: Pieces, slot: Slot) -> np.ndarray:
         """The ids of the needed rows of a run's pages, at their positions."""
-        pages = self.pages
-        if self._stored.version() != self._version:
-            raise pages.damaged(run.begin, "somebody has written to the file since its pages were checked")
-        wanted, chosen = self._requests(rows, run)
-        low, high = int(pages.offset[run.begin]), int(pages.offset[run.end])
-        parts = [(max(a, low), min(b, high)) for a, b in zip(wanted.begin.tolist(), wanted.end.tolist(), strict=True)]
-        try:
-            read = self._stored.read_parts(low, high, parts, slot.stored, self._readers)
-        except EOFError:
-            raise pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
+        pages, offset = self.pages, self.pages.offset
+        assert slot.stored is not None
+        read, wanted, groups = self._source.rows(run, self._wanted.rows, slot.stored)
         self._moved += wanted.nbytes
-        if self._directories is not None:
-            first = int(pages.first_arc[run.begin])
-            for page, groups in zip(range(run.begin, run.end), chosen, strict=True):
-                payload = read[pages.offset[page] - low : pages.offset[page + 1] - low]
-                self._directories.put(page, payload)
-                self._decode(page, payload, first, slot, groups)
-            return slot.ids[: int(pages.first_arc[run.end]) - first]
-        for a, b in parts:
-            ids = read[a - low : b - low].view(pages.id_dtype)
-            if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= pages.shape[1]):
-                raise pages.damaged(run.begin, "an id, of it or of a page soon after it, is none of the columns")
+        low = int(offset[run.begin])
+        if self._decodes:
+            for page, some in zip(range(run.begin, run.end), groups, strict=True):
+                self._decode(run, page, read[offset[page] - low : offset[page + 1] - low], slot, some)
+            return self._decoded(run, slot)
+        for begin, end in zip(wanted.begin.tolist(), wanted.end.tolist(), strict=True):
+            self._checked(run, read[begin - low : end - low].view(pages.id_dtype))
         return read.view(pages.id_dtype)
 
-    @property
-    def _readers(self) -> ThreadPoolExecutor:
-        """Thread pool for small reads."""
-        if self._few is None:
-            self._few = ThreadPoolExecutor(REQUESTS, thread_name_prefix="hpgraph-rows")
-        return self._few
+    def _checked(self, run: Pieces, ids: np.ndarray) -> np.ndarray:
+        """Plain ids that kernels may rely on."""
+        if not self._in_place and len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= self.pages.shape[1]):
+            reason = "an id, of it or of a page soon after it, is none of the columns"
+            raise self.pages.damaged(run.begin, reason)
+        return ids
 
-    def _decode(self, page: int, payload: np.ndarray, first: int, slot: Slot, groups: Any = None) -> None:
-        arcs = self.pages.first_arc
-        decode(self.pages, page, slot.ids[arcs[page] - first : arcs[page + 1] - first], payload=payload, groups=groups)
+    def _decode(self, run: Pieces, page: int, payload: np.ndarray, slot: Slot, groups: Any = None) -> None:
+        begin, end = self.pages.first_arc[page : page + 2] - self.pages.first_arc[run.begin]
+        decode(self.pages, page, slot.ids[begin:end], payload=payload, groups=groups)
 
-    def _read(self, region: Region, begin: int, end: int, buffer: np.ndarray | None, page: int) -> np.ndarray:
-        began = time.perf_counter()
-        try:
-            read = region.read(begin, end, buffer)
-        except EOFError:
-            raise self.pages.damaged(page, "the file ends before the page does, or one soon after it") from None
-        # Concurrent additions may be lost: these are only used in predictions.
-        self._moved += end - begin
-        self._seconds += (time.perf_counter() - began) / max(self._slots - 1, 1)
-        return read
+    def _decoded(self, run: Pieces, slot: Slot) -> np.ndarray:
+        return slot.ids[: int(self.pages.first_arc[run.end] - self.pages.first_arc[run.begin])]
 
-    def _verify(self, page: int, stored: np.ndarray, values: bool = False) -> None:
-        if self._stored.in_file or not self._checked[page]:
-            self.pages.check(page, stored, values=values)
-        if not values:
-            self._checked[page] = True
-
-    def _keep(self, run: Pieces, slot: Slot) -> None:
+    def _keep(self, slot: Slot) -> None:
         """In the caller, in order: cache the pages of a window that are admitted."""
-        for page in range(run.begin, run.end):
-            if page not in slot.brought:
-                if page in self._kept:
-                    self._kept.found(page)
-                continue
-            payload = slot.brought.pop(page)
+        for page, payload in slot.brought.items():
             if payload is not None:
                 for victim in self._kept.admits(page) or ():
                     del self._bytes[victim]
                 if page in self._kept:
                     self._bytes[page] = payload
+        slot.brought.clear()
 
     def close(self) -> None:
         """Stop the threads and close the files."""
-        for threads in (self._threads, self._few):
-            if threads is not None:
-                threads.shutdown()
-        self._threads = self._few = None
-        self._stored.close()
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
+        self._source.close()

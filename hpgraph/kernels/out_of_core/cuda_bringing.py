@@ -19,7 +19,7 @@ from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core import Head
 from hpgraph.kernels.out_of_core.cuda_host import HostPages
 from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES, Slot, shares_of
-from hpgraph.kernels.out_of_core.keeping import Slab, keeping
+from hpgraph.kernels.out_of_core.keeping import Kept, Slab, bytes_of_heads
 from hpgraph.kernels.out_of_core.one_pass import OnePass
 from hpgraph.kernels.out_of_core.requests import GAP
 from hpgraph.kernels.out_of_core.runs import Pieces, gaps, runs_of
@@ -38,31 +38,27 @@ class Bringing(OnePass):
 
     ``memory``: bytes of the device for offsets, buffers and cached pages; None is half of the free memory;
     ``host_memory``: bytes of pinned memory for pages; None is enough for all. With less they are read, or copied, each
-    time; ``streams, window_bytes``: number of copying streams, and bytes of a window; ``gap``: largest gap, in bytes,
-    between two needed rows of a file that is read too.
+    time; ``window_bytes``: bytes of a window; ``gap``: largest gap, in bytes, between two needed rows of a file that is
+    read too.
     """
 
     def __init__(
-        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
-        in_place: bool = True, streams: int = STREAMS, window_bytes: int | None = None, heads: bool = True,
-        gap: int = GAP, *, shares: int = 1,
+        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, *, in_place: bool = True,
+        window_bytes: int | None = None, heads: bool = True, gap: int = GAP, shares: int = 1,
     ) -> None:  # fmt: skip
         import cupy
 
         self.pages, self._device = pages, cupy.cuda.runtime.getDevice()
-        self.host = HostPages(pages, None if host_memory is None else host_memory // shares)
-        self._streams_wanted, self._gap = max(streams, 1), gap
+        self.host = HostPages(pages, None if host_memory is None else host_memory // shares, gap)
         if window_bytes is None:
             window_bytes = WINDOW_BYTES if self.host.resident else REQUEST_BYTES
         self._in_place = in_place and self.host.resident
         memory = free_memory("cuda") // 2 if memory is None else memory
         self.window_arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
         self.head: Head | None = None
-        # 4 bytes and a bit a vertex, if they fit easily.
-        taken = pages.shape[0] * 33 // 8
-        self.has_room_for_heads = heads and pages.id_dtype == np.int32 and taken <= room // 4
-        room -= taken if self.has_room_for_heads else 0
-        self._kept = keeping(policy, np.diff(pages.offset), room)
+        taken = bytes_of_heads(pages, room) if heads else 0
+        self.has_room_for_heads = taken > 0
+        self._kept = Kept(np.diff(pages.offset), room - taken)
         self._slab = Slab(self._kept.room)
         self._place = np.full(pages.n_pages, -1, np.int64)
         self._moved = 0
@@ -94,7 +90,7 @@ class Bringing(OnePass):
     def _streams(self) -> list[Any]:
         import cupy
 
-        return [cupy.cuda.Stream(non_blocking=True) for _ in range(self._streams_wanted)]
+        return [cupy.cuda.Stream(non_blocking=True) for _ in range(STREAMS)]
 
     @cached_property
     def _damaged(self) -> Any:
@@ -142,7 +138,7 @@ class Bringing(OnePass):
                 coming.append(self._pool.submit(self._bring_on, device.id, runs[k], slot, stream, rows))
                 return
             self._kept.busy[run.begin : run.end] = True
-            slot.brought = list(gaps(run, self._kept.here))
+            slot.brought = list(gaps(run, self._kept))
             begins = pages.offset[run.begin : run.end]
             here = self._place[run.begin : run.end]
             in_ring = slot.stored.data.ptr + begins - begins[0]
@@ -203,10 +199,10 @@ class Bringing(OnePass):
         assert slot.pinned is not None
         slot.free.synchronize()
         slot.ready.synchronize()
-        address, nbytes = self.host.place_rows(run, rows, self._gap, slot.pinned)
+        read, wanted, _ = self.host.source.rows(run, rows, slot.pinned)
         begins = self.pages.offset[run.begin : run.end]
-        slot.places = (address + begins - begins[0]).astype(np.uint64)
-        self._moved += nbytes
+        slot.places = (read.ctypes.data + begins - begins[0]).astype(np.uint64)
+        self._moved += wanted.nbytes
         slot.ready.record(stream)
 
     def _bring(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
@@ -239,9 +235,7 @@ class Bringing(OnePass):
 
         pages, begin = self.pages, int(self.pages.offset[run.begin])
         copies: list[list[int]] = []
-        copied = np.zeros(run.end - run.begin, np.bool_)
         for low, high in slot.brought:
-            copied[low - run.begin : high - run.begin] = True
             for page in self._kept.wanted(low, high):
                 for victim in self._kept.admits(page) or ():
                     self._slab.give(int(self._place[victim]), int(self._kept.sizes[victim]))
@@ -259,7 +253,6 @@ class Bringing(OnePass):
                     copies[-1][2] += size
                 else:
                     copies.append([at, place, size])
-        self._kept.found_all(run.begin + np.flatnonzero(~copied))
         for at, place, size in copies:
             runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch
-from hpgraph.kernels.out_of_core.reading import BLOCK, REQUESTS, Region
-from hpgraph.kernels.out_of_core.requests import Directories, requests_for
+from hpgraph.kernels.out_of_core.reading import BLOCK
+from hpgraph.kernels.out_of_core.requests import GAP, Directories
 from hpgraph.kernels.out_of_core.runs import Pieces
+from hpgraph.kernels.out_of_core.stored_pages import StoredPages
 
 # cudaErrorMemoryAllocation.
 _NO_MEMORY = 2
@@ -76,18 +77,13 @@ class HostPages:
     ``host_memory``: bytes; None for no limit.
     """
 
-    def __init__(self, pages: Pages, host_memory: int | None) -> None:
+    def __init__(self, pages: Pages, host_memory: int | None, gap: int = GAP) -> None:
         self.pages = pages
         self.resident = host_memory is None or pages.nbytes <= host_memory
-        self._regions = Region(pages.stored), None if pages.values is None else Region(pages.values)
         self._arrays: tuple[np.ndarray | None, np.ndarray | None] | None = None
-        # Rows of a file are read individually if their positions in a page are known: from pages with a verified
-        # checksum, not written to since.
-        self.by_rows = not self.resident and self._regions[0].in_file and pages.values is None
-        self.checked = np.zeros(pages.n_pages, np.bool_)
-        self._directories = Directories(pages) if self.by_rows and pages.encoding == "gaps" else None
-        self._version = self._regions[0].version()
-        self._readers: ThreadPoolExecutor | None = None
+        # Rows of a file are read individually if their positions in a page are known.
+        self.by_rows = not self.resident and isinstance(pages.stored, FileStretch) and pages.values is None
+        self.source = StoredPages(pages, Directories(pages) if self.by_rows and pages.encoding == "gaps" else None, gap)
 
     def _here(self) -> tuple[np.ndarray, np.ndarray | None]:
         if self._arrays is None:
@@ -134,77 +130,19 @@ class HostPages:
 
     def place(self, run: Pieces, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> int:
         """The address of a run's first byte; parts of its pages are read into a buffer unless they are resident."""
-        offset = self.pages.offset
-        begin, end = int(offset[run.begin]), int(offset[run.end])
         if self.resident:
-            return int(self._here()[0].ctypes.data + begin)
-        assert buffer is not None
-        wanted = [(int(offset[low]), int(offset[high])) for low, high in parts]
-        try:
-            read = self._regions[0].read_parts(begin, end, wanted, buffer)
-        except EOFError:
-            raise self.pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
-        for low, high in parts:
-            for page in range(low, high):
-                stored = read[offset[page] - begin : offset[page + 1] - begin]
-                self.pages.check(page, stored)
-                if self._directories is not None:
-                    self._directories.learn(page, stored)
-                self.checked[page] = True
-        return read.ctypes.data
-
-    def place_rows(self, run: Pieces, rows: np.ndarray, gap: int, buffer: np.ndarray) -> tuple[int, int]:
-        """The address of a run's first byte, in a buffer that receives only some rows; and the bytes read.
-
-        ``rows``: ascending; ``gap``: largest gap, in bytes, between two requests that is read too.
-        """
-        pages, offset = self.pages, self.pages.offset
-        if self._regions[0].version() != self._version:
-            raise pages.damaged(run.begin, "somebody has written to the file since its pages were checked")
-        if self._readers is None:
-            self._readers = ThreadPoolExecutor(REQUESTS, thread_name_prefix="hpgraph-rows")
-        begin, end = int(offset[run.begin]), int(offset[run.end])
-        if self._directories is not None:
-            wanted = self._directories.requests(rows, run.begin, run.end, gap)[0]
-        else:
-            wanted = requests_for(pages, rows, run.begin, run.end, gap)
-        lows, highs = np.maximum(wanted.begin, begin), np.minimum(wanted.end, end)
-        try:
-            read = self._regions[0].read_parts(
-                begin, end, list(zip(lows.tolist(), highs.tolist(), strict=True)), buffer, self._readers
-            )
-        except EOFError:
-            raise pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
-        if self._directories is not None:
-            for page in range(run.begin, run.end):
-                self._directories.put(page, read[offset[page] - begin : offset[page + 1] - begin])
-        return read.ctypes.data, wanted.nbytes
+            return int(self._here()[0].ctypes.data + self.pages.offset[run.begin])
+        return self.source.run(run, parts, buffer).ctypes.data
 
     def place_of_values(self, run: Pieces, buffer: np.ndarray | None) -> int:
         """Address of the values of a run's entries."""
-        first, size = self.pages.first_arc, self.pages.dtype.itemsize  # type: ignore[union-attr]
-        if self.resident:
-            held = self._here()[1]
-            assert held is not None
-            return int(held.ctypes.data + first[run.begin] * size)
-        assert buffer is not None and self._regions[1] is not None
-        begin = int(first[run.begin])
-        between = begin * size, int(first[run.end]) * size
-        try:
-            read = self._regions[1].read_parts(*between, [between], buffer)
-        except EOFError:
-            raise self.pages.damaged(run.begin, "the file ends before its weights do") from None
-        for page in range(run.begin, run.end):
-            piece = read[(first[page] - begin) * size : (first[page + 1] - begin) * size]
-            self.pages.check(page, piece.view(self.pages.dtype), values=True)
-        return read.ctypes.data
+        if not self.resident:
+            return self.source.values(run, buffer).ctypes.data
+        held, pages = self._here()[1], self.pages
+        assert held is not None and pages.dtype is not None
+        return int(held.ctypes.data + pages.first_arc[run.begin] * pages.dtype.itemsize)
 
     def close(self) -> None:
         """Free all memory and files."""
         self._arrays = None
-        if self._readers is not None:
-            self._readers.shutdown()
-            self._readers = None
-        for region in self._regions:
-            if region is not None:
-                region.close()
+        self.source.close()

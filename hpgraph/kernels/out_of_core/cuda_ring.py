@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core.cuda_host import addressed
+from hpgraph.kernels.out_of_core.keeping import ring_within
 from hpgraph.kernels.out_of_core.runs import most_stored
 
 # Most pages of a window, as in window.cuh.
@@ -17,43 +17,30 @@ MAX_PAGES = 64
 SLOTS, REQUESTS = 4, 9
 
 
-def shares_of(
-    pages: Pages, budget: int, window_bytes: int, resident: bool, shares: int
-) -> tuple[int, int, int]:  # fmt: skip
+def shares_of(pages: Pages, budget: int, window_bytes: int, resident: bool, shares: int) -> tuple[int, int, int]:
     """Division of a budget: arcs of a window, windows in the ring, and bytes for cached pages.
 
     ``budget``: bytes, of all stores together; ``window_bytes``: most bytes of a window.
     """
     if pages.n_pages == 0:
         return 1, 2, 0
-    stored = int(np.diff(pages.offset).max())
-    arcs = int(np.diff(pages.first_arc).max())
-    of_values = 0 if pages.dtype is None else pages.dtype.itemsize
-    tables, least = _tables(pages), least_memory(pages)
-    budget //= shares
-    if budget < least:
-        raise BudgetError(
-            f"memory={budget * shares:,} bytes is too little for a graph in pages: its offsets take "
-            f"{tables * shares:,} and two pages in work {(least - tables) * shares:,}; give at least "
-            f"{least * shares:,}"
-        )
-    # At most a quarter for pages being processed.
-    left, slots = budget - tables, SLOTS if resident else REQUESTS
-    most = max(left // 4 // (stored + arcs * of_values), 2)
-    slots = int(min(slots, most))
-    count = int(max(min(most // slots, window_bytes // stored, MAX_PAGES), 1))
-    arcs *= count
-    taken = slots * (most_stored(pages, arcs) + arcs * of_values)
-    return arcs, slots, max(left - taken, 0)
+    together = min(window_bytes // int(np.diff(pages.offset).max()), MAX_PAGES)
+    ring = ring_within(
+        budget, "memory", shares, _tables(pages), _of_page(pages), SLOTS if resident else REQUESTS, together
+    )  # fmt: skip
+    arcs = int(np.diff(pages.first_arc).max()) * ring.together
+    taken = ring.slots * (most_stored(pages, arcs) + arcs * (0 if pages.dtype is None else pages.dtype.itemsize))
+    return arcs, ring.slots, max(ring.left - taken, 0)
 
 
 def least_memory(pages: Pages) -> int:
     """Least bytes of a store: tables, and two pages being processed."""
-    if not pages.n_pages:
-        return _tables(pages)
+    return _tables(pages) + (2 * _of_page(pages) if pages.n_pages else 0)
+
+
+def _of_page(pages: Pages) -> int:
     of_values = 0 if pages.dtype is None else pages.dtype.itemsize
-    of_page = int(np.diff(pages.offset).max()) + int(np.diff(pages.first_arc).max()) * of_values
-    return _tables(pages) + 2 * of_page
+    return int(np.diff(pages.offset).max()) + int(np.diff(pages.first_arc).max()) * of_values
 
 
 def _tables(pages: Pages) -> int:

@@ -44,13 +44,11 @@ class PageStore(Bringing):
         ``rows``: None for all.
         """
         pages = self.pages
-        everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
-        sizes = np.diff(pages.offset)
-        if everyone and more is None and not spread:
+        sizes, bits = np.diff(pages.offset), _words(rows)
+        if bits is None and more is None and not spread:
             counts, here = None, np.arange(pages.n_pages)
         else:
-            bits = None if everyone else rows.bits.words if isinstance(rows, Frontier) else rows.words  # type: ignore[union-attr]
-            counts = survey(self._tables[0], self._tables[1:4], bits, None if more is None else more.words)
+            counts = survey(self._tables[0], self._tables[1:4], bits, _words(more))
             here = np.flatnonzero(counts[:, 0])
         costs = np.where(self._kept.here, 0, sizes)
         if self._values_by_window and not spread:
@@ -65,7 +63,7 @@ class PageStore(Bringing):
                 # Individually from the file: the bytes of their groups, or the cost of requests.
                 in_place = at_once * (sizes / np.maximum(-(-np.diff(pages.first_arc) // GROUP), 1))
                 cheap = 2 * np.maximum(in_place, counts[:, 0] * REQUEST_BYTES) < sizes
-                copied &= ~(cheap & self.host.checked)
+                copied &= ~(cheap & self.host.source.checked)
             if not self._values_are_read:
                 copied &= ~self._kept.here
             costs = np.where(copied | self._kept.here, costs, in_place)
@@ -115,69 +113,48 @@ class PageStore(Bringing):
         """The surveyed rows, in place, and from copied pages if copying is cheaper."""
         import cupy
 
-        pages, counts = self.pages, wanted.counts
-        assert counts is not None and wanted.copied is not None
-        rows = wanted.rows
-        everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
-        bits = None if everyone else rows.bits.words if isinstance(rows, Frontier) else rows.words  # type: ignore[union-attr]
-        more = None if wanted.more is None else wanted.more.words
-        there = wanted.pages[~wanted.copied[wanted.pages]]
-        chosen = np.zeros(pages.n_pages, np.uint8)
-        common = self._tables[0], self._tables[1], self._tables[4]
-        data = None if self._values_are_read else self.host.values
+        pages, tables, data = self.pages, self._tables, None if self._values_are_read else self.host.values
+        counts, copied, bits, more = wanted.counts, wanted.copied, _words(wanted.rows), _words(wanted.more)
+        assert counts is not None and copied is not None
+
+        def part(numbers: np.ndarray, places: np.ndarray, data: Any) -> Spread:
+            """Some pages, ascending, and their addresses."""
+            where, chosen = np.zeros(pages.n_pages, np.uint64), np.zeros(pages.n_pages, np.uint8)
+            where[numbers], chosen[numbers] = places, 1
+            return Spread(
+                pages, tables[0], tables[1], tables[4], cupy.asarray(where), data, cupy.asarray(chosen), bits, more,
+                (int(pages.first_row[numbers[0]]), int(pages.last_row[numbers[-1]]) + 1), groups_of(counts[numbers]),
+                self._damaged,
+            )  # fmt: skip
+
+        here = wanted.pages[~copied[wanted.pages]]
         self._kept.begin(wanted.pages)
-        if not self.host.resident:
-            kept_here = self._place[there] >= 0
-            yield from self._visits_by_rows(wanted, there[~kept_here], common, bits, more)
-            there = there[kept_here]
-        if len(there):
-            where = self.host.addresses.copy()
-            kept = self._place >= 0
-            where[kept] = self._memory.data.ptr + self._place[kept]
-            chosen[there] = 1
-            over_link = counts[there][~kept[there]]
+        kept = self._place[here] >= 0
+        if not self.host.resident and not kept.all():
+            # Only the needed rows are read; kernels read them in the pinned buffers.
+            rows = wanted.rows.bits if isinstance(wanted.rows, Frontier) else wanted.rows
+            both = wanted.more if rows is None else rows if wanted.more is None else rows & wanted.more
+            for run, slot in self._brought(here[~kept], False, cupy.asnumpy(both.to_indices())):  # type: ignore[union-attr]
+                yield part(np.arange(*run), slot.places, None)
+            here, kept = here[kept], kept[kept]
+        if len(here):
+            cached = (self._memory.data.ptr + self._place[here]).astype(np.uint64)
+            over_link = counts[here][~kept]
             self._moved += int((over_link[:, 1] // GROUP + over_link[:, 0]).sum()) * GROUP_BYTES[pages.encoding]
-            between = int(pages.first_row[there[0]]), int(pages.last_row[there[-1]]) + 1
-            yield Spread(
-                pages, *common, cupy.asarray(where), data, cupy.asarray(chosen), bits, more, between,
-                groups_of(counts[there]), self._damaged,
-            )  # fmt: skip
-        copied = wanted.pages[wanted.copied[wanted.pages]]
-        for run, slot in self._brought(copied, self._values_are_read):
-            data = self._values_of(run, slot) if self._values_are_read else data
-            where = np.zeros(pages.n_pages, np.uint64)
-            chosen = np.zeros(pages.n_pages, np.uint8)
-            chosen[run.begin : run.end] = 1
-            where[run.begin : run.end] = slot.places
-            yield Spread(
-                pages, *common, cupy.asarray(where), data, cupy.asarray(chosen), bits, more, rows_of(pages, run),
-                groups_of(counts[run.begin : run.end]), self._damaged,
-            )  # fmt: skip
+            yield part(here, np.where(kept, cached, self.host.addresses[here]), data)
+        for run, slot in self._brought(wanted.pages[copied[wanted.pages]], self._values_are_read):
+            yield part(np.arange(*run), slot.places, self._values_of(run, slot) if self._values_are_read else data)
         self._raise_damage(wanted.pages)
-
-    def _visits_by_rows(
-        self, wanted: Survey, pages: np.ndarray, common: tuple[Any, Any, Any], bits: Any, more: Any
-    ) -> Iterator[Spread]:
-        """Read only the needed rows of pages in a file; kernels read them in the pinned buffers."""
-        import cupy
-
-        if not len(pages):
-            return
-        assert wanted.counts is not None
-        rows = wanted.rows.bits if isinstance(wanted.rows, Frontier) else wanted.rows
-        chosen_rows = wanted.more if rows is None else rows if wanted.more is None else rows & wanted.more
-        listed = cupy.asnumpy(chosen_rows.to_indices())  # type: ignore[union-attr]
-        for run, slot in self._brought(pages, False, listed):
-            where, chosen = np.zeros(self.pages.n_pages, np.uint64), np.zeros(self.pages.n_pages, np.uint8)
-            chosen[run.begin : run.end] = 1
-            where[run.begin : run.end] = slot.places
-            yield Spread(
-                self.pages, *common, cupy.asarray(where), None, cupy.asarray(chosen), bits, more,
-                rows_of(self.pages, run), groups_of(wanted.counts[run.begin : run.end]), self._damaged,
-            )  # fmt: skip
 
     def _raise_damage(self, wanted: np.ndarray) -> None:
         if pages_are_damaged(self._damaged):
             for page in wanted.tolist():
                 self.pages.check(page)
             raise self.pages.damaged(int(wanted[0]), "its bytes, or those of a page after it, are no page")
+
+
+def _words(rows: Frontier | Bitmask | None) -> Any:
+    """The bitmap of some rows; None for all."""
+    if isinstance(rows, Frontier):
+        return None if rows.everyone else rows.bits.words
+    return None if rows is None else rows.words

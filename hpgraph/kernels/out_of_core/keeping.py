@@ -8,11 +8,42 @@ pages as fit, and traversals the pages of hubs, which every superstep needs.
 from __future__ import annotations
 
 from bisect import bisect
-from collections import OrderedDict
+from typing import NamedTuple
 
 import numpy as np
 
-POLICIES = ("frequency", "lru", "none")
+from hpgraph.core.errors import BudgetError
+from hpgraph.formats import Pages
+
+
+def bytes_of_heads(pages: Pages, room: int) -> int:
+    """Bytes of one neighbour of each vertex, 4 and a bit, if they fit easily; else 0."""
+    taken = pages.shape[0] * 33 // 8
+    return taken if pages.id_dtype == np.int32 and taken <= room // 4 else 0
+
+
+class Ring(NamedTuple):
+    """Windows in a ring of buffers, pages of each, and bytes of the budget left for them and for cached pages."""
+
+    slots: int
+    together: int
+    left: int
+
+
+def ring_within(budget: int, name: str, shares: int, tables: int, page: int, slots: int, together: int) -> Ring:
+    """The ring for a budget of several stores together; at most a quarter goes to pages being processed.
+
+    ``tables``: bytes of offsets; ``page``: bytes of the largest page in work; ``slots, together``: most of each.
+    """
+    least, left = tables + 2 * page, budget // shares - tables
+    if left < 2 * page:
+        raise BudgetError(
+            f"{name}={budget:,} bytes is too little for a graph in pages: its offsets take {tables * shares:,} and two "
+            f"pages in work {2 * page * shares:,}; give at least {least * shares:,}"
+        )
+    most = max(left // 4 // page, 2)
+    slots = min(slots, most)
+    return Ring(slots, max(min(most // slots, together), 1), left)
 
 
 class Kept:
@@ -30,8 +61,8 @@ class Kept:
         self._times = np.zeros(len(self.sizes), np.int64)
         self._chosen = self.here.copy()
 
-    def __contains__(self, page: int) -> bool:
-        return bool(self.here[page])
+    def __contains__(self, page: object) -> bool:
+        return bool(self.here[page])  # type: ignore[call-overload]
 
     def begin(self, wanted: np.ndarray) -> None:
         """Count a superstep's use of these pages, and choose the pages to keep."""
@@ -74,65 +105,9 @@ class Kept:
         self.here[page] = False
         self.used -= int(self.sizes[page])
 
-    def found(self, page: int) -> None:
-        """Note a hit."""
-
-    def found_all(self, pages: np.ndarray) -> None:
-        """Note hits."""
-
     def wanted(self, low: int, high: int) -> list[int]:
         """The pages of low..high that are not cached and may be."""
         return (low + np.flatnonzero(self._chosen[low:high] & ~self.here[low:high])).tolist()
-
-
-class KeptLately(Kept):
-    """LRU replacement, for comparison."""
-
-    def __init__(self, sizes: np.ndarray, room: int) -> None:
-        super().__init__(sizes, room)
-        self._order: OrderedDict[int, None] = OrderedDict()
-
-    def begin(self, wanted: np.ndarray) -> None:
-        """Nothing to count."""
-
-    def wants(self, page: int) -> bool:
-        """Whether an uncached page may be cached when it is loaded."""
-        return True
-
-    def found(self, page: int) -> None:
-        """Note a hit."""
-        self._order.move_to_end(page)
-
-    def drop(self, page: int) -> None:
-        """Mark a page as evicted."""
-        super().drop(page)
-        self._order.pop(page, None)
-
-    def found_all(self, pages: np.ndarray) -> None:
-        """Note hits."""
-        for page in pages.tolist():
-            if page in self._order:
-                self._order.move_to_end(page)
-
-    def wanted(self, low: int, high: int) -> list[int]:
-        """The pages of low..high that are not cached."""
-        return (low + np.flatnonzero(~self.here[low:high])).tolist()
-
-    def admits(self, page: int) -> list[int] | None:
-        """As `Kept.admits`."""
-        if self.here[page] or self.sizes[page] > self.room:
-            return None
-        dropped: list[int] = []
-        while self.used + self.sizes[page] > self.room:
-            victim = next((other for other in self._order if not self.busy[other]), None)
-            if victim is None:
-                return dropped or None
-            del self._order[victim]
-            self.drop(victim)
-            dropped.append(victim)
-        self._order[page] = None
-        self.add(page)
-        return dropped
 
 
 class Slab:
@@ -160,10 +135,3 @@ class Slab:
             self._free[i : i + 2] = [(begin, size + self._free[i + 1][1])]
         if i and sum(self._free[i - 1]) == begin:
             self._free[i - 1 : i + 1] = [(self._free[i - 1][0], self._free[i - 1][1] + self._free[i][1])]
-
-
-def keeping(policy: str, sizes: np.ndarray, room: int) -> Kept:
-    """The cache for a policy."""
-    if policy not in POLICIES:
-        raise ValueError(f"policy must be one of {', '.join(POLICIES)}, not {policy!r}")
-    return KeptLately(sizes, room) if policy == "lru" else Kept(sizes, 0 if policy == "none" else room)

@@ -25,9 +25,7 @@ REQUEST_BYTES = int(2e9 / 93e3)
 class Ranges(NamedTuple):
     """Disjoint ranges of bytes, ascending.
 
-    Attributes
-    ----------
-    begin, end : int64 arrays
+    ``begin, end`` (int64 arrays).
     """
 
     begin: np.ndarray
@@ -88,10 +86,7 @@ def _merged(low: np.ndarray, high: np.ndarray, gap: int) -> Ranges:
 class Directories:
     """Start of each group of arcs in pages of gaps: with it groups are read individually.
 
-    Attributes
-    ----------
-    known : array of bool
-        Flags of the pages with a known directory.
+    ``known`` (array of bool): flags of the pages with a known directory.
     """
 
     def __init__(self, pages: Pages) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -37,11 +37,11 @@ def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int |
     return found
 
 
-def gaps(run: Pieces, kept: np.ndarray) -> Iterator[tuple[int, int]]:
+def gaps(run: Pieces, kept: Container[int]) -> Iterator[tuple[int, int]]:
     """The ranges of a run that are not cached."""
     begin = run.begin
     for page in range(run.begin, run.end + 1):
-        if page == run.end or kept[page]:
+        if page == run.end or page in kept:
             if begin < page:
                 yield begin, page
             begin = page + 1
