@@ -14,24 +14,13 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from hpgraph.core import cache_folder
 from hpgraph.core.locks import Lock
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
-_VARIABLES = {
-    "threads": "HPGRAPH_NUM_THREADS",
-    "progress": "HPGRAPH_PROGRESS",
-    "verbose": "HPGRAPH_VERBOSE",
-    "cache_dir": "HPGRAPH_CACHE_DIR",
-    "measure_layouts": "HPGRAPH_MEASURE_LAYOUTS",
-    "memory_share": "HPGRAPH_MEMORY_SHARE",
-    "networkx_device": "HPGRAPH_NETWORKX_DEVICE",
-    "peer_access": "HPGRAPH_PEER_ACCESS",
-    "check_bounds": "HPGRAPH_CHECK_BOUNDS",
-}
 
 
 def _threads(value: object, name: str) -> int | None:
@@ -88,23 +77,52 @@ def _device(value: object, name: str) -> str | None:
     return value
 
 
-_CHECKS: dict[str, Callable[[object, str], Any]] = {
-    "threads": _threads,
-    "progress": _or_auto,
-    "verbose": _boolean,
-    "cache_dir": _cache_dir,
-    "measure_layouts": _or_auto,
-    "memory_share": _share,
-    "networkx_device": _device,
-    "peer_access": _boolean,
-    "check_bounds": _boolean,
-}
+Value = TypeVar("Value")
+
+
+class _Setting(Generic[Value]):
+    """A setting as an attribute of `Config`: its environment variable, its check, and its default.
+
+    A function as default gets what is set, or None, and returns the value.
+    """
+
+    name: str
+
+    def __init__(
+        self, variable: str, check: Callable[[object, str], Any], default: Value | Callable[[Any], Value]
+    ) -> None:
+        self.variable, self.check, self._default = variable, check, default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        _SETTINGS[name] = self
+
+    def _given(self, config: Config) -> Any:
+        for values in (config._overrides.get(), config._held):
+            if values.get(self.name) is not None:
+                return values[self.name]
+        text = os.environ.get(self.variable, "").strip()
+        return self.check(text, self.variable) if text else None
+
+    def __get__(self, config: Config | None, owner: Any = None) -> Value:
+        if config is None:
+            return self  # type: ignore[return-value]
+        value: Value | None = self._given(config)
+        if callable(self._default):
+            return self._default(value)
+        return self._default if value is None else value
+
+    def __set__(self, config: Config, value: Any) -> None:
+        config.__setattr__(self.name, value)
+
+
+_SETTINGS: dict[str, _Setting[Any]] = {}
 
 
 def _checked(name: str, value: object) -> Any:
-    if name not in _CHECKS:
-        raise TypeError(f"config has no setting {name!r}; it has {', '.join(_CHECKS)}")
-    return _CHECKS[name](value, name)
+    if name not in _SETTINGS:
+        raise TypeError(f"config has no setting {name!r}; it has {', '.join(_SETTINGS)}")
+    return _SETTINGS[name].check(value, name)
 
 
 class Block(contextlib.ContextDecorator):
@@ -185,6 +203,16 @@ class Config:
     Without ``with``, ``hpg.config(threads=2)`` holds from then on, as ``hpg.config.threads = 2`` does.
     """
 
+    threads = _Setting[int]("HPGRAPH_NUM_THREADS", _threads, lambda given: given or _usable_cores())
+    progress = _Setting[bool | Literal["auto"]]("HPGRAPH_PROGRESS", _or_auto, "auto")
+    verbose = _Setting[bool]("HPGRAPH_VERBOSE", _boolean, True)
+    cache_dir = _Setting[Path]("HPGRAPH_CACHE_DIR", _cache_dir, lambda given: _folder(given))
+    measure_layouts = _Setting[bool | Literal["auto"]]("HPGRAPH_MEASURE_LAYOUTS", _or_auto, "auto")
+    memory_share = _Setting[float]("HPGRAPH_MEMORY_SHARE", _share, 0.25)
+    networkx_device = _Setting[str]("HPGRAPH_NETWORKX_DEVICE", _device, "cpu")
+    peer_access = _Setting[bool]("HPGRAPH_PEER_ACCESS", _boolean, True)
+    check_bounds = _Setting[bool]("HPGRAPH_CHECK_BOUNDS", _boolean, True)
+
     def __init__(self) -> None:
         # Assigned values live in instance attributes shared by all threads; overrides of `with` blocks in a context
         # variable, so that neither another thread nor another asyncio task sees them.
@@ -260,65 +288,6 @@ class Config:
                 settings.pop(name, None)
             self._settle()
 
-    def _get(self, name: str) -> Any:
-        for values in (self._overrides.get(), self._held):
-            if values.get(name) is not None:
-                return values[name]
-        variable = _VARIABLES[name]
-        text = os.environ.get(variable, "").strip()
-        return _CHECKS[name](text, variable) if text else None
-
-    @property
-    def threads(self) -> int:
-        """Threads of the CPU kernels."""
-        return self._get("threads") or _usable_cores()
-
-    @property
-    def progress(self) -> bool | Literal["auto"]:
-        """Whether long reads show a progress bar."""
-        value: bool | Literal["auto"] | None = self._get("progress")
-        return "auto" if value is None else value
-
-    @property
-    def verbose(self) -> bool:
-        """Whether one-time slow work is announced on standard error."""
-        value: bool | None = self._get("verbose")
-        return True if value is None else value
-
-    @property
-    def measure_layouts(self) -> bool | Literal["auto"]:
-        """Whether first products on a GPU time the ways to do them."""
-        value: bool | Literal["auto"] | None = self._get("measure_layouts")
-        return "auto" if value is None else value
-
-    @property
-    def memory_share(self) -> float:
-        """Share of the free memory for the work space of many searches at once."""
-        return self._get("memory_share") or 0.25
-
-    @property
-    def networkx_device(self) -> str:
-        """Where graphs lie that come from NetworkX's dispatching."""
-        return self._get("networkx_device") or "cpu"
-
-    @property
-    def peer_access(self) -> bool:
-        """Whether several GPUs read and write each other's memory, where they can."""
-        value: bool | None = self._get("peer_access")
-        return True if value is None else value
-
-    @property
-    def check_bounds(self) -> bool:
-        """Whether users' functions check their indices on the CPU."""
-        value: bool | None = self._get("check_bounds")
-        return True if value is None else value
-
-    @property
-    def cache_dir(self) -> Path:
-        """The folder compiled code is kept in; made when first asked for."""
-        chosen: Path | None = self._get("cache_dir")
-        return cache_folder.first_usable(chosen or cache_folder.user_folder(), cache_folder.temporary_folder())
-
     def show_progress(self) -> bool:
         """Whether to draw a progress bar now: `progress` with "auto" resolved by what standard error is.
 
@@ -349,10 +318,14 @@ class Config:
         print(f"hpgraph: compiling {what} (once; cached in {self.cache_dir})", file=sys.stderr, flush=True)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *_CHECKS]
+        return [*super().__dir__(), *_SETTINGS]
 
     def __repr__(self) -> str:
-        return f"Config({', '.join(f'{name}={getattr(self, name)!r}' for name in _CHECKS)})"
+        return f"Config({', '.join(f'{name}={getattr(self, name)!r}' for name in _SETTINGS)})"
+
+
+def _folder(chosen: Path | None) -> Path:
+    return cache_folder.first_usable(chosen or cache_folder.user_folder(), cache_folder.temporary_folder())
 
 
 def _usable_cores() -> int:
