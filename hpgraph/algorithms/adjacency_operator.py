@@ -11,7 +11,6 @@ import numpy as np
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.row_blocks import RowBlock, row_blocks
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
@@ -176,7 +175,7 @@ class AdjacencyOperator:
 
 def _blocks(graph: Graph, by_target: bool) -> Iterator[RowBlock]:
     """The rows of the matrix, or of its transpose, in one block where they are in memory."""
-    if isinstance(graph, StreamedGraph):
+    if graph.in_pages:
         return row_blocks(graph, by_target=by_target, weighted=True)
     return iter([RowBlock(0, graph.in_csr if by_target else graph.out_csr)])
 

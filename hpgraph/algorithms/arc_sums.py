@@ -9,7 +9,6 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.row_blocks import row_blocks
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 
@@ -34,7 +33,7 @@ def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any])
     """The operator of a graph's arcs."""
     xp = array_module(graph.device)
     ones = xp.ones(graph.n_vertices, dtype)
-    if isinstance(graph, StreamedGraph):
+    if graph.in_pages:
         matrix, turned = (_InPages(graph, way, weighted, loops, dtype) for way in (True, False))
     else:
         matrix = _matrix(graph.in_csr, weighted, loops, dtype)
@@ -51,7 +50,7 @@ class _InPages:
     """The same matrix of a graph whose arcs are read for each product."""
 
     def __init__(
-        self, graph: StreamedGraph, by_target: bool, weighted: bool, loops: bool, dtype: np.dtype[Any]
+        self, graph: Any, by_target: bool, weighted: bool, loops: bool, dtype: np.dtype[Any]
     ) -> None:
         self._graph, self._by_target = graph, by_target
         self._kind = weighted and graph.weighted, loops, dtype

@@ -20,9 +20,7 @@ from hpgraph.algorithms.distances import weight_facts
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
@@ -247,7 +245,7 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
         sums.reach[:] = 1
         return sums
     with _Progress("betweenness", len(sources)) as done:
-        if isinstance(graph, StreamedGraph) and not weighted and not arcs:
+        if graph.in_pages and not weighted and not arcs:
             add_dependencies(graph, sources, sums, done)
         elif weighted:
             _by_distances(graph, sources, sums, done)
@@ -258,7 +256,7 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
 
 def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
     """By numbers of arcs: each of several devices has the graph, and a part of the sources."""
-    graphs = graph.replicas if isinstance(graph, DividedGraph) else [graph]
+    graphs = graph.replicas
     parts = shares(len(sources), len(graphs))
     devices = [place_of(one.out_csr.indptr) for one in graphs[: len(parts)]]
 

@@ -7,10 +7,10 @@ what belongs to vertices stays, and arcs come past it once forwards and once bac
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.placements import not_served
@@ -63,7 +63,7 @@ class _Dependencies(VertexProgram):
         return vertex.level, vertex.paths, (1 + depends) / vertex.paths, depends
 
 
-def add_dependencies(graph: StreamedGraph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
+def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
     """Add the dependencies of each source by numbers of arcs."""
     xp = array_module(graph.device)
     for at, source in enumerate(sources.tolist()):

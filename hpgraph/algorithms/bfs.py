@@ -17,8 +17,6 @@ import numpy as np
 
 from hpgraph.algorithms.levels import Tree, levels_from
 from hpgraph.algorithms.parent_tree import ParentTree
-from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
@@ -175,7 +173,7 @@ def bfs(
     [[0, 1, 1, 2, -1], [-1, -1, 0, 1, -1]]
     """
     graph, limit = as_graph(G), limit_of(max_depth, "max_depth")
-    if apart and not isinstance(graph, DividedGraph | DividedStreamedGraph):
+    if apart and not graph.on_devices:
         raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (sources is not None or deterministic):
         raise ValueError("apart=True takes one source, and deterministic=False")

@@ -10,9 +10,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.random_order import random_order
-from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
@@ -130,14 +128,15 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     if connection not in ("weak", "strong"):
         raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
     graph = as_graph(G)
-    if isinstance(graph, StreamedGraph):
+    if graph.in_pages:
         if connection == "strong" and graph.directed:
             return named(ComponentsResult(*numbered(_strong(graph))), graph)
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return named(ComponentsResult(*numbered(_strong(graph))), graph)
-    divisible = isinstance(graph, DividedGraph) and techniques.multi_gpu and apart(graph) is None
-    divided: Any = graph if divisible else None
+    divided: Any = graph if graph.on_devices and techniques.multi_gpu else None
+    if divided is not None and apart(divided) is not None:
+        divided = None
     if divided is not None and divides_components(divided):
         return named(ComponentsResult(*divided_components(divided)), graph)
     try:
@@ -150,7 +149,7 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     return named(ComponentsResult(*kernels(graph.device).components(arcs, graph.known_undirected)), graph)
 
 
-def _in_pages(graph: StreamedGraph) -> ComponentsResult:
+def _in_pages(graph: Any) -> ComponentsResult:
     with graph.exclusive():
         store = graph.store(False, False)
         assert store is not None
@@ -169,7 +168,7 @@ def _strong(graph: Graph) -> Any:
     smallest = xp.arange(n, dtype=graph.id_dtype)
     if n == 0:
         return smallest
-    if graph.device != "cpu" or isinstance(graph, StreamedGraph):
+    if graph.device != "cpu" or graph.in_pages:
         _color_parts(graph, _around_hub(graph, smallest), smallest)
         return smallest
     # Loaded here, as it brings Numba.

@@ -16,9 +16,7 @@ import numpy as np
 from hpgraph.algorithms.both_ways import both_ways
 from hpgraph.algorithms.cores_in_parts import core_numbers
 from hpgraph.algorithms.vertex_names import vertex_names
-from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, is_cuda, native, to_device
@@ -185,7 +183,7 @@ def _peeled(graph: Graph) -> tuple[Any, Any]:
 
 
 def _numbers(graph: Graph) -> Any:
-    if isinstance(graph, StreamedGraph | DividedGraph):
+    if graph.in_pages or graph.on_devices:
         return core_numbers(graph)
     return _peeled(graph)[0]
 

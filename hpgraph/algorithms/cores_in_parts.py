@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.both_ways import both_ways
-from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.row_blocks import arcs_that
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
@@ -54,22 +51,6 @@ class _LoseBack(_Lose):
     edges = "out"
 
 
-class _Loops(VertexProgram):
-    """Number of loops of each vertex."""
-
-    weighted = False
-    reduce = "plus"
-    activity = "all"
-    max_iteration = 1
-    loops = Property("int64")
-
-    def gather(source, weight, target):
-        return source.id == target.id  # type: ignore[attr-defined]
-
-    def update(vertex, message):
-        return message
-
-
 class _Peel(VertexProgram):
     """Remove vertices of degree <= k, and decrement the degrees of their neighbours."""
 
@@ -93,10 +74,10 @@ class _Peel(VertexProgram):
         return vertex.core >= 0
 
 
-def core_numbers(graph: StreamedGraph | DividedGraph) -> Any:
+def core_numbers(graph: Any) -> Any:
     """The core number of each vertex, in the type of ids."""
     xp, ids = array_module(graph.device), graph.id_dtype
-    loops = graph.loops() if isinstance(graph, DividedGraph) else run(_Loops, graph, loops=0).loops
+    loops = graph.loops()
     left = graph.out_degree - loops
     if graph.directed:
         left = left + graph.in_degree - loops
@@ -122,12 +103,10 @@ def core_numbers(graph: StreamedGraph | DividedGraph) -> Any:
     return core.astype(ids)
 
 
-def _between(graph: StreamedGraph | DividedGraph, there: Any) -> tuple[CSR, Any]:
+def _between(graph: Any, there: Any) -> tuple[CSR, Any]:
     """The subgraph induced by the remaining vertices, in memory, and their ids."""
     chosen = Bitmask.from_bool(there)
-    if isinstance(graph, DividedGraph):
-        return kernels(graph.device).induced(graph.arcs_among(chosen).pattern, chosen)
-    return kernels(graph.device).induced(arcs_that(graph, chosen, lambda source, target: there[target]), chosen)
+    return kernels(graph.device).induced(graph.arcs_among(chosen, weighted=False), chosen)
 
 
 def _peel(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
+from hpgraph.core.devices import place_of
 from hpgraph.core.reductions import anywhere, total
 from hpgraph.engine.definition import Property
 from hpgraph.engine.lanes import run_lanes
@@ -101,64 +100,52 @@ class WeightFacts:
 @attached
 def weight_facts(arcs: CSR) -> WeightFacts:
     """Facts about the weights of a graph's arcs, computed once; waits for the GPU."""
-    if arcs.data is None or arcs.nnz == 0:
-        return WeightFacts(1.0, 1.0, False, float(arcs.nnz))
+    return _facts(arcs.data, arcs.nnz)
+
+
+def _facts(weights: Any, arcs: int) -> WeightFacts:
+    if weights is None or arcs == 0:
+        return WeightFacts(1.0, 1.0, False, float(arcs))
     with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
-        mean = float(total(arcs.data, np.float64)) / arcs.nnz
-        least = float(arcs.data.min())
-        has_nan = bool(np.isnan(mean)) and anywhere(arcs.data != arcs.data)
-        longest = mean * arcs.nnz
+        mean = float(total(weights, np.float64)) / arcs
+        least = float(weights.min())
+        has_nan = bool(np.isnan(mean)) and anywhere(weights != weights)
+        longest = mean * arcs
         if least < 0 or not np.isfinite(mean):
-            size = abs(arcs.data.astype(np.float64))
+            size = abs(weights.astype(np.float64))
             # Infinite weights are on no path.
             size = size[size < np.inf]
-            longest = float(size.max()) * arcs.nnz if len(size) else 0.0
+            longest = float(size.max()) * arcs if len(size) else 0.0
     return WeightFacts(least, mean, has_nan, longest)
 
 
 def facts_of(graph: Graph) -> WeightFacts:
-    """Facts about the weights of a graph, in memory, in shards or in pages; computed once."""
-    if isinstance(graph, StreamedGraph):
-        facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_pages(graph))
-        return facts
-    if isinstance(graph, DividedGraph):
-        facts = graph.once("weight_facts", lambda: _facts_of_shards(graph))
-        return facts
-    return weight_facts(graph.out_csr)
+    """Facts about the weights of a graph, wherever its arcs are; computed once."""
+    if not graph.in_pages and not graph.on_devices:
+        return weight_facts(graph.out_csr)
+    facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_parts(graph))
+    return facts
 
 
-def _facts_of_shards(graph: DividedGraph) -> WeightFacts:
-    found = []
-    for shard in graph.shards:
-        with shard.device.here:
-            found.append((weight_facts(shard.out_csr), shard.out_csr.nnz))
-    some = [(facts, arcs) for facts, arcs in found if arcs] or found[:1]
-    mean = sum(facts.mean * arcs for facts, arcs in some) / graph.n_edges if graph.n_edges else 1.0
-    # No path takes an arc twice, so what bounds the paths within each shard's arcs adds up.
-    return WeightFacts(
-        float(np.min([facts.least for facts, _ in some])), mean, any(facts.has_nan for facts, _ in some),
-        sum(facts.longest for facts, _ in some),
-    )  # fmt: skip
-
-
-def _facts_of_pages(graph: StreamedGraph) -> WeightFacts:
-    if not graph.weighted or graph.n_edges == 0:
-        return WeightFacts(1.0, 1.0, False, float(graph.n_edges))
-    least, total, largest, has_nan = np.inf, 0.0, 0.0, False
-    with np.errstate(invalid="ignore", over="ignore"):
-        for weights in graph.weights_by_page():
-            least = min(least, float(weights.min()))
-            total += float(weights.sum(dtype=np.float64))
-            has_nan = has_nan or bool(np.isnan(weights).any())
-            size = abs(weights.astype(np.float64))
-            largest = max(largest, float(size[size < np.inf].max(initial=0.0)))
+def _facts_of_parts(graph: Any) -> WeightFacts:
+    found, backwards = [], []
+    if graph.in_pages:
+        found = [(_facts(weights, len(weights)), len(weights)) for weights in graph.weights_by_page()]
         if graph.directed:
             # The sides of a file may contradict each other, and searches among lengths below zero need not end.
-            for weights in graph.weights_by_page(by_target=True):
-                least = min(least, float(weights.min()))
-                has_nan = has_nan or bool(np.isnan(weights).any())
-    longest = total if least >= 0 and np.isfinite(total) else largest * graph.n_edges
-    return WeightFacts(least, total / graph.n_edges, has_nan, longest)
+            backwards = [_facts(weights, len(weights)) for weights in graph.weights_by_page(by_target=True)]
+    else:
+        for arcs in graph.arc_parts:
+            with place_of(arcs.indptr).here:
+                found.append((weight_facts(arcs), arcs.nnz))
+    some = [(facts, arcs) for facts, arcs in found if arcs]
+    if not some:
+        return _facts(None, graph.n_edges)
+    checked = [facts for facts, _ in some] + backwards
+    mean = sum(facts.mean * arcs for facts, arcs in some) / graph.n_edges
+    least, has_nan = float(np.min([facts.least for facts in checked])), any(facts.has_nan for facts in checked)
+    # No path takes an arc twice, so what bounds the paths within the arcs of each part adds up.
+    return WeightFacts(least, mean, has_nan, sum(facts.longest for facts, _ in some))
 
 
 def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:

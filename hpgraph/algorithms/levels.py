@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
@@ -82,7 +81,7 @@ def levels_from(
         level = one.level[None]
         return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
     starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
-    known: dict[bool, str] = {} if isinstance(graph, StreamedGraph) else _known(graph.out_csr)
+    known: dict[bool, str] = {} if graph.in_pages else _known(graph.out_csr)
     for dtype in _TYPES[_TYPES.index(known.get(incoming, "int8")) :]:
         most = int(np.iinfo(dtype).max)
         limit = most if max_depth is None else min(max_depth, most)

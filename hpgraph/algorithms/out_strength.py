@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import place_of
 from hpgraph.engine.definition import Property
@@ -46,8 +44,7 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     There each vertex's weights are multiplied by a power of two of its own.
     """
     xp = array_module(graph.device)
-    arcs = [shard.out_csr for shard in graph.shards] if isinstance(graph, DividedGraph) else [graph.out_csr]
-    ends = [_least_and_largest(csr) for csr in arcs if csr.nnz] or [(1.0, 1.0)]
+    ends = [_least_and_largest(csr) for csr in graph.arc_parts if csr.nnz] or [(1.0, 1.0)]
     least, largest = float(np.min(ends)), float(np.max(ends))
     if not (least >= 0 and largest < np.inf):
         raise ValueError("weights must be finite and not negative for a weighted PageRank; use weight=None")
@@ -62,8 +59,8 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     _, exponent = xp.frexp(heaviest)
     whole = graph.out_csr
     scaled = xp.ldexp(whole.data.astype(np.float64), -exponent[whole.expand_rows()])
-    made = Graph(whole.with_data(scaled), directed=True)
-    return graph.alike(made) if isinstance(graph, DividedGraph) else made
+    made: Graph = graph.alike(Graph(whole.with_data(scaled), directed=True))
+    return made
 
 
 @attached
@@ -79,7 +76,7 @@ def out_strength_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
         leaving = run(Leaving, graph).total.astype(dtype)
         leaving[leaving == 0] = -1
         return leaving
-    if isinstance(graph, StreamedGraph | DividedGraph):
+    if graph.in_pages or graph.on_devices:
         return _counted(graph.out_degree, graph.n_vertices)
     return _row_sums(graph.out_csr)
 

@@ -21,8 +21,6 @@ from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.containers.divided_array import gathered
-from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
@@ -215,7 +213,7 @@ def pagerank(
     xp = array_module(graph.device)
     n = graph.n_vertices
     personalization, start = gathered(personalization), gathered(start)
-    if apart and not isinstance(graph, DividedGraph | DividedStreamedGraph):
+    if apart and not graph.on_devices:
         raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (method == "delta" or is_of_lanes(personalization, graph)):
         raise ValueError('apart=True takes one personalization and method="power"')
@@ -228,7 +226,7 @@ def pagerank(
         return _in_lanes(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         none = xp.empty(0, dtype)
-        rank: Any = graph.apart(none) if apart and isinstance(graph, DividedGraph | DividedStreamedGraph) else none
+        rank: Any = graph.apart(none) if apart else none  # type: ignore[attr-defined]
         return named(of_no_vertices(rank), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)

@@ -15,9 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.algorithms.triangles_in_pages import count_triangles
-from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.devices import bring, place_of
@@ -61,7 +59,7 @@ def triangle_count(G: Any) -> int:
     1
     """
     graph = as_graph(G).undirected
-    if isinstance(graph, StreamedGraph):
+    if graph.in_pages:
         return count_triangles(graph)
     found: int = sum(_of_parts(graph, "count_triangles"))
     return found
@@ -102,7 +100,8 @@ def triangles(G: Any) -> Array:
 def _of_parts(graph: Graph, kernel: str) -> list[Any]:
     """What a kernel finds in the graph; or on each of several devices, which all have it, in its part of the work."""
     count = getattr(kernels(graph.device), kernel)
-    if not isinstance(graph, DividedGraph):
-        return [count(graph.out_csr)]
-    adjacency, devices = [replica.out_csr for replica in graph.replicas], [shard.device for shard in graph.shards]
+    adjacency = [replica.out_csr for replica in graph.replicas]
+    if len(adjacency) == 1:
+        return [count(adjacency[0])]
+    devices = [place_of(arcs.indptr) for arcs in adjacency]
     return on_each(devices, lambda part: count(adjacency[part], part, len(devices)))

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.row_blocks import arcs_that
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
@@ -47,7 +46,7 @@ class _Upwards(VertexProgram):
         return vertex.degree, message
 
 
-def count_triangles(graph: StreamedGraph) -> int:
+def count_triangles(graph: Any) -> int:
     """How many triangles there are."""
     degree = graph.out_degree
     behind = run(_Upwards, graph, degree=degree, behind=0).behind
@@ -79,7 +78,7 @@ def _bounds(before: np.ndarray, most: int) -> np.ndarray:
     return np.array(bounds)
 
 
-def _rows(graph: StreamedGraph, rows: tuple[int, int], degree: Any) -> CSR:
+def _rows(graph: Any, rows: tuple[int, int], degree: Any) -> CSR:
     """The arcs of some rows towards higher degree."""
     xp, (low, high) = array_module(graph.device), rows
     flags = xp.zeros(graph.n_vertices, np.bool_)

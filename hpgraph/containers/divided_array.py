@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.shards import joined
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.devices import Devices, bring, place_of
+from hpgraph.core.devices import Devices, bring, place_of, reach_each_other
 
 
 class DividedArray:
@@ -228,3 +228,40 @@ class DividedArray:
 def gathered(values: Any) -> Any:
     """Values in pieces gathered on the first device; anything else unchanged."""
     return values.gather() if isinstance(values, DividedArray) else values
+
+
+class DividedVertices:
+    """Vertices of a graph in ranges, one a device, which may number them anew: `order` and its inverse `place`."""
+
+    places: list[Devices]
+    bounds: tuple[int, ...]
+    order: Any = None
+    place: Any = None
+
+    def _divide(self, places: list[Devices], bounds: Any) -> None:
+        """One range a place, between two of the bounds; the devices get access to each other's memory."""
+        self.places, self.bounds = places, tuple(bounds)
+        distinct = Devices(places[0].kind, tuple(dict.fromkeys(self.devices.indices)))
+        if len(distinct.indices) > 1:
+            reach_each_other(distinct)
+
+    @property
+    def devices(self) -> Devices:
+        """The devices, in the order of the ranges."""
+        return Devices(self.places[0].kind, tuple(index for one in self.places for index in one.indices))
+
+    def in_own_order(self, values: Any) -> Any:
+        """Values in the shards' numbering, on the first device, reordered by the graph's ids."""
+        return values if self.place is None else values[self.place]
+
+    def in_order_of_shards(self, values: Any) -> Any:
+        """Values by the graph's ids, on the first device, reordered by the shards' numbering."""
+        return values if self.order is None else values[self.order]
+
+    def apart(self, values: Any) -> DividedArray:
+        """Values by the graph's ids, an array of length n, each copied to the device of its vertex."""
+        return DividedArray.of(values, self.bounds, self.places, self.order, self.place)
+
+    def in_pieces(self, pieces: Sequence[Any]) -> DividedArray:
+        """Arrays of the values of each shard's vertices, on their devices, as one."""
+        return DividedArray(pieces, self.order, self.place)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.containers.cyclic_partition import GRAIN, dealt, renumbered
-from hpgraph.containers.divided_array import DividedArray
+from hpgraph.containers.divided_array import DividedVertices
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.shards import Shard, arcs_among, joined, loops_of, rows_on, stacked
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.device import Device, array_module, check_memory, free_memory
-from hpgraph.core.devices import Devices, bring, even_ranges, reach_each_other
+from hpgraph.core.device import array_module, check_memory, free_memory
+from hpgraph.core.devices import Devices, bring, even_ranges
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.formats.ownership import read_only
+from hpgraph.kernels.spmv.origin import without_values
 
 # Ratio of the largest to the mean range above which vertices are repartitioned round-robin: vertex work and exchange
 # would otherwise wait for one device.
 UNEVEN = 1.5
 
 
-class DividedGraph(Graph):
+class DividedGraph(DividedVertices, Graph):
     """A graph on several GPUs: ``G.to("cuda:0,1")``, or ``hpgraph.Graph(..., device="cuda:all")``, makes one.
 
     Vertices are divided into ranges of about equally many arcs. Algorithms and vertex programs take it as any other
@@ -56,9 +55,8 @@ class DividedGraph(Graph):
     3
     """
 
+    on_devices = True
     shards: tuple[Shard, ...]
-    order: Any
-    place: Any
     memory: int | None
 
     @classmethod
@@ -72,50 +70,9 @@ class DividedGraph(Graph):
         return Graph._made(csr, directed, names)
 
     @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return self.shards[-1].last
-
-    @property
-    def n_edges(self) -> int:
-        """Number of stored arcs: an undirected edge counts twice, a loop once."""
-        return sum(shard.out_csr.nnz for shard in self.shards)
-
-    @property
-    def directed(self) -> bool:
-        """Whether some arc lacks a reverse of the same weight."""
-        return bool(self._layouts["directed"])
-
-    @property
-    def weighted(self) -> bool:
-        """Whether arcs have weights."""
-        return self.shards[0].out_csr.data is not None
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the weights, or None."""
-        return self.shards[0].out_csr.dtype
-
-    @property
-    def id_dtype(self) -> np.dtype[Any]:
-        """Type of vertex ids."""
-        dtype: np.dtype[Any] = self.shards[0].out_csr.indices.dtype
-        return dtype
-
-    @property
-    def device(self) -> Device:
-        """What kind of devices it lies on, the first of which has the results."""
-        return self.shards[0].device.kind
-
-    @property
-    def devices(self) -> Devices:
-        """The devices, in the order of the shards."""
-        return Devices(self.device, tuple(index for shard in self.shards for index in shard.device.indices))
-
-    @property
-    def bounds(self) -> tuple[int, ...]:
-        """Where ranges begin, and n."""
-        return (*(shard.first for shard in self.shards), self.n_vertices)
+    def arc_parts(self) -> list[CSR]:
+        """The rows of each device."""
+        return [shard.out_csr for shard in self.shards]
 
     @property
     def whole(self) -> Graph:
@@ -169,24 +126,13 @@ class DividedGraph(Graph):
                 made[shard.device] = self.whole.to(shard.device)
         return [made[shard.device] for shard in self.shards]
 
-    def arcs_among(self, chosen: Bitmask) -> CSR:
-        """The arcs of which both ends are among some vertices, on the first device; of no others than these.
+    def arcs_among(self, chosen: Bitmask, *, weighted: bool = True) -> CSR:
+        """The arcs of which both ends are among some vertices, as a square matrix on the first device, and no others.
 
-        Parameters
-        ----------
-        chosen : Bitmask
-            By the graph's own ids, on the first device.
-
-        Returns
-        -------
-        CSR of shape (n, n)
-
-        Raises
-        ------
-        DeviceMemoryError
-            When they will not fit there.
+        ``chosen``: by the graph's own ids, on the first device.
         """
-        return arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
+        made = arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
+        return made if weighted else without_values(made)
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
         whole = self._layouts.get("whole")
@@ -213,7 +159,7 @@ class DividedGraph(Graph):
         yield max(free, 0) // 2
 
     @property
-    def out_csr(self) -> CSR:
+    def out_csr(self) -> CSR:  # type: ignore[override]
         """That of `whole`."""
         return self.whole.out_csr
 
@@ -222,14 +168,8 @@ class DividedGraph(Graph):
         """That of `whole`."""
         return self.whole.in_csr
 
-    @property
-    def undirected(self) -> Self:
-        """The graph with each arc in both directions, divided in the same way; itself if undirected."""
-        if not self.directed:
-            return self
-        scatter = self.order is not None
-        graph: Self = self._layouts.once("undirected", lambda: self.alike(self._whole_somewhere().undirected, scatter))
-        return graph
+    def _build_undirected(self) -> Any:
+        return self.alike(self._whole_somewhere().undirected, self.order is not None)
 
     @property
     def by_own_ids(self) -> Self:
@@ -243,18 +183,11 @@ class DividedGraph(Graph):
         """A graph divided between the devices of this one; `scatter` as for `divide`."""
         return divide(graph, [shard.device for shard in self.shards], scatter=scatter, memory=self.memory)
 
-    @property
-    def out_degree(self) -> Any:
-        """Number of arcs that leave each vertex: int64 array of shape (n,), read-only, on the first device."""
-        return by_vertex(read_only(self._layouts.once("out_degree", lambda: self._degrees("out_csr"))), self)
+    def _build_out_degree(self) -> Any:
+        return self.in_own_order(self.degrees_of_shards("out_csr"))
 
-    @property
-    def in_degree(self) -> Any:
-        """Number of arcs that reach each vertex: int64 array of shape (n,), read-only, on the first device."""
-        return by_vertex(read_only(self._layouts.once("in_degree", lambda: self._degrees("in_csr"))), self)
-
-    def _degrees(self, of: str) -> Any:
-        return self.in_own_order(self.degrees_of_shards(of))
+    def _build_in_degree(self) -> Any:
+        return self.in_own_order(self.degrees_of_shards("in_csr"))
 
     def degrees_of_shards(self, of: str) -> Any:
         """Row lengths of "out_csr" or "in_csr", in the shards' numbering, on the first device."""
@@ -263,35 +196,6 @@ class DividedGraph(Graph):
             with shard.device.here:
                 lengths.append(getattr(shard, of).degrees)
         return joined(lengths, self.shards[0].device)
-
-    def in_own_order(self, values: Any) -> Any:
-        """Values in the shards' numbering, on the first device, reordered by the graph's ids."""
-        return values if self.place is None else values[self.place]
-
-    def apart(self, values: Any) -> DividedArray:
-        """Values by the graph's ids, each copied to the device of its vertex.
-
-        Parameters
-        ----------
-        values : array of length n
-
-        Returns
-        -------
-        DividedArray
-        """
-        return DividedArray.of(values, self.bounds, [shard.device for shard in self.shards], self.order, self.place)
-
-    def in_pieces(self, pieces: Sequence[Any]) -> DividedArray:
-        """Arrays of the values of each shard's vertices, on their devices, as one."""
-        return DividedArray(pieces, self.order, self.place)
-
-    def in_order_of_shards(self, values: Any) -> Any:
-        """Values by the graph's ids, on the first device, reordered by the shards' numbering."""
-        return values if self.order is None else values[self.order]
-
-    def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """The cached result of `build` under a name; built on first use."""
-        return self._layouts.once(name, build)
 
     @property
     def nbytes(self) -> int:
@@ -324,10 +228,6 @@ class DividedGraph(Graph):
         own = super().__repr__().rsplit(f", {self.device}", 1)
         return f"Divided{own[0]}, {', '.join(str(shard.device) for shard in self.shards)}{own[1]}"
 
-    def _kind(self) -> list[str]:
-        weights = f"{self.dtype} weights" if self.weighted else "no weights"
-        return ["directed" if self.directed else "undirected", weights]
-
 
 def divide(
     graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None, memory: int | None = None
@@ -353,10 +253,10 @@ def divide(
         shards.append(Shard(device, first, last, own, rows_on(into, first, last, device) if both else own))
     made = object.__new__(DividedGraph)
     made._names, made._layouts, made.shards = graph._names, Layouts(directed=both), tuple(shards)
+    first = shards[0].out_csr
+    made._take_facts(first, csr.nnz, first.indices.dtype, shards[0].device.kind)
     made.order, made.place, made.memory = bring(order, places[0]), bring(place, places[0]), memory
-    distinct = Devices(places[0].kind, tuple(dict.fromkeys(index for one in places for index in one.indices)))
-    if len(distinct.indices) > 1:
-        reach_each_other(distinct)
+    made._divide(places, bounds.tolist())
     return made
 
 

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.containers.cyclic_partition import GRAIN
-from hpgraph.containers.divided_array import DividedArray
+from hpgraph.containers.divided_array import DividedVertices
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import Device
-from hpgraph.core.devices import Devices, even_ranges, reach_each_other
+from hpgraph.core.devices import Devices, even_ranges
 from hpgraph.formats import Pages
 from hpgraph.formats.excerpt import excerpt
 from hpgraph.kernels.out_of_core import Store
-from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
+from hpgraph.kernels.pages import ARCS_PER_PAGE
 
 
 class PageShard(NamedTuple):
     """A range of vertices, and the pages with their rows.
 
-    Attributes
-    ----------
-    device : Devices
-        One.
-    first, last : int
-        The range: from `first` to before `last`.
-    graph : StreamedGraph
-        The rows of the range, and of those before and behind what stands in the same pages.
+    ``device`` (Devices): one; ``first, last`` (int): the range: from `first` to before `last`; ``graph``
+    (StreamedGraph): the rows of the range, and of those before and behind what stands in the same pages.
     """
 
     device: Devices
@@ -38,35 +32,32 @@ class PageShard(NamedTuple):
     graph: StreamedGraph
 
 
-class DividedStreamedGraph(StreamedGraph):
+class DividedStreamedGraph(DividedVertices, StreamedGraph):
     """A graph in pages for several GPUs: ``hpgraph.open("web.hpg", device="cuda:0,1", memory="20GiB")`` makes one.
 
     Vertices are divided into ranges of about equally many arcs. Each GPU loads the pages of its own vertices over
     its own link, and caches as many as fit. Vertex programs run on all GPUs, other algorithms on the first, which also
     holds the results.
 
-    Attributes
-    ----------
-    shards : tuple of PageShard
-        One a device.
+    ``shards`` (tuple of PageShard): one a device.
     """
 
-    order = place = None
+    on_devices = True
 
     def __init__(
         self, out_pages: Pages, in_pages: Pages | None = None, *, directed: bool, devices: Iterable[Any],
         names: Iterable[Any] | None = None, memory: int | None = None, host_memory: int | None = None, **options: Any,
     ) -> None:  # fmt: skip
-        self.places = [Devices.of(one) for one in devices]
+        places = [Devices.of(one) for one in devices]
         self._shards: tuple[PageShard, ...] = ()
-        with self.places[0].here:
+        with places[0].here:
             super().__init__(
-                out_pages, in_pages, directed=directed, names=names, device=self.places[0].kind, memory=memory,
+                out_pages, in_pages, directed=directed, names=names, device=places[0].kind, memory=memory,
                 host_memory=host_memory, **options,
             )  # fmt: skip
-        distinct = Devices(self.device, tuple(dict.fromkeys(i for one in self.places for i in one.indices)))
-        if len(distinct.indices) > 1:
-            reach_each_other(distinct)
+        out, into = self._out, self._in
+        load = out.indptr if into is None or into is out else out.indptr + into.indptr
+        self._divide(places, even_ranges(np.asarray(load), len(places), GRAIN).tolist())
         # A budget that is too small is said before anything is read.
         _ = self.shards
 
@@ -75,12 +66,7 @@ class DividedStreamedGraph(StreamedGraph):
         cls, graph: Graph, devices: Iterable[Any], *, arcs_per_page: int = ARCS_PER_PAGE, **options: Any
     ) -> DividedStreamedGraph:
         """A graph in memory, cut into pages that lie in main memory."""
-        whole = graph.to("cpu")
-        out = cut(whole.out_csr, arcs_per_page=arcs_per_page)
-        into = cut(whole.in_csr, arcs_per_page=arcs_per_page) if whole.directed else None
-        made = cls(out, into, directed=whole.directed, devices=devices, **options)
-        made._names = graph._names
-        return made
+        return cls._cut(graph, arcs_per_page, "none", devices=devices, **options)
 
     @property
     def shards(self) -> tuple[PageShard, ...]:
@@ -93,13 +79,11 @@ class DividedStreamedGraph(StreamedGraph):
 
     def _made_shards(self) -> list[PageShard]:
         out, into = self._out, self._in
-        load = out.indptr if into is None or into is out else out.indptr + into.indptr
-        bounds = even_ranges(np.asarray(load), len(self.places), GRAIN).tolist()
         budgets = self._arguments
         if budgets["host_memory"] is not None:
             budgets["host_memory"] //= len(self.places)
         made = []
-        for device, first, last in zip(self.places, bounds[:-1], bounds[1:], strict=True):
+        for device, first, last in zip(self.places, self.bounds[:-1], self.bounds[1:], strict=True):
             with device.here:
                 rows = _rows(out, first, last)
                 back = rows if into is out else None if into is None else _rows(into, first, last)
@@ -114,32 +98,8 @@ class DividedStreamedGraph(StreamedGraph):
                 part.close_own()
         return super().store(by_target, weighted)
 
-    @property
-    def devices(self) -> Devices:
-        """The devices, in the order of the shards."""
-        return Devices(self.device, tuple(index for one in self.places for index in one.indices))
-
-    @property
-    def bounds(self) -> tuple[int, ...]:
-        """Where ranges begin, and n."""
-        return (*(shard.first for shard in self._shards), self.n_vertices)
-
-    def in_own_order(self, values: Any) -> Any:
-        """Values as they are: shards number vertices as the graph does."""
-        return values
-
-    in_order_of_shards = in_own_order
-
-    def apart(self, values: Any) -> DividedArray:
-        """Values by the graph's ids, each copied to the device of its vertex."""
-        return DividedArray.of(values, self.bounds, self.places)
-
-    def in_pieces(self, pieces: Sequence[Any]) -> DividedArray:
-        """Arrays of the values of each shard's vertices, on their devices, as one."""
-        return DividedArray(pieces)
-
     def _over(self, out: Pages, into: Pages | None, device: Device) -> Any:
-        same = device == self._device
+        same = device == self.device
         made: Any = (
             DividedStreamedGraph(out, into, directed=self.directed, devices=self.places, **self._arguments)
             if same

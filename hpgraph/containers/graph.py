@@ -58,6 +58,21 @@ class Graph(GraphSets):
     SparseIdsWarning
         When ids in arrays leave nearly all indices unused, as for `from_edges`.
 
+    Attributes
+    ----------
+    n_vertices, n_edges : int
+        Number of vertices; of stored arcs: an undirected edge counts twice, a loop once.
+    weighted : bool
+        Whether arcs have weights.
+    dtype : numpy.dtype or None
+        Type of the weights.
+    id_dtype : numpy.dtype
+        Type of vertex ids: int32 while they fit.
+    device : {"cpu", "cuda"}
+        Where the graph lies; of one in pages, where what belongs to vertices lies, and work is done.
+    out_csr : CSR
+        The arcs by source: row u holds the targets of u's arcs, ascending, and their weights.
+
     Notes
     -----
     Graphs do not change. Layouts are built when first asked for and kept; several threads may ask at once. What the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -21,16 +22,37 @@ from hpgraph.kernels.backend import kernels
 class GraphLayouts:
     """The arcs of a graph, layouts of them, and what they alone say of the graph."""
 
+    n_vertices: int
+    n_edges: int
+    weighted: bool
+    dtype: np.dtype[Any] | None
+    id_dtype: np.dtype[Any]
+    device: Device
+    out_csr: CSR
     _names: Names | None
     _layouts: Layouts
     # The GPU that it was copied to by number, if that was not the current one.
     _index: int | None = None
+    # Where the arcs are: read in pages, and then there is no `out_csr`; divided between devices.
+    in_pages, on_devices = False, False
 
     def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
         self._names = names
-        self._layouts = Layouts(out_csr=csr)
+        layouts = Layouts(out_csr=csr)
         if directed is not None:
-            self._layouts["directed"] = directed
+            layouts["directed"] = directed
+        return self._hold(layouts)
+
+    def _hold(self, layouts: Layouts) -> Self:
+        self._layouts, self.out_csr = layouts, layouts["out_csr"]
+        csr = self.out_csr
+        return self._take_facts(csr, csr.nnz, csr.indices.dtype, csr.device)
+
+    def _take_facts(self, arcs: Any, n_edges: int, ids: np.dtype[Any], device: Device) -> Self:
+        """Keep what is asked of each graph; `arcs` has n columns, and the type of the weights."""
+        self.n_vertices, self.n_edges = int(arcs.shape[1]), int(n_edges)
+        self.weighted, self.dtype = arcs.dtype is not None, arcs.dtype
+        self.id_dtype, self.device = ids, device
         return self
 
     @classmethod
@@ -39,14 +61,22 @@ class GraphLayouts:
         return object.__new__(cls)._set(csr, directed, names)
 
     @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return int(self.out_csr.shape[0])
+    def arc_parts(self) -> list[CSR]:
+        """The arcs by source in memory: one matrix, or rows on each of several devices."""
+        return [self.out_csr]
 
     @property
-    def n_edges(self) -> int:
-        """Number of stored arcs: an undirected edge counts twice, a loop once."""
-        return int(self.out_csr.nnz)
+    def replicas(self) -> list[Any]:
+        """The whole graph on each device that it is divided between."""
+        return [self]
+
+    def alike(self, graph: Any) -> Any:
+        """Another graph, placed as this one."""
+        return graph
+
+    def once(self, name: str, build: Callable[[], Any]) -> Any:
+        """The cached result of `build` under a name; built on first use."""
+        return self._layouts.once(name, build)
 
     @property
     def directed(self) -> bool:
@@ -57,16 +87,6 @@ class GraphLayouts:
     def known_undirected(self) -> bool:
         """Whether the graph is undirected, as far as is known without looking at its arcs."""
         return self._layouts.get("directed") is False
-
-    @property
-    def weighted(self) -> bool:
-        """Whether arcs have weights."""
-        return self.out_csr.data is not None
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the weights, or None."""
-        return self.out_csr.dtype
 
     @property
     def at_hand(self) -> Self:
@@ -84,23 +104,6 @@ class GraphLayouts:
     def exclusive(self) -> contextlib.AbstractContextManager[None]:
         """Context manager of a run: arcs in memory serve several at a time, those in pages one."""
         return contextlib.nullcontext()
-
-    @property
-    def id_dtype(self) -> np.dtype[Any]:
-        """Type of vertex ids: int32 while they fit."""
-        dtype: np.dtype[Any] = self.out_csr.indices.dtype
-        return dtype
-
-    @property
-    def device(self) -> Device:
-        """Where the graph lies: "cpu" or "cuda"."""
-        return self.out_csr.device
-
-    @property
-    def out_csr(self) -> CSR:
-        """The arcs by source: row u holds the targets of u's arcs, ascending, and their weights."""
-        csr: CSR = self._layouts["out_csr"]
-        return csr
 
     @property
     def in_csr(self) -> CSR:
@@ -177,7 +180,10 @@ class GraphLayouts:
     @property
     def out_degree(self) -> Any:
         """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
-        return by_vertex(read_only(self._layouts.once("out_degree", lambda: self.out_csr.degrees)), self)
+        return by_vertex(read_only(self._layouts.once("out_degree", self._build_out_degree)), self)
+
+    def _build_out_degree(self) -> Any:
+        return self.out_csr.degrees
 
     @property
     def in_degree(self) -> Any:
@@ -186,7 +192,7 @@ class GraphLayouts:
 
     def _build_in_degree(self) -> Any:
         if self.known_undirected:
-            return self._layouts.once("out_degree", lambda: self.out_csr.degrees)
+            return self._layouts.once("out_degree", self._build_out_degree)
         if "in_csr" in self._layouts:
             return self.in_csr.degrees
         # Counting needs no transpose.

@@ -62,10 +62,12 @@ class GraphLookup(GraphStorage):
         return by_vertex(read_only(self._layouts.once("degree", self._build_degree)), self)
 
     def _build_degree(self) -> Any:
-        if self.directed:
-            return self.out_degree + self.in_degree
+        return self.out_degree + (self.in_degree if self.directed else self.loops())
+
+    def loops(self) -> Any:
+        """Number of arcs of each vertex that lead to itself: array of shape (n,)."""
         everyone = array_module(self.device).arange(self.n_vertices, dtype=np.int64)
-        return self.out_degree + self._have_edges(everyone, everyone)
+        return self._have_edges(everyone, everyone)
 
     def successors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs of a vertex lead.
@@ -289,10 +291,43 @@ class GraphLookup(GraphStorage):
             once = source <= target
             source, target = source[once], target[once]
             weight = None if weight is None else weight[once]
-        if names and self._names is not None:
-            source, target = self._named(source), self._named(target)
-        return Edges(*(read_only(array) if array is csr.indices or array is csr.data else array
-                       for array in (source, target, weight)))  # fmt: skip
+        found = self._ends_named(Edges(source, target, weight), names)
+        return Edges(*(read_only(array) if array is csr.indices or array is csr.data else array for array in found))
+
+    def _ends_named(self, edges: Edges, names: bool) -> Edges:
+        if not names or self._names is None:
+            return edges
+        return edges._replace(source=self._named(edges.source), target=self._named(edges.target))
+
+    def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
+        """All edges, as arrays: those of `Graph.edges` in the same order; of a graph in pages some at a time.
+
+        The graph may be used between two blocks, by other threads too.
+
+        Parameters
+        ----------
+        names, both_ways : bool
+            As for `Graph.edges`.
+
+        Yields
+        ------
+        Edges
+            Arrays of their own.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
+        >>> for source, target, weight in G.edge_blocks():
+        ...     print(source.tolist(), target.tolist(), weight)
+        [0, 1] [1, 2] None
+        """
+        for found in self._edges_in_blocks(not both_ways and not self.directed):
+            yield self._ends_named(found, names)
+
+    def _edges_in_blocks(self, once: bool) -> Iterator[Edges]:
+        found = self.edges(both_ways=not once)
+        yield Edges(*(None if array is None else array.copy() for array in found))
 
 
 def _ends(csr: CSR, row: int) -> tuple[int, int]:

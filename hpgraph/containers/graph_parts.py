@@ -174,8 +174,9 @@ class GraphParts(GraphLookup):
         >>> hpg.Graph.from_edges([0, 0], [1, 2]).reverse().predecessors(0).tolist()
         [1, 2]
         """
-        if not self.directed:
-            return self
+        return self._reversed() if self.directed else self
+
+    def _reversed(self) -> Any:
         turned = self._made(self.in_csr, True, self._names)
         turned._layouts["in_csr"] = self.out_csr
         return turned

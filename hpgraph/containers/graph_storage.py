@@ -259,7 +259,7 @@ class GraphStorage(GraphLayouts):
             kept = {name: layouts[name] for name in ("out_csr", "in_csr", "directed") if name in layouts}
             layouts = type(layouts)(**kept)
         with wanted.here:
-            graph._layouts = layouts.to(wanted.kind, "the graph")
+            graph._hold(layouts.to(wanted.kind, "the graph"))
         # Anywhere else than on the current GPU it says so when it is used.
         graph._index = wanted.indices[0] if wanted.indices else None
         return graph
@@ -283,7 +283,7 @@ class GraphStorage(GraphLayouts):
         words = []
         if "directed" in self._layouts or self.n_edges <= _QUICKLY_CHECKED:
             words.append("directed" if self.directed else "undirected")
-        words.append(f"{self.out_csr.dtype} weights" if self.weighted else "no weights")
+        words.append(f"{self.dtype} weights" if self.weighted else "no weights")
         return words
 
     def _repr_html_(self) -> str:

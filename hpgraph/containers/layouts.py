@@ -17,10 +17,7 @@ class Layouts:
 
     Thread-safe: the first thread builds, the others wait.
 
-    Attributes
-    ----------
-    lock : Lock
-        Held while something is built.
+    ``lock`` (Lock): held while something is built.
     """
 
     def __init__(self, **given: Any) -> None:

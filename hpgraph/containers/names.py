@@ -28,11 +28,8 @@ _LONGEST_SHOWN = 40
 class Names:
     """One name for each vertex.
 
-    Attributes
-    ----------
-    array : numpy.ndarray of shape (n,)
-        Of text, whole numbers or floats where all names are such, else of objects; cannot be written to. Text is of
-        fixed width, or of NumPy's StringDType where that takes less memory.
+    ``array`` (numpy.ndarray of shape (n,)): of text, whole numbers or floats where all names are such, else of objects;
+    cannot be written to. Text is of fixed width, or of NumPy's StringDType where that takes less memory.
     """
 
     def __init__(self, array: np.ndarray[Any, Any] | Callable[[], np.ndarray[Any, Any]]) -> None:

@@ -23,12 +23,8 @@ _SHOWN = 10
 class Column(NamedTuple):
     """A column of a table.
 
-    Attributes
-    ----------
-    name : str
-    values : NumPy array of shape (rows,)
-    vertices : bool
-        Whether the values are indices of vertices, -1 for none.
+    ``name`` (str); ``values`` (NumPy array of shape (rows,)); ``vertices`` (bool): whether the values are indices of
+    vertices, -1 for none.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,21 +12,14 @@ from hpgraph.core.device import array_module
 from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
-
-if TYPE_CHECKING:
-    from hpgraph.containers.streamed_graph import StreamedGraph
-    from hpgraph.kernels.out_of_core import Window
+from hpgraph.kernels.out_of_core import Window
 
 
 class RowBlock(NamedTuple):
     """Some rows; the first and the last may have more arcs in the blocks before and behind.
 
-    Attributes
-    ----------
-    first_row : int
-        The row that comes first.
-    csr : CSR, shape (rows, n)
-        Its arrays hold until the next block is asked for.
+    ``first_row`` (int): the row that comes first; ``csr`` (CSR, shape (rows, n)): its arrays hold until the next block
+    is asked for.
     """
 
     first_row: int
@@ -53,7 +46,7 @@ class RowBlock(NamedTuple):
 
 
 def row_blocks(
-    graph: StreamedGraph, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None,
+    graph: Any, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None,
     pages: slice = slice(None),
 ) -> Iterator[RowBlock]:  # fmt: skip
     """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`.
@@ -76,9 +69,7 @@ def _block(window: Window, n: int) -> RowBlock:
     return RowBlock(low, CSR((high - low, n), begins, window.indices, window.data, validate=False))
 
 
-def arcs_that(
-    graph: StreamedGraph, rows: Bitmask | None, holds: Callable[[Any, Any], Any], *, weighted: bool = False
-) -> CSR:
+def arcs_that(graph: Any, rows: Bitmask | None, holds: Callable[[Any, Any], Any], *, weighted: bool = False) -> CSR:
     """The arcs of some rows, None for all, for which `holds(source, target)`, as an (n, n) matrix on the device."""
     xp, n = array_module(graph.device), graph.n_vertices
     counts, ids = xp.zeros(n, np.int64), [xp.empty(0, graph.id_dtype)]
@@ -95,7 +86,7 @@ def arcs_that(
     return CSR((n, n), indptr, xp.concatenate(ids), xp.concatenate(values) if values else None, validate=False)
 
 
-def edges_in_blocks(graph: StreamedGraph, once: bool) -> Iterator[Edges]:
+def edges_in_blocks(graph: Any, once: bool) -> Iterator[Edges]:
     """All edges, some at a time; between two blocks other runs may use the buffers."""
     pages, page = graph.pages(False), 0
     assert pages is not None
@@ -122,12 +113,15 @@ def _edges_of(block: RowBlock, once: bool) -> Edges:
     return Edges(source, target.copy(), None if weight is None else weight.copy())
 
 
-def has_edges(graph: StreamedGraph, rows: Any, columns: Any) -> Any:
+def has_edges(graph: Any, rows: Any, columns: Any) -> Any:
     """Whether there are arcs between pairs of vertices: an array of bool."""
-    found = array_module(rows).zeros(len(rows), np.bool_)
+    xp = array_module(rows)
+    found, order = xp.zeros(len(rows), np.bool_), xp.argsort(rows)
+    rows, columns = rows[order], columns[order]
     with graph.exclusive():
         for block in row_blocks(graph, rows=Bitmask.from_indices(rows, graph.n_vertices)):
-            inside = (rows >= block.rows.start) & (rows < block.rows.stop)
+            ends = xp.asarray([block.rows.start, block.rows.stop], rows.dtype)
+            inside = slice(*xp.searchsorted(rows, ends).tolist())
             places = kernels(graph.device).positions_of(block.csr, rows[inside] - block.first_row, columns[inside])
-            found[inside] |= places >= 0
+            found[order[inside]] |= places >= 0
     return found

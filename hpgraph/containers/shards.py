@@ -19,16 +19,10 @@ from hpgraph.kernels.backend import kernels
 class Shard:
     """The arcs of one range of vertices, on one device.
 
-    Attributes
-    ----------
-    device : Devices
-        One.
-    first, last : int
-        The range: from `first` to before `last`. Both are multiples of 64, but for the end of the last range.
-    out_csr : CSR of shape (last - first, n)
-        Row r holds the targets of the arcs that leave vertex ``first + r``, numbered as in the whole graph.
-    in_csr : CSR of shape (last - first, n)
-        Row r holds the sources of the arcs that reach it; of an undirected graph the same object.
+    ``device`` (Devices): one; ``first, last`` (int): the range: from `first` to before `last`. Both are multiples of
+    64, but for the end of the last range; ``out_csr`` (CSR of shape (last - first, n)): row r holds the targets of the
+    arcs that leave vertex ``first + r``, numbered as in the whole graph; ``in_csr`` (CSR of shape (last - first, n)):
+    row r holds the sources of the arcs that reach it; of an undirected graph the same object.
     """
 
     device: Devices

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.joined_pages import joined
+from hpgraph.containers.graph_lookup import Edges
+from hpgraph.containers.joined_pages import checked, joined
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.names import as_names
+from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.page_stores import PageStores
-from hpgraph.containers.streamed_lookup import StreamedLookup
-from hpgraph.containers.vertex_array import by_vertex
+from hpgraph.containers.row_blocks import arcs_that, edges_in_blocks, has_edges, row_blocks
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.placements import not_served
-from hpgraph.formats import CSR, Pages
-from hpgraph.formats.ownership import read_only
+from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.kernels.out_of_core import Store
 from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
 
 
-class StreamedGraph(StreamedLookup):
+class StreamedGraph(Graph):
     """A graph in pages, for a device whose memory its topology does not fit.
 
     Vertex programs, and the algorithms built on them, run on it as on any other graph; vertex data are on the device.
@@ -65,6 +64,8 @@ class StreamedGraph(StreamedLookup):
     [0, 1, 2, 3]
     """
 
+    in_pages = True
+
     def __init__(
         self, out_pages: Pages, in_pages: Pages | None = None, *, directed: bool, names: Iterable[Any] | None = None,
         device: str = "cpu", memory: int | None = None, host_memory: int | None = None, **options: Any,
@@ -72,12 +73,12 @@ class StreamedGraph(StreamedLookup):
         self._names = None if names is None else as_names(names, out_pages.shape[0])
         self._layouts = Layouts(directed=bool(directed))
         self._out, self._in = out_pages, in_pages if directed else out_pages
-        self._device: Device = normalize_device(device)
-        array_module(self._device)
+        self._take_facts(out_pages, out_pages.nnz, out_pages.id_dtype, normalize_device(device))
+        array_module(self.device)
         sides = {out_pages} if self._in is None else {out_pages, self._in}
         budgets = {"memory": memory, "host_memory": host_memory}
         # One lock for what is built once and for runs: either may need the other.
-        self._layouts.lock = self._stores = PageStores(sides, self._device, budgets, options)
+        self._layouts.lock = self._stores = PageStores(sides, self.device, budgets, options)
         # Offsets and buffers are had at once: a budget that is too small is said before anything is read.
         self.store(False, self.weighted)
 
@@ -110,13 +111,20 @@ class StreamedGraph(StreamedLookup):
         >>> hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2]), arcs_per_page=1)
         StreamedGraph: 3 vertices, 2 arcs, directed, no weights, cpu, 2 pages
         """
-        whole = graph.to("cpu")
-        out = cut(whole.out_csr, arcs_per_page=arcs_per_page, encoding=encoding)
-        into = cut(whole.in_csr, arcs_per_page=arcs_per_page, encoding=encoding) if whole.directed else None
-        made = cls(
-            out, into, directed=whole.directed, device=device or graph.device, memory=memory, host_memory=host_memory,
+        return cls._cut(
+            graph, arcs_per_page, encoding, device=device or graph.device, memory=memory, host_memory=host_memory,
             **options,
         )  # fmt: skip
+
+    @classmethod
+    def _cut(cls, graph: Graph, arcs_per_page: int, encoding: str, **how: Any) -> Self:
+        whole = graph.to("cpu")
+        sides = [whole.out_csr, whole.in_csr] if whole.directed else [whole.out_csr]
+        made = cls(
+            *(cut(side, arcs_per_page=arcs_per_page, encoding=encoding) for side in sides),
+            directed=whole.directed,
+            **how,
+        )
         made._names = graph._names
         return made
 
@@ -139,104 +147,57 @@ class StreamedGraph(StreamedLookup):
         return self._stores.exclusive()
 
     @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return int(self._out.shape[0])
-
-    @property
-    def n_edges(self) -> int:
-        """Number of stored arcs: an undirected edge counts twice, a loop once."""
-        return int(self._out.nnz)
-
-    @property
-    def directed(self) -> bool:
-        """Whether some arc lacks a reverse of the same weight."""
-        return bool(self._layouts["directed"])
-
-    @property
-    def weighted(self) -> bool:
-        """Whether arcs have weights."""
-        return self._out.values is not None
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the weights, or None."""
-        return self._out.dtype
-
-    @property
-    def id_dtype(self) -> np.dtype[Any]:
-        """Type of vertex ids."""
-        return self._out.id_dtype
-
-    @property
-    def device(self) -> Device:
-        """Where what belongs to vertices lies, and work is done."""
-        return self._device
-
-    @property
-    def out_csr(self) -> CSR:
+    def out_csr(self) -> CSR:  # type: ignore[override]
         """Not to be had: see `in_memory`."""
         raise not_served("in pages")
 
     in_csr = out_csr
 
-    @property
-    def undirected(self) -> Self:
-        """Itself, if it is undirected.
+    def _build_undirected(self) -> Any:
+        return self.out_csr  # which is not to be had
 
-        Raises
-        ------
-        StreamingError
-            If it is not.
-        """
-        if self.directed:
-            return self.out_csr  # type: ignore[return-value]
-        return self
+    def _build_out_degree(self) -> Any:
+        return array_module(self.device).asarray(np.diff(self._out.indptr))
 
-    @property
-    def out_degree(self) -> Any:
-        """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
-        return by_vertex(read_only(self._layouts.once("out_degree", lambda: self._degree(self._out))), self)
-
-    @property
-    def in_degree(self) -> Any:
-        """Number of arcs that reach each vertex: int64 array of shape (n,), read-only."""
-        if self._in is None:
-            return self.out_csr
-        pages = self._in
-        return by_vertex(read_only(self._layouts.once("in_degree", lambda: self._degree(pages))), self)
-
-    def _degree(self, pages: Pages) -> Any:
-        return array_module(self._device).asarray(np.diff(pages.indptr))
+    def _build_in_degree(self) -> Any:
+        return self.in_csr if self._in is None else array_module(self.device).asarray(np.diff(self._in.indptr))
 
     @property
     def nbytes(self) -> int:
         """Bytes that the pages store, wherever they lie."""
         return sum(pages.nbytes for pages in {id(p): p for p in (self._out, self._in) if p is not None}.values())
 
-    def reverse(self) -> Self:
-        """The graph whose arcs go the other way, in the same pages; itself if undirected.
-
-        Returns
-        -------
-        StreamedGraph
-            It has buffers and kept pages of its own, within the same budgets, until this one is asked for again.
-
-        Raises
-        ------
-        StreamingError
-            When a directed graph has pages by source alone.
-        """
-        if not self.directed:
-            return self
+    def _reversed(self) -> Any:
+        """In the same pages, with buffers and kept pages of its own within the same budgets."""
         into = self._in
         if into is None:
-            return self.in_csr  # type: ignore[return-value]
-        return self._layouts.once("reverse", lambda: self._over(into, self._out, self._device))  # type: ignore[no-any-return]
+            return self.in_csr
+        return self._layouts.once("reverse", lambda: self._over(into, self._out, self.device))
 
-    def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """The cached result of `build` under a name; built on first use."""
-        return self._layouts.once(name, build)
+    def _ids_of_row(self, row: int, by_target: bool) -> Any:
+        xp = array_module(self.device)
+        one = Bitmask.from_indices(xp.asarray([row]), self.n_vertices)
+        with self.exclusive():
+            parts = [block.csr.indices for block in row_blocks(self, by_target=by_target, rows=one)]
+        return xp.concatenate([*parts, xp.empty(0, self.id_dtype)])
+
+    def _have_edges(self, rows: Any, columns: Any) -> Any:
+        return has_edges(self, rows, columns)
+
+    def arcs_among(self, chosen: Bitmask, *, weighted: bool = True) -> CSR:
+        """The arcs of which both ends are among some vertices, as a square matrix in memory, and no others."""
+        flags = chosen.to_bool()
+        return arcs_that(self, chosen, lambda source, target: flags[target], weighted=weighted)
+
+    _arcs_among = arcs_among
+
+    def _edges_in_blocks(self, once: bool) -> Iterator[Edges]:
+        return edges_in_blocks(self, once)
+
+    @classmethod
+    def _made(cls, csr: CSR, directed: bool | None, names: Names | None) -> Any:
+        """A part of the graph, which is in memory; what pages hold is not known to be in order."""
+        return Graph._made(checked(csr, directed is False, "the pages"), directed, names)
 
     def weights_by_page(self, by_target: bool = False) -> Iterator[np.ndarray[Any, Any]]:
         """The weights of each page's arcs, one page after another, in main memory; none where there are no pages."""
@@ -302,7 +263,7 @@ class StreamedGraph(StreamedLookup):
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu
         """
         csr = joined(self._out, symmetric=not self.directed)
-        return Graph._made(csr, self.directed, self._names).to(self._device)
+        return Graph._made(csr, self.directed, self._names).to(self.device)
 
     def to(self, device: str) -> Self:
         """The same pages, worked on by another device within the same budgets.
@@ -316,7 +277,7 @@ class StreamedGraph(StreamedLookup):
         StreamedGraph
         """
         device = normalize_device(device)
-        if device == self._device:
+        if device == self.device:
             return self
         return self._over(self._out, self._in, device)
 
@@ -335,7 +296,3 @@ class StreamedGraph(StreamedLookup):
 
     def __repr__(self) -> str:
         return f"Streamed{super().__repr__()}, {self._out.n_pages:,} pages"
-
-    def _kind(self) -> list[str]:
-        weights = f"{self.dtype} weights" if self.weighted else "no weights"
-        return ["directed" if self.directed else "undirected", weights]

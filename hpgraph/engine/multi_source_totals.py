@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, lanes_within, to_device
 from hpgraph.engine.declarations import declarations_of
@@ -87,7 +86,7 @@ def survey(
     """Search breadth-first from each source, given as indices in NumPy or None for all, and keep totals."""
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
     policy = Direction.of(direction)
-    if isinstance(graph, StreamedGraph):
+    if graph.in_pages:
         return _one_by_one(graph, listed, incoming, max_depth, policy)
     joint, k, device = joint_traversal(graph.device), len(listed), graph.device
     arcs = InMemory(graph, "out" if incoming else "in", weighted=False)
@@ -128,7 +127,7 @@ def survey(
 
 
 def _one_by_one(
-    graph: StreamedGraph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction
+    graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction
 ) -> Survey:
     """Search after search, each bringing the pages that it wants."""
     k = len(listed)

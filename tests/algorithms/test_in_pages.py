@@ -161,3 +161,5 @@ def test_edges_once(made):
     assert sorted(zip(source, target, strict=True)) == sorted(
         (u, v) for u, v in zip(coo.row, coo.col, strict=True) if u <= v
     )
+    (whole,) = hpg.Graph(BOTH, directed=False).edge_blocks()
+    assert (whole.source == source).all() and (whole.target == target).all()
