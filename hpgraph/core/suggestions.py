@@ -146,7 +146,8 @@ def no_attribute(kind: type, name: str) -> AttributeError:
     """What a graph raises that has no such attribute: with what says the same, or comes near."""
     if (said := _OF_GRAPHS.get(name)) is not None:
         return AttributeError(f"{kind.__name__} has no attribute {name!r}: {said}")
-    near = "" if name.startswith("_") else did_you_mean(name, (known for known in dir(kind) if known[0] != "_"))
+    known = {*dir(kind), *(held for base in kind.__mro__ for held in inspect.get_annotations(base))}
+    near = "" if name.startswith("_") else did_you_mean(name, sorted(held for held in known if held[0] != "_"))
     return AttributeError(f"{kind.__name__} has no attribute {name!r}{near}")
 
 

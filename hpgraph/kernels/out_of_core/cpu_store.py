@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections import deque
 from collections.abc import Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.out_of_core import Head, Resident, Survey, Window
 from hpgraph.kernels.out_of_core.keeping import Kept, bytes_of_heads, ring_within
-from hpgraph.kernels.out_of_core.one_pass import OnePass
+from hpgraph.kernels.out_of_core.one_pass import OnePass, read_ahead
 from hpgraph.kernels.out_of_core.reading import Region
 from hpgraph.kernels.out_of_core.requests import GAP, Directories, sparse_pages
 from hpgraph.kernels.out_of_core.runs import Pieces, gaps, most_stored, rows_of, runs_of
@@ -178,23 +178,12 @@ class PageStore(OnePass):
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
             self._ring.append(Slot(self.pages, self.window_arcs))
-        coming: deque[Future[Window]] = deque()
-        try:
-            for k in range(min(self._slots - 1, len(runs))):
-                coming.append(self._threads.submit(self._bring, runs[k], self._ring[k % self._slots]))
-            for k in range(len(runs)):
-                ahead = k + self._slots - 1
-                if ahead < len(runs):
-                    # The slot of the previous window, which has been processed.
-                    coming.append(self._threads.submit(self._bring, runs[ahead], self._ring[ahead % self._slots]))
-                yield coming.popleft().result()
-                self._keep(self._ring[k % self._slots])
-        finally:
-            for future in coming:
-                future.cancel()
-            for future in coming:
-                if not future.cancelled():
-                    future.exception()
+        threads, ring, slots = self._threads, self._ring, self._slots
+        windows = read_ahead(len(runs), slots, lambda k: threads.submit(self._bring, runs[k], ring[k % slots]))
+        with contextlib.closing(windows):
+            for k, window in windows:
+                yield window
+                self._keep(ring[k % slots])
 
     def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
         """Windows with the arcs of some rows; others are undefined."""

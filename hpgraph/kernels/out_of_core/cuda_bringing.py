@@ -6,7 +6,6 @@ SIGMOD'16). Pages of a file pass through pinned buffers; of pages with few neede
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
@@ -20,7 +19,7 @@ from hpgraph.kernels.out_of_core import Head
 from hpgraph.kernels.out_of_core.cuda_host import HostPages
 from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES, Slot, shares_of
 from hpgraph.kernels.out_of_core.keeping import Kept, Slab, bytes_of_heads
-from hpgraph.kernels.out_of_core.one_pass import OnePass
+from hpgraph.kernels.out_of_core.one_pass import OnePass, read_ahead
 from hpgraph.kernels.out_of_core.requests import GAP
 from hpgraph.kernels.out_of_core.runs import Pieces, gaps, runs_of
 
@@ -117,8 +116,7 @@ class Bringing(OnePass):
     ) -> Generator[tuple[Pieces, Slot], None, None]:
         import cupy
 
-        pages = self.pages
-        runs = runs_of(wanted, pages.first_arc, self.window_arcs, MAX_PAGES)
+        runs = runs_of(wanted, self.pages.first_arc, self.window_arcs, MAX_PAGES)
         if not runs:
             return
         if values:
@@ -126,39 +124,22 @@ class Bringing(OnePass):
         while len(self._ring) < self._slots:
             self._ring.append(Slot(self.pages, self.window_arcs, not self.host.resident))
         device, now, count = cupy.cuda.Device(), cupy.cuda.get_current_stream(), len(self._ring)
-        coming: deque[Any] = deque()
         done = 0
 
-        def start(k: int) -> None:
+        def start(k: int) -> Future[None] | None:
             slot, stream, run = self._ring[k % count], self._streams[k % len(self._streams)], runs[k]
-            # Addresses of its pages are fixed now: until it has been processed, none of its cached pages may be
-            # evicted.
-            if rows is not None:
-                slot.brought = []
-                coming.append(self._pool.submit(self._bring_on, device.id, runs[k], slot, stream, rows))
-                return
-            self._kept.busy[run.begin : run.end] = True
-            slot.brought = list(gaps(run, self._kept))
-            begins = pages.offset[run.begin : run.end]
-            here = self._place[run.begin : run.end]
-            in_ring = slot.stored.data.ptr + begins - begins[0]
-            slot.places = np.where(here >= 0, self._memory.data.ptr + here, in_ring).astype(np.uint64)
-            if self.host.resident:
-                self._bring(runs[k], slot, stream, values)
-                coming.append(None)
-            else:
-                coming.append(self._pool.submit(self._bring_on, device.id, runs[k], slot, stream, values))
+            slot.brought = []
+            if rows is None:
+                self._fix_places(run, slot)
+            if rows is None and self.host.resident:
+                self._bring(run, slot, stream, values)
+                return None
+            return self._pool.submit(self._bring_on, device.id, run, slot, stream, values if rows is None else rows)
 
+        windows = read_ahead(len(runs), count, start)
         try:
-            for k in range(min(count - 1, len(runs))):
-                start(k)
-            for k, run in enumerate(runs):
-                if k + count - 1 < len(runs):
-                    # Into the buffer of the previous window.
-                    start(k + count - 1)
-                slot, future = self._ring[k % count], coming.popleft()
-                if future is not None:
-                    future.result()
+            for k, _ in windows:
+                run, slot = runs[k], self._ring[k % count]
                 now.wait_event(slot.ready)
                 yield run, slot
                 self._kept.busy[run.begin : run.end] = False
@@ -168,12 +149,18 @@ class Bringing(OnePass):
                 done += 1
         finally:
             self._kept.busy[:] = False
-            for future in coming:
-                if isinstance(future, Future) and not future.cancel():
-                    future.exception()
+            windows.close()
             if done < len(runs):
                 with device:
                     self._leave(now)
+
+    def _fix_places(self, run: Pieces, slot: Slot) -> None:
+        """Fix the addresses of a run's pages: until it has been processed, none of its cached ones may be evicted."""
+        self._kept.busy[run.begin : run.end] = True
+        slot.brought = list(gaps(run, self._kept))
+        begins, here = self.pages.offset[run.begin : run.end], self._place[run.begin : run.end]
+        in_ring = slot.stored.data.ptr + begins - begins[0]
+        slot.places = np.where(here >= 0, self._memory.data.ptr + here, in_ring).astype(np.uint64)
 
     def _leave(self, now: Any) -> None:
         """Make the next users of the ring's memory wait for the last window, and for abandoned copies."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Generator
+from collections import deque
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from typing import Any
 
 
@@ -24,3 +26,26 @@ class OnePass:
         if left is not None:
             left.close()
         self._pass = None
+
+
+def read_ahead(
+    count: int, slots: int, start: Callable[[int], Future[Any] | None]
+) -> Generator[tuple[int, Any], None, None]:
+    """Numbers of windows and what their futures give, in order; each is started when its buffer's last user is done.
+
+    ``start``: begins to load window k into slot ``k % slots``.
+    """
+    coming: deque[Future[Any] | None] = deque()
+    try:
+        for k in range(min(slots - 1, count)):
+            coming.append(start(k))
+        for k in range(count):
+            if k + slots - 1 < count:
+                # Into the buffer of the previous window, which has been processed.
+                coming.append(start(k + slots - 1))
+            future = coming.popleft()
+            yield k, None if future is None else future.result()
+    finally:
+        # Those that had not begun are cancelled before any is waited for.
+        for future in [one for one in coming if one is not None and not one.cancel()]:
+            future.exception()
