@@ -17,7 +17,6 @@ from hpgraph.core.device import array_module, check_memory, free_memory
 from hpgraph.core.devices import Devices, bring, even_ranges
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.spmv.origin import without_values
 
 # Ratio of the largest to the mean range above which vertices are repartitioned round-robin: vertex work and exchange
 # would otherwise wait for one device.
@@ -132,7 +131,7 @@ class DividedGraph(DividedVertices, Graph):
         ``chosen``: by the graph's own ids, on the first device.
         """
         made = arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
-        return made if weighted else without_values(made)
+        return made if weighted else made.pattern
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
         whole = self._layouts.get("whole")
