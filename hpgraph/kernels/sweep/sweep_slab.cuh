@@ -35,6 +35,22 @@ struct SlabBatch {
             w[i] = k + i < width ? slab.weight(begin + i * rows) : typename P::Weight();
         }
     }
+
+    // The message of row v, whose first entries are loaded.
+    __device__ typename P::Message fold_row(const typename P::Gather& gather, const Entries<P>& slab, i64 rows,
+                                            i64 width, i64 v) {
+        Fold<P> fold{P::identity(), false};
+        for (i64 k = 0;;) {
+            bool live[BATCH];
+#pragma unroll
+            for (int i = 0; i < BATCH; ++i) live[i] = u[i] >= 0;
+            const bool full = live[BATCH - 1];
+            fold_batch<P>(gather, u, w, live, v, Sets{}, fold);
+            k += BATCH;
+            if (!full || k >= width) return fold.value;
+            load(slab, rows, width, k, v);
+        }
+    }
 };
 
 // `sums` has two rows of COLUMNS for each block, a double buffer: those of one superstep may still be read in the next.
@@ -44,7 +60,6 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
            i64 rows, i64 width, i64 limit, Standing* standing, double* sums, unsigned* arrived) {
     __shared__ double total[COLUMNS<Program>];
     GridBarrier barrier(arrived);
-    const Sets all_vertices{};
     if (threadIdx.x < COLUMNS<Program>) total[threadIdx.x] = standing->sums[threadIdx.x];
     __syncthreads();
     const i64 stride = i64(gridDim.x) * BLOCK;
@@ -66,18 +81,7 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
             const i64 ahead = v + stride < rows ? v + stride : v;
             next.load(slab, rows, width, 0, ahead);
             held_next = here.vertex(ahead);
-            Fold<P> fold{P::identity(), false};
-            for (i64 k = 0;;) {
-                bool live[BATCH];
-#pragma unroll
-                for (int i = 0; i < BATCH; ++i) live[i] = batch.u[i] >= 0;
-                const bool full = live[BATCH - 1];
-                fold_batch<P>(gather, batch.u, batch.w, live, v, all_vertices, fold);
-                k += BATCH;
-                if (!full || k >= width) break;
-                batch.load(slab, rows, width, k, v);
-            }
-            changed += here.apply(v, held, fold.value, step, mine, there, nullptr);
+            changed += here.apply(v, held, batch.fold_row(gather, slab, rows, width, v), step, mine, there, nullptr);
             ++updated;
         }
         mine[Program::SUMS] = changed;

@@ -141,6 +141,34 @@ struct Pull {
         found.note(out.indptr[v + 1] - out.indptr[v]);
     }
 
+    // Warp-collective: search the rest of the rows that lanes searched in vain, or defer them. `vertex` of a place.
+    template <class Vertex>
+    __device__ void search_together(bool in_vain, Vertex vertex, OpenRow<Index>& row, i64& j, bool& received,
+                                    bool& changed) {
+        const i64 end = row.begin + row.degree;
+        const u32 divisible = __ballot_sync(ALL, in_vain && !received && row.degree > T::PIECE);
+        u32 put_off = 0;
+        for (u32 rest = __ballot_sync(ALL, in_vain); rest; rest &= rest - 1) {
+            const int owner = __ffs(rest) - 1;
+            const i64 from = __shfl_sync(ALL, j, owner), to = __shfl_sync(ALL, end, owner);
+            if (divisible >> owner & 1) {
+                if (to - from > spare) {
+                    put_off |= 1u << owner;
+                    continue;
+                }
+                spare -= (int)(to - from);
+            }
+            const i64 v = vertex(__shfl_sync(ALL, row.place, owner)), arc = find(v, from, to);
+            if (lane_of_warp() != owner) continue;
+            if (!received && arc >= 0) received = true, changed = receive(in.indices[arc], arc, v);
+            j = to;
+        }
+        if (!put_off) return;
+        const bool mine = put_off >> lane_of_warp() & 1;
+        append_pieces<T>((Index)vertex(row.place), mine ? (i64)row.degree : 0, found.next.pieces, &found.tally->put_off);
+        if (mine) row.place = -1;
+    }
+
     // Process the unsettled vertices among the warp's 32 words; `done` is the lane's own word of settled bits.
     __device__ void work_off(PullShare& share, i64 first, i64 stride, u32 done) {
         const int lane = lane_of_warp();
@@ -178,29 +206,7 @@ struct Pull {
             if (now.place >= 0) received = probe(vertex(now.place), j, end, received, changed);
             const auto over = [&] { return j >= end || (T::EARLY_EXIT && received); };
             const bool in_vain = now.place >= 0 && !over() && j - now.begin >= ALONE;
-            const u32 divisible = __ballot_sync(ALL, in_vain && !received && now.degree > T::PIECE);
-            u32 put_off = 0;
-            for (u32 rest = __ballot_sync(ALL, in_vain); rest; rest &= rest - 1) {
-                const int owner = __ffs(rest) - 1;
-                const i64 from = __shfl_sync(ALL, j, owner), to = __shfl_sync(ALL, end, owner);
-                if (divisible >> owner & 1) {
-                    if (to - from > spare) {
-                        put_off |= 1u << owner;
-                        continue;
-                    }
-                    spare -= (int)(to - from);
-                }
-                const i64 v = vertex(__shfl_sync(ALL, now.place, owner)), arc = find(v, from, to);
-                if (lane != owner) continue;
-                if (!received && arc >= 0) received = true, changed = receive(in.indices[arc], arc, v);
-                j = to;
-            }
-            if (put_off) {
-                const bool mine = put_off >> lane & 1;
-                append_pieces<T>((Index)vertex(now.place), mine ? (i64)now.degree : 0, found.next.pieces,
-                                 &found.tally->put_off);
-                if (mine) now.place = -1;
-            }
+            search_together(in_vain, vertex, now, j, received, changed);
             if (now.place >= 0 && over()) {
                 if (received) atomicOr(&share.settled[now.place >> 5], 1u << (now.place & 31));
                 if (changed) {

@@ -20,6 +20,34 @@ __device__ u32 spread(u32 bits) {
     else return bits & 1;
 }
 
+// Masks by source and 32 vertices: of each history, and of the vertices that have their value otherwise, or are past the
+// last one. One column of padding avoids bank conflicts in both directions.
+template <int W>
+using HistoryMasks = u32[HISTORIES + 1][64 * W][HISTORY_VERTICES<W> / 32 + 1];
+
+// The masks of 32 vertices, of which each lane of the warp has one.
+template <int W>
+__device__ void load_tile(i64 v, i64 n, int count, const u64* reached, const u64* history, int tile,
+                          HistoryMasks<W>& masks) {
+    Bits<W> otherwise{};
+    if (v < n) otherwise = load_bits<W>(reached, v);
+    const auto keep = [&](const Bits<W>& bits, int h) {
+#pragma unroll
+        for (int half = 0; half < 2 * W; ++half)
+            masks[h][32 * half + lane_of_warp()][tile] = transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1)));
+    };
+#pragma unroll
+    for (int h = 0; h < HISTORIES; ++h) {
+        Bits<W> received{};
+        if (v < n && h < count) received = load_bits<W>(history + h * n * W, v);
+        otherwise = otherwise.without(received);
+        keep(received, h);
+    }
+#pragma unroll
+    for (int w = 0; w < W; ++w) otherwise.word[w] |= v < n ? 0 : ~0ull;
+    keep(otherwise, HISTORIES);
+}
+
 // Write a property, of shape (k, n): `values` holds an element's value after the message of each history, then the
 // initial one. Elements reached outside the histories have their value already. `aligned`: every row begins at a
 // multiple of 16 bytes.
@@ -29,8 +57,7 @@ write_history(i64 n, i64 k, const u64* reached, const u64* history, const i64* h
               Element* property) {
     constexpr int BYTES = sizeof(Element), PARTS = BYTES == 8 ? 2 : 1, MANY = BYTES < 4 ? 4 / BYTES : 1;
     constexpr int PIECE = 16 / BYTES, TILES = HISTORY_VERTICES<W> / 32;
-    // By source and 32 vertices; one column of padding avoids bank conflicts in both directions.
-    __shared__ u32 masks[HISTORIES + 1][64 * W][TILES + 1];
+    __shared__ HistoryMasks<W> masks;
     const int count = (int)*histories, warp = threadIdx.x / 32;
     u32 fill[PARTS], change[PARTS][HISTORIES];
 #pragma unroll
@@ -44,28 +71,8 @@ write_history(i64 n, i64 k, const u64* reached, const u64* history, const i64* h
     const i64 spans = (n + HISTORY_VERTICES<W> - 1) / HISTORY_VERTICES<W>;
     for (i64 span = blockIdx.x; span < spans; span += gridDim.x) {
         const i64 start = span * HISTORY_VERTICES<W>;
-        for (int tile = warp; tile < TILES; tile += HISTORY_THREADS / 32) {
-            const i64 v = start + tile * 32 + lane_of_warp();
-            Bits<W> otherwise{};
-            if (v < n) otherwise = load_bits<W>(reached, v);
-            const auto keep = [&](const Bits<W>& bits, int h) {
-#pragma unroll
-                for (int half = 0; half < 2 * W; ++half)
-                    masks[h][32 * half + lane_of_warp()][tile] =
-                        transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1)));
-            };
-#pragma unroll
-            for (int h = 0; h < HISTORIES; ++h) {
-                Bits<W> received{};
-                if (v < n && h < count) received = load_bits<W>(history + h * n * W, v);
-                otherwise = otherwise.without(received);
-                keep(received, h);
-            }
-            // Mask vertices past the last one.
-#pragma unroll
-            for (int w = 0; w < W; ++w) otherwise.word[w] |= v < n ? 0 : ~0ull;
-            keep(otherwise, HISTORIES);
-        }
+        for (int tile = warp; tile < TILES; tile += HISTORY_THREADS / 32)
+            load_tile<W>(start + tile * 32 + lane_of_warp(), n, count, reached, history, tile, masks);
         __syncthreads();
         for (int row = warp; row < 64 * W && row < k; row += HISTORY_THREADS / 32) {
             Element* const where = property + row * n + start;

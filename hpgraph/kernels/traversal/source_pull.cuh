@@ -91,18 +91,7 @@ struct MultiSourcePull {
             if constexpr (Delivery::BY_ARC) __syncwarp();
             bool open = j < end && want.any() && (!T::EARLY_EXIT || want.without(received).any());
             const bool looks = open;
-            // If early exits are rare, a row that fills all loads of the warp is searched by the whole warp: its bits
-            // are combined once, and not after every 32 arcs.
-            if (!Delivery::BY_ARC && round == T::PIECE) {
-                const bool fills = open && end - j >= 32 * SIZE && end - j <= T::PIECE;
-                for (u32 rest = __ballot_sync(ALL, fills); rest; rest &= rest - 1) {
-                    const int owner = __ffs(rest) - 1;
-                    Bits<W> found = from_lane(received, owner);
-                    search(__shfl_sync(ALL, v, owner), __shfl_sync(ALL, j, owner), __shfl_sync(ALL, end, owner),
-                           from_lane(want, owner), found);
-                    if (lane_of_warp() == owner) received = found, open = false;
-                }
-            }
+            if (!Delivery::BY_ARC && round == T::PIECE) search_full_rows(v, j, end, want, received, open);
             for (int group = 0; group < (Delivery::BY_ARC ? 32 / NOTED_ROWS : 1); ++group) {
                 bool goes_on = open && (!Delivery::BY_ARC || lane_of_warp() / NOTED_ROWS == group);
                 if (!__any_sync(ALL, goes_on)) continue;
@@ -177,6 +166,19 @@ private:
 #pragma unroll
             for (int w = 0; w < W; ++w) below.word[w] = __shfl_up_sync(ALL, bits.word[w], d);
             if (lane_of_warp() - d >= first) bits.add(below);
+        }
+    }
+
+    // If early exits are rare, a row that fills all loads of the warp is searched by the whole warp: its bits are
+    // combined once, and not after every 32 arcs.
+    __device__ void search_full_rows(i64 v, i64 j, i64 end, const Bits<W>& want, Bits<W>& received, bool& open) {
+        const bool fills = open && end - j >= 32 * SIZE && end - j <= T::PIECE;
+        for (u32 rest = __ballot_sync(ALL, fills); rest; rest &= rest - 1) {
+            const int owner = __ffs(rest) - 1;
+            Bits<W> found = from_lane(received, owner);
+            search(__shfl_sync(ALL, v, owner), __shfl_sync(ALL, j, owner), __shfl_sync(ALL, end, owner),
+                   from_lane(want, owner), found);
+            if (lane_of_warp() == owner) received = found, open = false;
         }
     }
 
