@@ -23,6 +23,7 @@ from hpgraph.io.arrow_sizes import largest_batch
 from hpgraph.io.edge_list import NAME_BYTES
 from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
+from hpgraph.io.parquet_sizes import page_sizes
 
 ARROW = (".parquet", ".arrow", ".feather")
 """Suffixes of such files."""
@@ -52,6 +53,8 @@ def arrow_stream(
             schema, metadata = table.schema, table.schema.metadata or {}
             columns = [schema.names[place] for place in arc_columns(path, schema.names)]
             text = [_is_text(schema.field(name).type) for name in columns[:2]]
+            for name in columns:
+                _check_kind(path, name, schema.field(name).type)
             held = table.largest(columns)
     except (pyarrow.ArrowException, OSError) as error:
         raise _said(path, error) from None
@@ -99,6 +102,15 @@ def _is_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind)  # type: ignore[no-any-return]
 
 
+def _check_kind(path: Path, name: str, kind: Any) -> None:
+    """Refuse what no column is of; a value of some types is as long as the file says."""
+    from pyarrow import types
+
+    inner = kind.value_type if types.is_dictionary(kind) else kind
+    if not (types.is_primitive(inner) or types.is_null(inner) or _is_text(inner)):
+        raise FileFormatError(path, f"column {name} holds {kind}, not numbers or text")
+
+
 class _Table:
     """A Parquet or Arrow file, opened by pyarrow.
 
@@ -132,15 +144,15 @@ class _Table:
             raise
 
     def largest(self, columns: list[str]) -> int:
-        """Bytes of the largest piece that a batch of rows is made of, as the file says."""
-        if self._parquet is None:
-            with self._path.open("rb") as file:
+        """Bytes of the largest piece that a batch of rows is made of, decompressed, as its parts say themselves."""
+        with self._path.open("rb") as file:
+            if self._parquet is None:
                 return largest_batch(file)
-        found = 0
-        for group in map(self._parquet.metadata.row_group, range(self._parquet.metadata.num_row_groups)):
-            chunks = map(group.column, range(group.num_columns))
-            sizes = [chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns]
-            found = max(found, sum(sizes))
+            size, found = file.seek(0, 2), 0
+            for group in map(self._parquet.metadata.row_group, range(self._parquet.metadata.num_row_groups)):
+                chunks = [group.column(place) for place in range(group.num_columns)]
+                used = (chunk for chunk in chunks if chunk.path_in_schema in columns)
+                found = max(found, sum(sum(page_sizes(file, size, chunk)) for chunk in used))
         return found
 
     def batches(self, columns: list[str]) -> Iterator[Any]:

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -253,6 +254,30 @@ def bomb(path: Path, *parts: bytes | tuple[bytes, int]) -> None:
                 target.write(piece)
 
 
+def varint(number: int) -> bytes:
+    """As Thrift writes a number that is not negative."""
+    number *= 2
+    groups = [number >> 7 * k & 127 for k in range(max(-(-number.bit_length() // 7), 1))]
+    return bytes([*(group | 128 for group in groups[:-1]), groups[-1]])
+
+
+def lie_of_sizes(path: Path) -> None:
+    """Have the footer of a Parquet file say of each column that it takes some bytes, decompressed."""
+    import pyarrow.parquet
+
+    metadata = pyarrow.parquet.read_metadata(path)
+    content = path.read_bytes()
+    begin = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    footer = content[begin:]
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            true = varint(column.total_uncompressed_size)
+            footer = footer.replace(true, bytes([128 | 100, *[128] * (len(true) - 2), 0]))
+    path.write_bytes(content[:begin] + footer)
+    said = pyarrow.parquet.read_metadata(path).row_group(0).column(0)
+    assert said.total_uncompressed_size == 50
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is of the address space, whose size Linux says")
 def test_memory_holds_for_every_reader(tmp_path: Path) -> None:
     """Under a limit of the system, 128 MiB above what the process has."""
@@ -294,6 +319,12 @@ def test_memory_holds_for_every_reader(tmp_path: Path) -> None:
         parquet.write_table(table, tmp_path / f"{name}.parquet", compression="zstd", use_dictionary=False)
         feather.write_feather(table, tmp_path / f"{name}.feather", compression="zstd", chunksize=1 << 23)
         expected |= {f"{name}{suffix}": "64.0 MiB may be taken" for suffix in (".parquet", ".feather")}
+    shutil.copy(tmp_path / "names.parquet", tmp_path / "lie.parquet")
+    lie_of_sizes(tmp_path / "lie.parquet")
+    expected["lie.parquet"] = "a batch of rows of"
+    wide = pyarrow.array([b"x" * mega] * 100, pyarrow.binary(mega))
+    parquet.write_table(pyarrow.table({"source": zeros[:100], "target": wide}), tmp_path / "wide.parquet")
+    expected["wide.parquet"] = "column target holds fixed_size_binary[1048576], not numbers or text"
     listed = [*map(str, range(699)), "\ud800" + "x" * mega]
     hpg.write(hpg.Graph.from_edges(range(700), range(700), names=listed), tmp_path / "names.hpg")
     expected["names.hpg"] = "700 700"
