@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import hpgraph as hpg
 from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import plural, print_top, save, timed
+from hpgraph.cli.output import on_cpu, plural, print_top, save, timed
 
 # Vertices of the center that are named.
 _NAMED = 5
@@ -15,9 +16,7 @@ def closeness(arguments: Any) -> None:
     """Closeness, or harmonic centrality, of all vertices or of a sample."""
     import numpy as np
 
-    import hpgraph as hpg
     from hpgraph.algorithms.sources import sources_of
-    from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
     call = hpg.harmonic_centrality if arguments.harmonic else hpg.closeness_centrality
@@ -31,16 +30,13 @@ def closeness(arguments: Any) -> None:
     )
     # What was not asked for is no number, and comes last.
     values = np.full(graph.n_vertices, np.nan)
-    values[vertices] = to_device(found, "cpu")
+    values[vertices] = on_cpu(found)
     print_top(graph, values, min(arguments.top, len(vertices)), title, "{:.6g}")
     save(arguments.output, graph, **{title.replace(" ", "_"): values})
 
 
 def betweenness(arguments: Any) -> None:
     """Betweenness, of shortest paths from all vertices or from a sample."""
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     found, seconds = timed(
         arguments.device,
@@ -50,15 +46,13 @@ def betweenness(arguments: Any) -> None:
     )
     sampled = "all vertices" if arguments.sources is None else plural(arguments.sources, "vertex")
     print(f"betweenness by paths from {sampled} on {arguments.device}; {seconds:.3g} s with loading the kernels")
-    values = to_device(found, "cpu")
+    values = on_cpu(found)
     print_top(graph, values, arguments.top, "betweenness", "{:.6g}")
     save(arguments.output, graph, betweenness=values)
 
 
 def diameter(arguments: Any) -> None:
     """Diameter, radius and center."""
-    import hpgraph as hpg
-
     graph = load(arguments, arguments.device)
     how = {"weight": True if arguments.weighted else None, "largest_component": arguments.largest}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import hpgraph as hpg
 from hpgraph.cli.graph_input import load, source_of, vertex_of
-from hpgraph.cli.output import called, explain, plural, print_levels, print_top, printable, save, timed
+from hpgraph.cli.output import called, explain, on_cpu, plural, print_levels, print_top, printable, save, timed
 
 
 def info(arguments: Any) -> None:
@@ -47,7 +48,6 @@ def convert(arguments: Any) -> None:
     """Write a graph in another format; as .hpg without having it in memory."""
     from pathlib import Path
 
-    import hpgraph as hpg
     from hpgraph.io.hpg_reader import GraphFile
     from hpgraph.io.kinds import kind_of
     from hpgraph.io.remote import check_target
@@ -80,8 +80,6 @@ def convert(arguments: Any) -> None:
 
 def path(arguments: Any) -> None:
     """A shortest path between two vertices."""
-    import hpgraph as hpg
-
     graph = load(arguments, arguments.device)
     ends = [hpg.id(vertex_of(graph, getattr(arguments, end), f"--{end}")) for end in ("source", "target")]
     weight = arguments.weighted or None
@@ -94,13 +92,10 @@ def path(arguments: Any) -> None:
 
 def bfs(arguments: Any) -> None:
     """Breadth-first search from one vertex."""
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     result, seconds = timed(arguments.device, lambda: hpg.bfs(graph, hpg.id(source)))
-    level = to_device(result.level, "cpu")
+    level = on_cpu(result.level)
     reached = level[level >= 0]
     print(
         f"BFS from {called(graph, source)} on {arguments.device}: {reached.size:,} of {graph.n_vertices:,} vertices "
@@ -108,21 +103,18 @@ def bfs(arguments: Any) -> None:
     )
     print_levels(reached)
     explain(arguments, result)
-    save(arguments.output, graph, level=level, parent=to_device(result.parent, "cpu"))
+    save(arguments.output, graph, level=level, parent=on_cpu(result.parent))
 
 
 def sssp(arguments: Any) -> None:
     """Shortest paths from one vertex."""
     import numpy as np
 
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     wanted = arguments.output is not None
     result, seconds = timed(arguments.device, lambda: hpg.sssp(graph, hpg.id(source), parents=wanted))
-    distance = to_device(result.distance, "cpu")
+    distance = on_cpu(result.distance)
     unreached = np.isinf(distance) if distance.dtype.kind == "f" else distance == np.iinfo(distance.dtype).max
     reached = np.flatnonzero(~unreached)
     farthest = int(reached[np.argmax(distance[reached])])
@@ -135,14 +127,11 @@ def sssp(arguments: Any) -> None:
         print("  (the graph has no weights: every arc has length 1)")
     explain(arguments, result)
     if wanted:
-        save(arguments.output, graph, distance=distance, parent=to_device(result.parent, "cpu"))
+        save(arguments.output, graph, distance=distance, parent=on_cpu(result.parent))
 
 
 def pagerank(arguments: Any) -> None:
     """PageRank of every vertex."""
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     result, seconds = timed(
         arguments.device,
@@ -150,7 +139,7 @@ def pagerank(arguments: Any) -> None:
             graph, damping=arguments.damping, tol=arguments.tol, max_iteration=arguments.max_iteration
         ),
     )
-    rank = to_device(result.rank, "cpu")
+    rank = on_cpu(result.rank)
     print(
         f"PageRank on {arguments.device}: {'converged' if result.converged else 'NOT converged'} after "
         f"{plural(int(result.iterations), 'iteration')}, last change {float(result.residual):.2g}; "
@@ -163,14 +152,11 @@ def pagerank(arguments: Any) -> None:
 
 def triangles(arguments: Any) -> None:
     """The number of triangles."""
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     count, seconds = timed(arguments.device, lambda: hpg.triangle_count(graph))
     print(f"{plural(int(count), 'triangle')} on {arguments.device}; {seconds:.3g} s with loading the kernels")
     if arguments.top > 0 or arguments.output is not None:
-        each = to_device(hpg.triangles(graph), "cpu")
+        each = on_cpu(hpg.triangles(graph))
         print_top(graph, each, arguments.top, "triangles", "{:,}")
         save(arguments.output, graph, triangles=each)
 

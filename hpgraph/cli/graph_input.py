@@ -6,6 +6,8 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
+import hpgraph as hpg
+
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
@@ -14,7 +16,6 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
 
 def load(arguments: Any, device: str) -> Graph:
     """Read the graph, say how large it is, and take it to the device."""
-    import hpgraph as hpg
     from hpgraph.io.memory import Budget
 
     if arguments.memory is not None:

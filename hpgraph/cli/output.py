@@ -35,6 +35,13 @@ def timed(device: str, call: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.perf_counter() - start
 
 
+def on_cpu(values: Any) -> Any:
+    """A result as an array of NumPy's."""
+    from hpgraph.core.device import to_device
+
+    return to_device(values, "cpu")
+
+
 def explain(arguments: Any, result: Any) -> None:
     """Print what each superstep did, where that was asked for."""
     if arguments.explain:

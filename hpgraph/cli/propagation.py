@@ -8,15 +8,14 @@ from __future__ import annotations
 import csv
 from typing import Any
 
+import hpgraph as hpg
 from hpgraph.cli.graph_input import load, source_of, vertex_of
-from hpgraph.cli.output import plural, print_top, save, timed
+from hpgraph.cli.output import on_cpu, plural, print_top, save, timed
 
 
 def labels(arguments: Any) -> None:
     """Labels of some vertices for all of them."""
     import numpy as np
-
-    import hpgraph as hpg
 
     graph = load(arguments, arguments.device)
     columns, known = _table(arguments.labels, "--labels")
@@ -39,9 +38,6 @@ def labels(arguments: Any) -> None:
 
 def heat(arguments: Any) -> None:
     """Heat that spreads from one vertex."""
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     found, seconds = timed(
@@ -50,7 +46,7 @@ def heat(arguments: Any) -> None:
             graph, {hpg.id(source): 1.0}, arguments.time, laplacian=arguments.laplacian, weight=arguments.weighted
         ),
     )
-    values = to_device(found, "cpu")
+    values = on_cpu(found)
     print(f"heat after {arguments.time:g} on {arguments.device}; {seconds:.3g} s with loading the kernels")
     print_top(graph, values, arguments.top, "heat", "{:.6g}")
     save(arguments.output, graph, heat=values)
@@ -59,9 +55,6 @@ def heat(arguments: Any) -> None:
 def beliefs(arguments: Any) -> None:
     """Loopy belief propagation."""
     import numpy as np
-
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
     columns, known = _table(arguments.unary, "--unary")
@@ -86,7 +79,7 @@ def beliefs(arguments: Any) -> None:
         f"beliefs on {arguments.device}: {'converged' if found.converged else 'NOT converged'} after "
         f"{plural(found.iterations, 'iteration')}; {seconds:.3g} s with loading the kernels"
     )
-    belief, state = to_device(found.belief, "cpu"), np.array(states)[to_device(found.state, "cpu")]
+    belief, state = on_cpu(found.belief), np.array(states)[on_cpu(found.state)]
     for name in states:
         print(f"  {name}: {plural(int((state == name).sum()), 'vertex')}")
     save(arguments.output, graph, **{name: belief[:, at] for at, name in enumerate(states)}, state=state)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import hpgraph as hpg
 from hpgraph.cli.graph_input import load, source_of
-from hpgraph.cli.output import called, plural, print_top, save, timed
+from hpgraph.cli.output import called, on_cpu, plural, print_top, save, timed
 
 
 def similar(arguments: Any) -> None:
     """The vertices most similar to a vertex."""
     import numpy as np
-
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
@@ -27,7 +25,7 @@ def similar(arguments: Any) -> None:
         f"{called(graph, source)}; {seconds:.3g} s with loading the kernels"
     )
     score = np.zeros(graph.n_vertices)
-    score[to_device(found.target, "cpu")] = to_device(found.score, "cpu")
+    score[on_cpu(found.target)] = on_cpu(found.score)
     print_top(graph, score, min(arguments.top, len(found)), arguments.measure, "{:.6g}")
     save(arguments.output, graph, **{arguments.measure: score})
 
@@ -35,9 +33,6 @@ def similar(arguments: Any) -> None:
 def walks(arguments: Any) -> None:
     """Where random walks from a vertex lead."""
     import numpy as np
-
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
@@ -48,7 +43,7 @@ def walks(arguments: Any) -> None:
     else:
         biased = {"p": arguments.p, "q": arguments.q}
         found, seconds = timed(arguments.device, lambda: hpg.node2vec_walk(graph, starts, **how, **biased))
-    met = to_device(found, "cpu")[:, 1:]
+    met = on_cpu(found)[:, 1:]
     steps = int((met >= 0).sum())
     visits = np.bincount(met[met >= 0], minlength=graph.n_vertices)
     reached = plural(int((visits > 0).sum()), "vertex")
@@ -64,9 +59,6 @@ def sample(arguments: Any) -> None:
     """Neighbours of a vertex, drawn hop by hop."""
     import numpy as np
 
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     try:
@@ -78,7 +70,7 @@ def sample(arguments: Any) -> None:
         arguments.device,
         lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, seed=arguments.seed, **how),
     )
-    vertex = to_device(found.vertex, "cpu")
+    vertex = on_cpu(found.vertex)
     print(
         f"sample around {called(graph, source)} on {arguments.device}: {plural(len(vertex), 'vertex')}, "
         f"{plural(sum(found.edges_of_hop), 'edge')}; {seconds:.3g} s with loading the kernels"

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import hpgraph as hpg
 from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import plural, print_top, save, timed
+from hpgraph.cli.output import on_cpu, plural, print_top, save, timed
 
 
 def eigenvector(arguments: Any) -> None:
     """Eigenvector centrality."""
-    import hpgraph as hpg
-
     _iterated(arguments, "eigenvector centrality", lambda graph, how: hpg.eigenvector_centrality(graph, **how))
 
 
 def katz(arguments: Any) -> None:
     """Katz centrality."""
-    import hpgraph as hpg
-
     _iterated(arguments, "Katz centrality", lambda graph, how: hpg.katz_centrality(graph, arguments.alpha, **how))
 
 
 def hits(arguments: Any) -> None:
     """Hubs and authorities."""
-    import hpgraph as hpg
-
     _iterated(arguments, "HITS", lambda graph, how: hpg.hits(graph, **how))
 
 
 def _iterated(arguments: Any, title: str, call: Any) -> None:
-    from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
     how = {"tol": arguments.tol, "max_iteration": arguments.max_iteration, "weight": arguments.weighted}
@@ -41,7 +35,7 @@ def _iterated(arguments: Any, title: str, call: Any) -> None:
         f"{seconds:.3g} s with loading the kernels"
     )
     columns = {name: getattr(result, name, None) for name in ("centrality", "authorities", "hubs")}
-    found = {name: to_device(values, "cpu") for name, values in columns.items() if values is not None}
+    found = {name: on_cpu(values) for name, values in columns.items() if values is not None}
     for name, values in found.items():
         print_top(graph, values, arguments.top, name, "{:.6g}")
     save(arguments.output, graph, **found)
@@ -49,14 +43,11 @@ def _iterated(arguments: Any, title: str, call: Any) -> None:
 
 def clustering(arguments: Any) -> None:
     """Clustering coefficients."""
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     graph = load(arguments, arguments.device)
     found, seconds = timed(
         arguments.device, lambda: hpg.clustering(graph, weight=arguments.weighted, form=arguments.form)
     )
-    each = to_device(found, "cpu")
+    each = on_cpu(found)
     mean = float(each.mean()) if len(each) else 0.0
     print(
         f"clustering on {arguments.device}: {mean:.6g} on the average, transitivity {hpg.transitivity(graph):.6g}; "

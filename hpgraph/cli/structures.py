@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import hpgraph as hpg
 from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import plural, print_top, save, timed
+from hpgraph.cli.output import on_cpu, plural, print_top, save, timed
 
 
 def cores(arguments: Any) -> None:
     """Core numbers."""
-    import hpgraph as hpg
-
     numbers = _of_vertices(arguments, hpg.core_number, "core")
     largest = int(numbers.max()) if len(numbers) else 0
     inside = int((numbers == largest).sum())
@@ -20,8 +19,6 @@ def cores(arguments: Any) -> None:
 
 def colors(arguments: Any) -> None:
     """A greedy colouring."""
-    import hpgraph as hpg
-
     found = _of_vertices(arguments, lambda graph: hpg.greedy_color(graph, arguments.strategy, arguments.seed), "color")
     print(plural(int(found.max()) + 1 if len(found) else 0, "colour"))
 
@@ -29,9 +26,6 @@ def colors(arguments: Any) -> None:
 def communities(arguments: Any) -> None:
     """Communities, and how large the largest are."""
     import numpy as np
-
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
     options = {"weight": arguments.weighted, "seed": arguments.seed}
@@ -42,7 +36,7 @@ def communities(arguments: Any) -> None:
         "cdlp": lambda: hpg.cdlp(graph),
     }
     found, seconds = timed(arguments.device, searches[arguments.method])
-    label = to_device(getattr(found, "label", found), "cpu")
+    label = on_cpu(getattr(found, "label", found))
     sizes = np.unique(label, return_counts=True)[1]
     quality = hpg.modularity(graph, label, weight=arguments.weighted, resolution=arguments.resolution)
     print(
@@ -59,12 +53,9 @@ def truss(arguments: Any) -> None:
     """Truss numbers: of a vertex, the largest among its edges."""
     import numpy as np
 
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     def of_vertices(graph: Any) -> Any:
-        numbers = to_device(hpg.truss_number(graph.undirected), "cpu")
-        ends = to_device(graph.undirected.edges(both_ways=True).source, "cpu")
+        numbers = on_cpu(hpg.truss_number(graph.undirected))
+        ends = on_cpu(graph.undirected.edges(both_ways=True).source)
         largest = np.zeros(graph.n_vertices, np.int64)
         np.maximum.at(largest, ends, numbers)
         return largest
@@ -76,8 +67,6 @@ def truss(arguments: Any) -> None:
 
 def degree(arguments: Any) -> None:
     """Degree centrality."""
-    import hpgraph as hpg
-
     _of_vertices(arguments, hpg.degree_centrality, "degree_centrality", "{:.6g}")
 
 
@@ -85,12 +74,9 @@ def independent(arguments: Any) -> None:
     """A maximal independent set."""
     import numpy as np
 
-    import hpgraph as hpg
-    from hpgraph.core.device import to_device
-
     def members(graph: Any) -> Any:
         inside = np.zeros(graph.n_vertices, np.int64)
-        inside[to_device(graph.indices_of(hpg.maximal_independent_set(graph, seed=arguments.seed)), "cpu")] = 1
+        inside[on_cpu(graph.indices_of(hpg.maximal_independent_set(graph, seed=arguments.seed)))] = 1
         return inside
 
     print(plural(int(_of_vertices(arguments, members, "independent").sum()), "vertex"), "in the set")
@@ -98,8 +84,6 @@ def independent(arguments: Any) -> None:
 
 def matching(arguments: Any) -> None:
     """A maximal matching."""
-    import hpgraph as hpg
-
     # As "parent" among columns: an index that is written as the vertex is called.
     mates = _of_vertices(arguments, lambda graph: hpg.maximal_matching(graph, arguments.seed), "mate")
     print(plural(int((mates >= 0).sum()) // 2, "edge"), "in the matching")
@@ -107,8 +91,6 @@ def matching(arguments: Any) -> None:
 
 def forest(arguments: Any) -> None:
     """A spanning forest of least weight."""
-    import hpgraph as hpg
-
     graph = load(arguments, arguments.device)
     found, seconds = timed(arguments.device, lambda: hpg.minimum_spanning_forest(graph))
     print(
@@ -118,11 +100,10 @@ def forest(arguments: Any) -> None:
 
 
 def _of_vertices(arguments: Any, call: Any, name: str, form: str = "{:,}") -> Any:
-    from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
     found, seconds = timed(arguments.device, lambda: call(graph))
-    each = to_device(found, "cpu")
+    each = on_cpu(found)
     print(f"{name} of every vertex on {arguments.device}: {seconds:.3g} s with loading the kernels")
     if arguments.top > 0:
         print_top(graph, each, arguments.top, name, form)
