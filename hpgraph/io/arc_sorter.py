@@ -45,12 +45,8 @@ class _Run:
 class ArcSorter:
     """Arcs with ends below 2³², to be had again in the order of their keys, those of equal ends as one.
 
-    Attributes
-    ----------
-    count : int
-        Number of arcs added.
-    unlike : bool
-        Whether arcs with the same ends had different weights, as far as they were merged.
+    ``count`` (int): number of arcs added; ``unlike`` (bool): whether arcs with the same ends had different weights, as
+    far as they were merged.
     """
 
     def __init__(self, folder: Path, nbytes: int, duplicates: Duplicates | None) -> None:

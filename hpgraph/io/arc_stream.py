@@ -37,22 +37,12 @@ Block = tuple[Array, Array, Array | None]
 class ArcStream:
     """What a file holds, and a way through its arcs.
 
-    Attributes
-    ----------
-    blocks : function
-        Begins anew at each call: sources, targets and weights of some arcs, of others, and so on.
-    directed : bool or None
-        As the file says; None where that is seen from the arcs.
-    n_vertices : int or None
-        None is one more than the largest id.
-    relabel : bool or None
-        Whether ids are names: numbers that become indices in ascending order. None is if half of them go unused.
-    names : function or None
-        Gives the names of vertices, once the blocks were gone through.
-    mirrored : bool
-        As of `Arcs`.
-    fault : function or None
-        What to raise for an id that is out of range, with its line.
+    ``blocks`` (function): begins anew at each call: sources, targets and weights of some arcs, of others, and so on;
+    ``directed`` (bool or None): as the file says; None where that is seen from the arcs; ``n_vertices`` (int or None):
+    none is one more than the largest id; ``relabel`` (bool or None): whether ids are names: numbers that become indices
+    in ascending order. None is if half of them go unused; ``names`` (function or None): gives the names of vertices,
+    once the blocks were gone through; ``mirrored`` (bool): as of `Arcs`; ``fault`` (function or None): what to raise
+    for an id that is out of range, with its line.
     """
 
     blocks: Callable[[], Iterator[Block]]

@@ -22,20 +22,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Arcs:
     """Arcs source[k] -> target[k].
 
-    Attributes
-    ----------
-    source, target : numpy.ndarray of int32 or int64, shape (m,)
-        Ends of each arc.
-    weight : numpy.ndarray, shape (m,), or None
-        Weight of each arc.
-    n_vertices : int
-        Number of vertices.
-    directed : bool
-        Whether (u, v) says nothing of (v, u). An undirected edge may be there once or in both directions.
-    names : sequence or None
-        Name of each vertex.
-    mirrored : bool
-        Whether the arcs of an undirected graph are the entries of a matrix, each edge in both directions.
+    ``source, target`` (numpy.ndarray of int32 or int64, shape (m,)): ends of each arc; ``weight`` (numpy.ndarray, shape
+    (m,), or None): weight of each arc; ``n_vertices`` (int): number of vertices; ``directed`` (bool): whether (u, v)
+    says nothing of (v, u). An undirected edge may be there once or in both directions; ``names`` (sequence or None):
+    name of each vertex; ``mirrored`` (bool): whether the arcs of an undirected graph are the entries of a matrix, each
+    edge in both directions.
     """
 
     source: Array

@@ -41,12 +41,8 @@ PAGE = np.dtype([
 class Section:
     """A stretch of the file.
 
-    Attributes
-    ----------
-    at, nbytes : int
-        Where it begins, and how long it is.
-    checksum : int
-        CRC-32 of its bytes; 0 for ids and weights, which have one a page.
+    ``at, nbytes`` (int): where it begins, and how long it is; ``checksum`` (int): CRC-32 of its bytes; 0 for ids and
+    weights, which have one a page.
     """
 
     at: int
@@ -58,17 +54,9 @@ class Section:
 class Header:
     """What a file says of the graph in it.
 
-    Attributes
-    ----------
-    n_vertices, n_arcs : int
-    directed : bool
-        Whether there are arcs by target, too; an undirected graph's are those by source.
-    weight_dtype : numpy.dtype or None
-    encoding : {"none", "gaps"}
-    sections : dict
-        By name.
-    file_bytes : int
-        Length of the whole file.
+    ``n_vertices, n_arcs`` (int); ``directed`` (bool): whether there are arcs by target, too; an undirected graph's are
+    those by source; ``weight_dtype`` (numpy.dtype or None); ``encoding`` ({"none", "gaps"}); ``sections`` (dict): by
+    name; ``file_bytes`` (int): length of the whole file.
     """
 
     n_vertices: int

@@ -31,24 +31,11 @@ Line = tuple[int, str]
 class LineFormat:
     """The make-up of an edge list.
 
-    Attributes
-    ----------
-    delimiter : str or None
-        One character, or None for any run of blanks and tabs.
-    columns : int
-        Fields of every line; 0 where there is no line with data.
-    source, target : int
-        Columns of the two ends.
-    weight : int or None
-        Column of the weight.
-    start : int
-        Number of the first line that holds data; 1 is the first of the file.
-    numbered : bool
-        Whether ids are whole numbers.
-    whole : bool
-        Whether the weights seen are whole numbers.
-    own : OwnComment or None
-        What the file says of itself where `hpgraph.write` wrote it.
+    ``delimiter`` (str or None): one character, or None for any run of blanks and tabs; ``columns`` (int): fields of
+    every line; 0 where there is no line with data; ``source, target`` (int): columns of the two ends; ``weight`` (int
+    or None): column of the weight; ``start`` (int): number of the first line that holds data; 1 is the first of the
+    file; ``numbered`` (bool): whether ids are whole numbers; ``whole`` (bool): whether the weights seen are whole
+    numbers; ``own`` (OwnComment or None): what the file says of itself where `hpgraph.write` wrote it.
     """
 
     delimiter: str | None = None

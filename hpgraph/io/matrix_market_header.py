@@ -31,20 +31,10 @@ _SIZE = re.compile(r"\+?[0-9]{1,30}", re.ASCII)
 class Header:
     """What a Matrix Market file says of itself.
 
-    Attributes
-    ----------
-    layout : {"coordinate", "array"}
-        Whether entries come with their places, or all of them in order of columns.
-    field : {"real", "integer", "unsigned-integer", "pattern"}
-        What an entry is.
-    symmetry : {"general", "symmetric", "skew-symmetric"}
-        Whether entries stand for their mirror images too.
-    n : int
-        Rows and columns.
-    entries : int
-        How many follow.
-    lines : int
-        Lines that the header takes.
+    ``layout`` ({"coordinate", "array"}): whether entries come with their places, or all of them in order of columns;
+    ``field`` ({"real", "integer", "unsigned-integer", "pattern"}): what an entry is; ``symmetry`` ({"general",
+    "symmetric", "skew-symmetric"}): whether entries stand for their mirror images too; ``n`` (int): rows and columns;
+    ``entries`` (int): how many follow; ``lines`` (int): lines that the header takes.
     """
 
     layout: str

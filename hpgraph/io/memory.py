@@ -24,10 +24,7 @@ _AMOUNT = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-z]*)\s*", re.ASC
 class Budget:
     """The most bytes that a read may take.
 
-    Attributes
-    ----------
-    nbytes : int
-        So many.
+    ``nbytes`` (int): so many.
     """
 
     nbytes: int

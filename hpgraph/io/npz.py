@@ -81,16 +81,8 @@ def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
 class Inside:
     """What an archive says that it holds, checked as far as types and shapes go.
 
-    Attributes
-    ----------
-    layout : str
-        SciPy's name of the format.
-    n : int
-        Rows and columns.
-    members : dict
-        The arrays of the format, by name.
-    own : dict
-        What `hpgraph.write` has added.
+    ``layout`` (str): SciPy's name of the format; ``n`` (int): rows and columns; ``members`` (dict): the arrays of the
+    format, by name; ``own`` (dict): what `hpgraph.write` has added.
     """
 
     layout: str

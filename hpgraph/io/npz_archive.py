@@ -27,10 +27,7 @@ _LONGEST_HEADER = 10_000
 class Member:
     """An array in an archive.
 
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : numpy.dtype
+    ``shape`` (tuple of int); ``dtype`` (numpy.dtype).
     """
 
     shape: tuple[int, ...]

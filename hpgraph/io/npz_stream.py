@@ -27,18 +27,9 @@ Block = tuple[Array, Array, Array | None]
 class NpzEntries:
     """A sparse array whose entries are read some at a time.
 
-    Attributes
-    ----------
-    path : pathlib.Path
-    progress : bool or None
-    layout : {"csr", "csc", "coo"}
-    n : int
-        Rows and columns.
-    directed : bool or None
-        As the file says; None if it does not.
-    pattern : bool
-        Whether its values mean nothing.
-    names : numpy.ndarray or None
+    ``path`` (pathlib.Path); ``progress`` (bool or None); ``layout`` ({"csr", "csc", "coo"}); ``n`` (int): rows and
+    columns; ``directed`` (bool or None): as the file says; None if it does not; ``pattern`` (bool): whether its values
+    mean nothing; ``names`` (numpy.ndarray or None).
     """
 
     path: Path

@@ -25,16 +25,9 @@ TITLES = ("source", "target", "weight")
 class OwnComment:
     """What an edge list says of itself.
 
-    Attributes
-    ----------
-    n_vertices, n_lines : int
-        Number of vertices, and of lines with an edge.
-    directed : bool
-        Whether edges are arcs.
-    ids : {"index", "name", "number"}
-        What stands for a vertex; "number" is a name that is a whole number.
-    dtype : numpy.dtype or None
-        Of the weights; files of earlier versions do not say.
+    ``n_vertices, n_lines`` (int): number of vertices, and of lines with an edge; ``directed`` (bool): whether edges are
+    arcs; ``ids`` ({"index", "name", "number"}): what stands for a vertex; "number" is a name that is a whole number;
+    ``dtype`` (numpy.dtype or None): of the weights; files of earlier versions do not say.
     """
 
     n_vertices: int

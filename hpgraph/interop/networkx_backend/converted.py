@@ -24,12 +24,8 @@ _INEXACT = 2.0**53
 class ConvertedGraph:
     """The nodes, neighbours in NetworkX's order, and such attributes of the edges as were asked for.
 
-    Attributes
-    ----------
-    nodes : list
-        In NetworkX's order; `index` is the way back.
-    indptr, indices : int64 arrays
-        The neighbours of each node, as numbers, in NetworkX's order.
+    ``nodes`` (list): in NetworkX's order; `index` is the way back; ``indptr, indices`` (int64 arrays): the neighbours
+    of each node, as numbers, in NetworkX's order.
     """
 
     __networkx_backend__ = "hpgraph"
