@@ -68,6 +68,36 @@ class Local(NamedTuple):
 
 
 @part
+def _gather(indices, first, last, want, front, numbers, stride, sums):
+    """Sum numbers over the neighbours of a row in the front, for some sources; returns the sources with any."""
+    heard = np.uint64(0)
+    for j in range(first, last):
+        u = vertex(indices, j)
+        both = peek(front, u) & want
+        if both:
+            heard |= both
+            for line in range(0, stride, LINE):
+                bits = (both >> np.uint64(line)) & np.uint64(255)
+                if bits:
+                    add_line(sums, line, numbers, u * stride + line, bits)
+    return heard
+
+
+@part
+def _depend(numbers, own, sums, mask):
+    """Replace a vertex's path counts by their shares; returns the sum of its dependencies."""
+    total = 0.0
+    while mask:
+        k = lowest_bit(mask)
+        mask &= mask - np.uint64(1)
+        number = peek(numbers, own + k)
+        dependency = number * peek(sums, k)
+        total += dependency
+        put(numbers, own + k, (1.0 + dependency) / number)
+    return total
+
+
+@part
 def _gather_scaled(indptr, indices, v, want, front, state, local):
     """Sum numbers with exponents over v's neighbours in the front, for some sources; returns the sources with any."""
     heard = np.uint64(0)
@@ -156,33 +186,15 @@ def work_off(what, ways, span, fronts, state, local, filled, wide, counters, sum
         for k in range(stride):
             put(own_sums, k, 0.0)
         heard = np.uint64(0)
-        if not want:
-            pass
-        elif not slowly:
-            for j in range(first, last):
-                u = vertex(indices, j)
-                both = peek(front, u) & want
-                if both:
-                    heard |= both
-                    for line in range(0, stride, LINE):
-                        bits = (both >> np.uint64(line)) & np.uint64(255)
-                        if bits:
-                            add_line(own_sums, line, numbers, u * stride + line, bits)
-        elif what == RETURN:
+        if want and not slowly:
+            heard = _gather(indices, first, last, want, front, numbers, stride, own_sums)
+        elif want and what == RETURN:
             _gather_back(indptr, indices, v, want, front, state, local, wide, sums.arcs)
-        else:
+        elif want:
             heard = _gather_scaled(indptr, indices, v, want, front, state, local)
         own = v * stride
         if what == RETURN:
-            total = 0.0
-            while mask:
-                k = lowest_bit(mask)
-                mask &= mask - np.uint64(1)
-                number = peek(numbers, own + k)
-                dependency = number * peek(own_sums, k)
-                total += dependency
-                put(numbers, own + k, (1.0 + dependency) / number)
-            put(vertices, v, peek(vertices, v) + total)
+            put(vertices, v, peek(vertices, v) + _depend(numbers, own, own_sums, mask))
         elif heard:
             put(seen, v, peek(seen, v) | heard)
             leaving += peek(other, v + 1) - peek(other, v)

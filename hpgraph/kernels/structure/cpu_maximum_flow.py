@@ -31,7 +31,7 @@ def maximum_flow(arcs: CSR, reverse: Any, room: Any, source: int, sink: int) -> 
     level, queue, following = np.empty(n, ids), np.empty(n, ids), np.empty(n, np.int64)
     path, limit = np.empty(n, np.int64), np.empty(n, np.int64)
     with interruptible():
-        return _flow(arcs.indptr, arcs.indices, reverse, room, source, sink, level, queue, following, path, limit)
+        return _flow(arcs.indptr, arcs.indices, reverse, room, (source, sink), level, queue, following, path, limit)
 
 
 @part
@@ -98,7 +98,8 @@ def _block(indptr, indices, reverse, room, source, sink, level, following, path,
 
 
 @njit(cache=True, nogil=True)
-def _flow(indptr, indices, reverse, room, source, sink, level, queue, following, path, limit):
+def _flow(indptr, indices, reverse, room, ends, level, queue, following, path, limit):
+    source, sink = ends
     value = 0
     while _set_levels(indptr, indices, room, source, sink, level, queue, following) and not is_stopped():
         value += _block(indptr, indices, reverse, room, source, sink, level, following, path, limit)
