@@ -20,7 +20,7 @@ from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import require_cupy, to_device
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import ConvergenceWarning
-from hpgraph.engine.divided_lanes import MAX
+from hpgraph.engine.divided_sources import MAX
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 from hpgraph.kernels.runtime.cuda.part import Rows
 

@@ -17,7 +17,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.devices import place_of
 from hpgraph.core.reductions import anywhere, total
 from hpgraph.engine.definition import Property
-from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
@@ -210,8 +210,8 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
     lanes = xp.arange(len(starts))
     parent[lanes, xp.asarray(starts)], hops[lanes, xp.asarray(starts)] = xp.asarray(starts), 0
     active = Starts(starts.astype(parent.dtype), np.arange(len(starts), dtype=np.int32), len(starts))
-    found = run_lanes(Hops, graph, active, parent=parent, hops=hops, distance=distance)
+    found = run_sources(Hops, graph, active, parent=parent, hops=hops, distance=distance)
     if deterministic:
         each = [id(xp.arange(shape[1]))] * len(starts)
-        found = run_lanes(SmallestParent, graph, each, parent=found.parent, hops=found.hops, distance=distance)
+        found = run_sources(SmallestParent, graph, each, parent=found.parent, hops=found.hops, distance=distance)
     return found.parent

@@ -16,7 +16,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -85,7 +85,7 @@ def levels_from(
     for dtype in _TYPES[_TYPES.index(known.get(incoming, "int8")) :]:
         most = int(np.iinfo(dtype).max)
         limit = most if max_depth is None else min(max_depth, most)
-        found = run_lanes(_program(dtype, str(ids) if parents else "", incoming), graph, starts, direction=direction,
+        found = run_sources(_program(dtype, str(ids) if parents else "", incoming), graph, starts, direction=direction,
                           max_iteration=limit, whole=limit == max_depth)  # fmt: skip
         if not found.unfinished or limit == max_depth:
             break

@@ -17,12 +17,12 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, lanes_within, native, to_device, unmasked
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
-from hpgraph.engine.lanes import are_lanes
+from hpgraph.engine.multi_source import are_sources
 from hpgraph.engine.trace import Trace
 from hpgraph.formats.interchange import check_places
 from hpgraph.kernels.backend import joint_ranks, kernels
-from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays, Ranks
 from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.sweep.ranks import JointRanks, RankArrays, Ranks
 
 # Vertices per block of the transposition of ranks.
 PIECE = 4096
@@ -102,7 +102,7 @@ class Rules(NamedTuple):
 def is_of_lanes(personalization: Any, graph: Graph) -> bool:
     """Whether a personalization is one a lane: of two dimensions, or a list of lists or arrays of vertices."""
     if isinstance(personalization, list | tuple):
-        return are_lanes(personalization, graph)
+        return are_sources(personalization, graph)
     return getattr(personalization, "ndim", 1) == 2
 
 
@@ -166,7 +166,7 @@ def rank_in_lanes(
     step = joint_ranks(device)
     most, size = min(step.MAX_RANKED, max(k, 1)), dtype.itemsize
     check_memory(k * n * size, f"ranks of {n} vertices in {k} lanes", device)
-    most = lanes_within(most, lambda lanes: 3 * step.lanes_held(lanes) * n * size, device, k * n * size)
+    most = lanes_within(most, lambda lanes: 3 * step.columns_held(lanes) * n * size, device, k * n * size)
     rows = graph.in_csr
     rows = rows if weighted else rows.pattern
     found = PageRankLanesResult(xp.empty((k, n), dtype), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.bool_), [])
@@ -217,7 +217,7 @@ class _Group:
                 _write(found.rank, lanes[ends], ranks.shares, live[ends], leaving)
             columns[live[ends]] = -1
             stay = live[~ends]
-            if len(stay) and self._step.lanes_held(len(stay)) < ranks.shares.shape[1]:
+            if len(stay) and self._step.columns_held(len(stay)) < ranks.shares.shape[1]:
                 dangling, columns = self._close_up(stay, ranks, dangling), columns[stay]
         table = np.empty((len(times), 4), np.int64)
         table[:, :3] = PULL, leaving.size, self._arrays.rows.nnz
@@ -229,7 +229,7 @@ class _Group:
         arrays = self._arrays
         leaving = arrays.leaving
         xp, n, dtype = array_module(leaving), len(leaving), leaving.dtype
-        held = self._step.lanes_held(len(group))
+        held = self._step.columns_held(len(group))
         here = (jumps.lanes >= int(group[0])) & (jumps.lanes <= int(group[-1]))
         vertices, places = xp.unique(jumps.vertices[here], return_inverse=True)
         seats = xp.full(n, -1, np.int32)
@@ -246,7 +246,7 @@ class _Group:
 
     def _close_up(self, stay: np.ndarray, ranks: Ranks, dangling: np.ndarray) -> np.ndarray:
         """Compact the columns of the remaining lanes; returns their dangling ranks."""
-        xp, held = array_module(ranks.shares), self._step.lanes_held(len(stay))
+        xp, held = array_module(ranks.shares), self._step.columns_held(len(stay))
 
         def closed(columns: Any) -> Any:
             kept = xp.zeros((len(columns), held), columns.dtype)

@@ -35,7 +35,7 @@ from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.run import run, run_one
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.runtime.search import Starts
@@ -277,7 +277,7 @@ def _many(
         return array_module(graph.device).empty((0, n), dtype), []
     if facts.least >= 0:
         active = Starts(starts.astype(graph.id_dtype), np.arange(k, dtype=np.int32), k)
-        found = run_lanes(program, graph, active, lanes=lanes, ceiling=ceiling, delta=width)
+        found = run_sources(program, graph, active, lanes=lanes, ceiling=ceiling, delta=width)
         return found.distance, found.traces
     check_memory(k * n * dtype.itemsize, f"distances from {k} sources to {n} vertices", graph.device)
     distance, traces = array_module(graph.device).empty((k, n), dtype), []

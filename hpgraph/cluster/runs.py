@@ -17,7 +17,7 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import is_edge_program
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import check_order, form_of
-from hpgraph.engine.lanes import are_lanes
+from hpgraph.engine.multi_source import are_sources
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.state import initial_state, limit_of, parameters, sources_of
 
@@ -51,7 +51,7 @@ def run(
     """
     if isinstance(program, Phases) or is_edge_program(program):
         raise not_served(graph._placement, "phases and properties of edges are wanted")
-    if active is not None and are_lanes(active, graph):  # type: ignore[arg-type]
+    if active is not None and are_sources(active, graph):  # type: ignore[arg-type]
         raise not_served(graph._placement, "active is of several starts")
     declared = declarations_of(program)
     if declared.edges == "all" and graph.directed:

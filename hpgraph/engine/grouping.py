@@ -1,4 +1,4 @@
-"""Groups of lanes: how many starts run together, and which.
+"""Groups of sources: how many starts run together, and which.
 
 Groups run one after the other, so that 100,000 starts need no more memory than one group. Lanes share the arcs that
 their frontiers share, so starts that soon reach the same hub are in one group: the GroupBy of iBFS (H. Liu,
@@ -25,10 +25,10 @@ MAX_ARCS, MIN_HUB = (4, 16, 64, 128), 128
 _SEED = 0
 
 
-def lanes_at_most(lanes: int | str, k: int, most: int) -> int:
-    """The number of lanes of a group, where the user gave a number or "auto".
+def sources_at_most(lanes: int | str, k: int, most: int) -> int:
+    """The number of sources of a group, where the user gave a number or "auto".
 
-    Group sizes differ by one lane at most: of 65 starts, no group has only one.
+    Group sizes differ by one source at most: of 65 starts, no group has only one.
     """
     if isinstance(lanes, str):
         if lanes != "auto":

@@ -12,15 +12,15 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import form_of
-from hpgraph.engine.grouping import groups, lanes_at_most, order_of
-from hpgraph.engine.lane_state import some_of
+from hpgraph.engine.grouping import groups, order_of, sources_at_most
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
+from hpgraph.engine.source_state import some_of
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels
-from hpgraph.kernels.lanes import Totals
 from hpgraph.kernels.runtime.search import Search, Starts
+from hpgraph.kernels.traversal import Totals
 from hpgraph.placement.in_memory import InMemory
 
 if TYPE_CHECKING:
@@ -50,20 +50,10 @@ class LevelsBack(Levels):
 class Survey(NamedTuple):
     """Totals of one breadth-first search a source; NumPy arrays of length k, in the order of the sources.
 
-    Attributes
-    ----------
-    reached : int64 array
-        Vertices reached, the source included.
-    total : int64 array
-        Sum of their levels.
-    inverse : float64 array
-        Sum of 1 / level, the source left out.
-    farthest : int64 array
-        The largest level.
-    histogram : int64 array
-        How many pairs of a source and a vertex lie so many arcs apart, from 0.
-    traces : list of Trace
-        One a group of searches.
+    ``reached`` (int64 array): vertices reached, the source included; ``total`` (int64 array): sum of their levels;
+    ``inverse`` (float64 array): sum of 1 / level, the source left out; ``farthest`` (int64 array): the largest level;
+    ``histogram`` (int64 array): how many pairs of a source and a vertex lie so many arcs apart, from 0; ``traces``
+    (list of Trace): one a group of searches.
     """
 
     reached: np.ndarray
@@ -98,7 +88,7 @@ def survey(
     histogram = found.histogram
 
     def collect(group: np.ndarray, totals: Totals) -> np.ndarray:
-        for name, values in totals.lanes()._asdict().items():
+        for name, values in totals.of_sources()._asdict().items():
             getattr(found, name)[group] = values
         # Fetched at once: the function would keep a launch's work space alive.
         trace = Trace(totals.rows(), form)
@@ -106,14 +96,14 @@ def survey(
         return _longer(histogram, trace.rows[:, 4])
 
     with kernels(device).interruptible():
-        most = lanes_at_most(lanes, k, joint.MAX_SURVEYED)
+        most = sources_at_most(lanes, k, joint.MAX_SURVEYED)
         # The host collects of one group while the next one runs.
         most = lanes_within(
             most, lambda lanes: 2 * joint.work_space(graph.n_vertices, lanes, starts.vertices.dtype), device
         )
         running: tuple[np.ndarray, Totals] | None = None
         for group in groups(order_of(listed, arcs.sending, most), most, "searches"):
-            totals = joint.survey_lanes(Search(
+            totals = joint.survey_sources(Search(
                 None, arcs.sending, (), (), (), some_of(starts, group, device),
                 ENDLESS if max_depth is None else max_depth, arcs.by_target, policy.alpha, policy.beta, policy.forced,
             ))  # fmt: skip

@@ -15,7 +15,7 @@ from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.definition import Definition
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import Form
-from hpgraph.engine.lanes import are_lanes
+from hpgraph.engine.multi_source import are_sources
 from hpgraph.engine.phase import ROUND, phases_of
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import ENDLESS, begin_where, exclusively, limit_of
@@ -160,7 +160,7 @@ class Phases:
         PhasesResult
         """
         graph = as_graph(graph)
-        if active is not None and are_lanes(active, graph):
+        if active is not None and are_sources(active, graph):
             raise ValueError("phases do not run in lanes: run them once for each start")
         for name in ("delta", "ceiling"):
             if initial.pop(name, None) is not None:

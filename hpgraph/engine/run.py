@@ -19,11 +19,11 @@ from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarat
 from hpgraph.engine.definition import Definition, is_edge_program
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_memory import check_fit
-from hpgraph.engine.edge_lanes import run_edges_in_lanes
 from hpgraph.engine.edge_run import arcs_and_code, edges_of, nothing_beside
+from hpgraph.engine.edge_sources import run_edges_from_sources
 from hpgraph.engine.forms import check_order, form_for, form_of
-from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
+from hpgraph.engine.multi_source import are_sources, run_sources
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import (
@@ -139,11 +139,11 @@ def run(
         )  # fmt: skip
         return RunResult(ended.state, ended.trace, lambda: _active_of(ended, graph), ended.world)
 
-    if active is None or not are_lanes(active, graph):
+    if active is None or not are_sources(active, graph):
         return named(alone(active, initial), graph)
     if along_edges:
-        return named(run_edges_in_lanes(declared, graph, active, limit, initial, alone), graph)
-    found = run_lanes(
+        return named(run_edges_from_sources(declared, graph, active, limit, initial, alone), graph)
+    found = run_sources(
         program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
         ceiling=ceiling, **initial,
     )  # fmt: skip
@@ -222,7 +222,7 @@ def _refuse_together(program: Any, graph: Any, active: Any) -> None:
     """Refuse `apart` where results lie on one device anyway."""
     if not isinstance(graph, DividedGraph | DividedStreamedGraph):
         raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
-    if isinstance(program, Phases) or is_edge_program(program) or (active is not None and are_lanes(active, graph)):
+    if isinstance(program, Phases) or is_edge_program(program) or (active is not None and are_sources(active, graph)):
         raise ValueError("apart=True takes one vertex program, without phases or properties of edges, and one start")
 
 

@@ -11,11 +11,9 @@ from hpgraph.core.device import normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
 from hpgraph.kernels.entries import Entries
-from hpgraph.kernels.lanes import JointRelaxation, JointTraversal, LanesTogether
-from hpgraph.kernels.lanes.ranks import JointRanks
 from hpgraph.kernels.layout import Layout
 from hpgraph.kernels.out_of_core import Windows
-from hpgraph.kernels.relaxation import Relaxation
+from hpgraph.kernels.relaxation import JointRelaxation, Relaxation
 from hpgraph.kernels.runtime import Runtime
 from hpgraph.kernels.sampling import Sampling
 from hpgraph.kernels.similarity import Similarity
@@ -24,7 +22,8 @@ from hpgraph.kernels.spmv import Products
 from hpgraph.kernels.structure import Structure
 from hpgraph.kernels.superstep import General
 from hpgraph.kernels.sweep import Sweep
-from hpgraph.kernels.traversal import Traversal
+from hpgraph.kernels.sweep.ranks import JointRanks
+from hpgraph.kernels.traversal import JointTraversal, SourcesTogether, Traversal
 
 
 class Backend(
@@ -36,9 +35,9 @@ class Backend(
 
 if TYPE_CHECKING:
     from hpgraph.kernels import cpu, cuda
-    from hpgraph.kernels.lanes import cpu_ranks, cpu_relax
+    from hpgraph.kernels.relaxation import cpu_sources as cpu_relax
     from hpgraph.kernels.relaxation import cuda_sources as cuda_relax
-    from hpgraph.kernels.sweep import cuda_ranks
+    from hpgraph.kernels.sweep import cpu_ranks, cuda_ranks
     from hpgraph.kernels.traversal import cpu_sources as joint_cpu
     from hpgraph.kernels.traversal import cuda_sources as joint_cuda
 
@@ -58,31 +57,26 @@ def kernels(device: str) -> Backend:
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{name}"))
 
 
-def _room(names: str, cuda: str | None = None) -> Callable[[str], Any]:
+def _room(names: str) -> Callable[[str], Any]:
     """What loads the kernels of a room for a device when a run first needs them.
 
-    ``names``: the module for each device, below `hpgraph.kernels`; ``cuda``: for GPUs, where that is named otherwise.
+    ``names``: the module for each device, below `hpgraph.kernels`.
     """
-
-    def load(device: str) -> Any:
-        kind = normalize_device(device)
-        return importlib.import_module(f"hpgraph.kernels.{(cuda if cuda and kind == 'cuda' else names).format(kind)}")
-
-    return load
+    return lambda device: importlib.import_module(f"hpgraph.kernels.{names.format(normalize_device(device))}")
 
 
 # The rooms that are not imported with the others: a single search pays nothing for them.
 joint_traversal: Callable[[str], JointTraversal] = _room("traversal.{}_sources")
-joint_relaxation: Callable[[str], JointRelaxation] = _room("lanes.cpu_relax", "relaxation.cuda_sources")
-joint_ranks: Callable[[str], JointRanks] = _room("lanes.cpu_ranks", "sweep.cuda_ranks")
+joint_relaxation: Callable[[str], JointRelaxation] = _room("relaxation.{}_sources")
+joint_ranks: Callable[[str], JointRanks] = _room("sweep.{}_ranks")
 windows: Callable[[str], Windows] = _room("out_of_core.{}")
 similarity: Callable[[str], Similarity] = _room("similarity.{}")
 sampling: Callable[[str], Sampling] = _room("sampling.{}")
 layouts: Callable[[str], Layout] = _room("layout.{}")
 
 
-def lanes_together(device: str) -> LanesTogether | None:
-    """The kernels by which several devices share the searches of many lanes; the CPU has none."""
+def sources_together(device: str) -> SourcesTogether | None:
+    """The kernels by which several devices share searches from many sources; the CPU has none."""
     return None if normalize_device(device) == "cpu" else _room("traversal.cuda_sources_team")(device)
 
 

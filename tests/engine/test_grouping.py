@@ -9,7 +9,7 @@ from reference_algorithms import broom, levels, random_digraph
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
-from hpgraph.engine.grouping import groups, lanes_at_most, order_of
+from hpgraph.engine.grouping import groups, order_of, sources_at_most
 from hpgraph.engine.multi_source_totals import Levels, survey
 from hpgraph.kernels.backend import joint_traversal
 
@@ -39,7 +39,7 @@ def test_sources_of_one_hub_go_together(device):
 
 @pytest.mark.parametrize(("k", "lanes", "sizes"), [(65, "auto", [33, 32]), (64, "auto", [64]), (7, 3, [3, 3, 1])])
 def test_groups_are_equally_large(k, lanes, sizes):
-    most = lanes_at_most(lanes, k, 64)
+    most = sources_at_most(lanes, k, 64)
     assert [len(group) for group in groups(np.arange(k), most, "searches")] == sizes
 
 

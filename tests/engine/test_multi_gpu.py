@@ -20,7 +20,7 @@ from hpgraph.core.devices import Devices
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import multi_gpu
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.engine.divided_lanes import Ways
+from hpgraph.engine.divided_sources import Ways
 from hpgraph.kernels.traversal import cuda_sources_team
 from hpgraph.placement.on_devices import InShards
 

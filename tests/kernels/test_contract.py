@@ -6,7 +6,7 @@ import inspect
 import pytest
 
 from hpgraph.kernels.backend import Backend, joint_traversal
-from hpgraph.kernels.lanes import JointTraversal
+from hpgraph.kernels.traversal import JointTraversal
 
 CONTRACT = {
     name: member
@@ -45,9 +45,9 @@ def test_nothing_is_offered_that_is_not_declared(device):
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"], indirect=False)
-@pytest.mark.parametrize("name", ["survey_lanes", "traverse_lanes"])
+@pytest.mark.parametrize("name", ["survey_sources", "traverse_sources"])
 def test_lanes_are_as_declared(name, device):
     """Their room is imported when a run has lanes, not with the others."""
     module = joint_traversal(device)
     assert parameters_of(getattr(module, name)) == parameters_of(getattr(JointTraversal, name))
-    assert module.MAX_LANES > 0 and module.MAX_SURVEYED > 0
+    assert module.MAX_SOURCES > 0 and module.MAX_SURVEYED > 0

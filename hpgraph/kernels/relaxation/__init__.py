@@ -1,6 +1,7 @@
 """Relaxation: label-correcting programs whose one property is monotone (shortest paths and similar programs).
 
 Delta-stepping (U. Meyer, P. Sanders, J. Algorithms 2003) as one compiled loop on either backend.
+From many sources, an arc is read once for all of them; the values of a vertex are contiguous.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from hpgraph.kernels.runtime.search import Search
+    from hpgraph.kernels.runtime.search import Search, Starts
 
 
 class Relaxation(Protocol):
@@ -22,3 +23,18 @@ class Relaxation(Protocol):
 
         Returns a callable that fetches the trace rows, and the vertices still active at the limit.
         """
+
+
+class JointRelaxation(Protocol):
+    """Multi-source relaxation: programs that improve one property by an idempotent monoid.
+
+    ``MAX_RELAXED`` (int): best number of sources for one call of `relax_sources`.
+    """
+
+    MAX_RELAXED: int
+
+    def work_space(self, n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
+        """Bytes of work space for so many sources, without the property, which is of type `dtype`."""
+
+    def relax_sources(self, search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
+        """As `relax`, from every source. Returns the trace, and the pairs still active at the limit, if any."""

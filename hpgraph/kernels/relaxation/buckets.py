@@ -34,18 +34,10 @@ ORIGIN, DENSITY, NARROWEST = range(3)
 class Store(NamedTuple):
     """The memory of all buckets.
 
-    Attributes
-    ----------
-    vertices : array of vertex ids
-        Blocks of vertices.
-    link : int32 array
-        The block before each block.
-    drawn : int32 array of shape (blocks, 2)
-        The blocks of this superstep, and their numbers of vertices.
-    buckets : int64 array of shape (workers, buckets)
-        Each worker's buckets.
-    board : int64 array
-        Shared by the workers.
+    ``vertices`` (array of vertex ids): blocks of vertices; ``link`` (int32 array): the block before each block;
+    ``drawn`` (int32 array of shape (blocks, 2)): the blocks of this superstep, and their numbers of vertices;
+    ``buckets`` (int64 array of shape (workers, buckets)): each worker's buckets; ``board`` (int64 array): shared by the
+    workers.
     """
 
     vertices: Any

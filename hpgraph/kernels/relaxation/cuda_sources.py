@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.lanes.values import value_functions
+from hpgraph.kernels.relaxation.values import value_functions
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
@@ -25,7 +25,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 )
 from hpgraph.kernels.runtime.cuda.program import device_functions
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
-from hpgraph.kernels.runtime.program import ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.runtime.program import ProgramCode, begin_sources, bucket_bounds
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.semiring import get_monoid
@@ -127,27 +127,27 @@ def _kernels(
     return {short: module.function(name) for short, name in names.items()}
 
 
-def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
-    """Bytes of work space, without the property; see `hpgraph.kernels.lanes.cpu_relax.work_space`."""
+def work_space(n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
+    """Bytes of work space, without the property; see `hpgraph.kernels.relaxation.cpu_sources.work_space`."""
     # Words, and lists of near and far vertices.
-    return n * (min(lanes, MAX_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
+    return n * (min(sources, MAX_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
 
 
-def relax_lanes(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
-    """Run a program that lowers one property in place, from every source; see `hpgraph.kernels.lanes.cpu_relax`."""
+def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
+    """Run a program that lowers one property in place, from every source; see `hpgraph.kernels.relaxation`."""
     import cupy
 
     starts = search.sources
     rows, records, left = search.state[0].T, [], []
-    sources = starts.lanes.get()
+    sources = starts.source.get()
     for first in range(0, starts.k, MAX_RELAXED):
         k = min(MAX_RELAXED, starts.k - first)
         begin, end = np.searchsorted(sources, (first, first + k)).tolist()
-        here = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), k)
+        here = Starts(starts.vertices[begin:end], starts.source[begin:end] - np.int32(first), k)
         record, active = _relax(search._replace(sources=here), rows[first : first + k], sources[begin:end] - first)
         records.append(record)
-        if active is not None and len(active.lanes):
-            left.append((active.vertices, active.lanes + np.int32(first)))
+        if active is not None and len(active.source):
+            left.append((active.vertices, active.source + np.int32(first)))
 
     def fetch() -> np.ndarray:
         return np.concatenate([np.empty((0, 4), np.int64), *(record() for record in records)])
@@ -168,7 +168,7 @@ def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Sta
     values = cupy.empty((n, k), dtype)
     if beginnings[0] is None:
         values[...] = rows.T
-    begin_lanes((values,), beginnings, starts.vertices, starts.lanes)
+    begin_sources((values,), beginnings, starts.vertices, starts.source)
     words = cupy.zeros((4, n), np.uint32)
     heavy = heavy_pieces(out)
     space = Space(16, 3 * n * ids.itemsize, 6 * heavy * ids.itemsize, n * ids.itemsize, n * ids.itemsize)
@@ -198,7 +198,7 @@ def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Sta
     else:
         blocks = -(-len(of_start) // 256)
         if blocks:
-            kernels["together"]((blocks,), (256,), (starts.vertices, starts.lanes, np.int64(len(of_start)), fields))
+            kernels["together"]((blocks,), (256,), (starts.vertices, starts.source, np.int64(len(of_start)), fields))
     kernels["relax"](
         (multiprocessors(),), (threads,), (given, np.int64(n), np.int32(k), arcs, priority, np.int64(limit), fields),
         shared_mem=shared,

@@ -62,8 +62,8 @@ def traversal_direction(
 
 
 def joint_direction(
-    last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, carried: Any, lanes: Any, looked: Any,
-    waiting: Any, n: Any, arcs: Any, alpha: Any, beta: Any,
+    last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, carried: Any, sources: Any,
+    looked: Any, waiting: Any, n: Any, arcs: Any, alpha: Any, beta: Any,
 ) -> Any:  # fmt: skip
     """`traversal_direction` for the joint frontier of many sources."""
     if last == PUSH and leaving <= alpha * arcs:
@@ -74,5 +74,5 @@ def joint_direction(
         return PUSH if shrinks or push < looked else PULL
     # If a source's arcs are spread evenly, a row finds one after arcs / its out-arcs; the last of k sources later by a
     # factor of the harmonic number of k, which is about its logarithm.
-    share = carried / (lanes * arcs)
-    return PULL if waiting * min(arcs / n, (1 + np.log(lanes)) / share) < push else PUSH
+    share = carried / (sources * arcs)
+    return PULL if waiting * min(arcs / n, (1 + np.log(sources)) / share) < push else PUSH

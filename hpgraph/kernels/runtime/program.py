@@ -51,7 +51,9 @@ def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sour
             values[where] = where if beginning.start == "id" else beginning.start
 
 
-def begin_lanes(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], vertices: Any, lanes: Any) -> None:
+def begin_sources(
+    state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], vertices: Any, sources: Any
+) -> None:
     """Fill the properties of many sources that have a `Beginning`.
 
     ``state`` (tuple of arrays of shape (n, k)): the properties; those without a `Beginning` are left as they are.
@@ -60,7 +62,7 @@ def begin_lanes(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...]
         if beginning is not None:
             values.fill(beginning.fill)
             if beginning.start is not None:
-                values[vertices, lanes] = vertices if beginning.start == "id" else beginning.start
+                values[vertices, sources] = vertices if beginning.start == "id" else beginning.start
 
 
 def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:

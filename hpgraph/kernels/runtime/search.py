@@ -14,48 +14,26 @@ if TYPE_CHECKING:
 class Starts(NamedTuple):
     """Initially active pairs of a vertex and a source, distinct.
 
-    Attributes
-    ----------
-    vertices : array of vertex ids
-        On the device of the properties.
-    lanes : int32 array, ascending
-        The source of each.
-    k : int
-        Number of sources, including those without an active vertex.
+    ``vertices`` (array of vertex ids): on the device of the properties; ``source`` (int32 array, ascending): the source
+    of each; ``k`` (int): number of sources, including those without an active vertex.
     """
 
     vertices: Any
-    lanes: Any
+    source: Any
     k: int
 
 
 class Search(NamedTuple):
     """A program, the arcs and properties it runs on, and where it starts.
 
-    Attributes
-    ----------
-    code : ProgramCode or None
-        None to count the vertices that breadth-first searches reach.
-    out : CSR
-        Arcs by source.
-    state : tuple of arrays of length n
-        The properties, changed in place; from many sources of shape (n, k), in Fortran order.
-    beginnings : tuple of Beginning or None
-        Initial value of each property that is not filled yet.
-    world : tuple
-        Parameters.
-    sources : array of vertex ids, or Starts
-        Initially active vertices.
-    limit : int
-        Limit of the supersteps.
-    in_ : CSR or None
-        Arcs by target, for a traversal.
-    alpha, beta : float
-        Thresholds of a traversal's direction.
-    forced : int
-        0 pushes always, 1 pulls always, -1 chooses.
-    delta, ceiling : float or None
-        Of a relaxation: the width of a bucket, beyond which a vertex waits; the value beyond which it sends nothing.
+    ``code`` (ProgramCode or None): none to count the vertices that breadth-first searches reach; ``out`` (CSR): arcs by
+    source; ``state`` (tuple of arrays of length n): the properties, changed in place; from many sources of shape (n,
+    k), in Fortran order; ``beginnings`` (tuple of Beginning or None): initial value of each property that is not filled
+    yet; ``world`` (tuple): parameters; ``sources`` (array of vertex ids, or Starts): initially active vertices;
+    ``limit`` (int): limit of the supersteps; ``in_`` (CSR or None): arcs by target, for a traversal; ``alpha, beta``
+    (float): thresholds of a traversal's direction; ``forced`` (int): 0 pushes always, 1 pulls always, -1 chooses;
+    ``delta, ceiling`` (float or None): of a relaxation: the width of a bucket, beyond which a vertex waits; the value
+    beyond which it sends nothing.
     """
 
     code: Any

@@ -15,14 +15,8 @@ if TYPE_CHECKING:
 class Swept(NamedTuple):
     """Outcome of a run of sweeps.
 
-    Attributes
-    ----------
-    stopped : bool
-        Whether the program ended, rather than reaching the limit.
-    sums : float64 array
-        Sums of the last superstep.
-    nanoseconds : int64 array
-        Time of each superstep.
+    ``stopped`` (bool): whether the program ended, rather than reaching the limit; ``sums`` (float64 array): sums of the
+    last superstep; ``nanoseconds`` (int64 array): time of each superstep.
     """
 
     stopped: bool

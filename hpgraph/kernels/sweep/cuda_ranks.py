@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.lanes.ranks import RankArrays, Ranks, Sent
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import bins
 from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.sweep.ranks import RankArrays, Ranks, Sent
 from hpgraph.semiring.c_types import c_type
 
 # Ranks per product: a row of them in double precision is four cache lines.
@@ -27,7 +27,7 @@ FEW_ARCS = 8
 CHANGES_PAY = 3
 
 
-def lanes_held(k: int) -> int:
+def columns_held(k: int) -> int:
     """Columns of the arrays: a power of two from 8 to 64."""
     return max(8, 1 << (k - 1).bit_length())
 
@@ -89,7 +89,7 @@ class _Kernels:
 def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, tol: float) -> np.ndarray:
     """One step of ranks that are sent as they are.
 
-    ``shares, following`` (arrays of shape (n, k), C order; k as from `lanes_held`): input and output; ``dangling``
+    ``shares, following`` (arrays of shape (n, k), C order; k as from `columns_held`): input and output; ``dangling``
     (float64 array of length k). Returns float64 array of shape (3, k): as `Ranks.step`.
     """
     kernels = _Kernels(arrays, shares.shape[1], shares.dtype, shares.dtype)
@@ -134,9 +134,9 @@ class Changes(Ranks):
 
 
 def ranks(arrays: RankArrays, shares: Any) -> Ranks:
-    """Several ranks; see `hpgraph.kernels.lanes.ranks`.
+    """Several ranks; see `hpgraph.kernels.sweep.ranks`.
 
-    ``shares`` (array of shape (n, k), C order): k as from `lanes_held`.
+    ``shares`` (array of shape (n, k), C order): k as from `columns_held`.
     """
     rows = arrays.rows
     if shares.dtype == np.float64 and rows.nnz > CHANGES_PAY * rows.shape[0]:

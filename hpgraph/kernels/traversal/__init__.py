@@ -4,16 +4,23 @@ Direction-optimizing breadth-first search (S. Beamer et al., SC'12) with top-dow
 compiled loop on either backend. On the CPU the frontier is a sliding queue (GAP Benchmark Suite), shared out by work
 stealing; on the GPU it is a double-buffered queue that one persistent kernel reads and fills (XBFS, A. Gaihre et al.,
 HPDC'19; Enterprise, H. Liu, H. H. Huang, SC'15).
+
+From many sources, an arc is read once for all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first
+search on GPUs", SIGMOD'16; M. Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB'14).
+The state of a vertex is one bit per source, in words. The frontier is joint: it contains a vertex once, whatever the
+number of sources. Properties are arrays of shape (n, k) in Fortran order, as users see them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
+    from hpgraph.kernels.runtime.program import Beginning, ProgramCode
     from hpgraph.kernels.runtime.search import Search
 
 
@@ -26,3 +33,71 @@ class Traversal(Protocol):
         Returns a callable that gives the trace rows, an int64 array of shape (supersteps, 4): direction, active
         vertices, arcs examined, nanoseconds.
         """
+
+
+class JointOutcome(NamedTuple):
+    """How a joint traversal ended.
+
+    ``rows`` (callable): fetches the trace rows, int64 of shape (supersteps, 5): direction, vertices in the joint
+    frontier, arcs, nanoseconds, and settled pairs of a vertex and a source; ``unfinished`` (bool): whether the limit to
+    the supersteps was reached with active vertices left.
+    """
+
+    rows: Callable[[], np.ndarray]
+    unfinished: bool
+
+
+class SourceTotals(NamedTuple):
+    """Totals of breadth-first searches, one value per source; NumPy arrays.
+
+    ``reached`` (int64 array of length k): vertices reached, including the start; ``total`` (int64 array of length k):
+    sum of their levels; ``inverse`` (float64 array of length k): sum of 1 / level, without the start; summed by level
+    in order, so that it is reproducible bit for bit; ``farthest`` (int64 array of length k): the largest level.
+    """
+
+    reached: np.ndarray
+    total: np.ndarray
+    inverse: np.ndarray
+    farthest: np.ndarray
+
+
+class Totals(NamedTuple):
+    """Searches that keep totals only, running or finished.
+
+    ``of_sources`` (callable): gives the `SourceTotals`; waits for these searches, but not for work launched after them;
+    ``rows`` (callable): as in `JointOutcome`; waits in the same way. The last column is the histogram of levels, from
+    level 1.
+    """
+
+    of_sources: Callable[[], SourceTotals]
+    rows: Callable[[], np.ndarray]
+
+
+class JointTraversal(Protocol):
+    """Multi-source traversal: programs whose first message wins.
+
+    ``MAX_SOURCES, MAX_SURVEYED`` (int): best number of sources for one call of `traverse_sources`, and of
+    `survey_sources`.
+    """
+
+    MAX_SOURCES: int
+    MAX_SURVEYED: int
+
+    def work_space(self, n: int, sources: int, ids: np.dtype) -> int:
+        """Bytes of work space for so many sources in a graph of n vertices, without the properties."""
+
+    def traverse_sources(self, search: Search) -> JointOutcome:
+        """As `traverse`, from every source."""
+
+    def survey_sources(self, search: Search) -> Totals:
+        """Breadth-first search from every source that keeps totals only: the only n x k arrays are bitmaps."""
+
+
+class SourcesTogether(Protocol):
+    """The same on several devices, each with the whole graph."""
+
+    def may_share(self, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
+        """Whether rows of such searches can be divided among devices: all messages of a superstep must be equal."""
+
+    def traverse_sources_together(self, search: Search, parts: Parts) -> JointOutcome:
+        """As `JointTraversal.traverse_sources`; each of `parts` has all rows, in place of the search's."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Totals
 from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
@@ -18,14 +17,14 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.runtime.lane_functions import lane_functions_of
-from hpgraph.kernels.runtime.program import ProgramCode, begin_lanes
+from hpgraph.kernels.runtime.program import ProgramCode, begin_sources
 from hpgraph.kernels.runtime.search import Search, Starts
+from hpgraph.kernels.runtime.source_functions import source_functions_of
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import past, settled_words
-from hpgraph.kernels.traversal import joint, separate
+from hpgraph.kernels.traversal import JointOutcome, SourceTotals, Totals, joint, separate
 from hpgraph.kernels.traversal.delivery import Program
 from hpgraph.kernels.traversal.direction_optimizing import PROGRESS, Claims
 from hpgraph.kernels.traversal.joint_steps import Policy, Scratch, Words
@@ -38,11 +37,11 @@ _COUNTING = separate.Runs(
     Function(lambda state, u, weight, v: False),
     Function(lambda state, v, message, world, step: True),
     Function(lambda state, u, weight, v: True),
-    Function(lambda state, lane: ()),
+    Function(lambda state, source: ()),
 )
 # Sources of a group: one word. Pulls of two to eight words a vertex were measured: the frontier's words then exceed the
 # cache, and 64 sources take as long (kron18) or up to three times as long (urand18) as in a group of their own.
-MAX_LANES = MAX_SURVEYED = SIDE
+MAX_SOURCES = MAX_SURVEYED = SIDE
 
 
 class _Totals:
@@ -54,7 +53,7 @@ class _Totals:
     def __init__(self, starts: Starts) -> None:
         self.tables: list[tuple[int, np.ndarray]] = []
         self.sums, self.inverse = np.zeros((starts.k, 4), np.int64), np.zeros(starts.k)
-        self.sums[:, separate.VISITED] = np.bincount(starts.lanes, minlength=starts.k)
+        self.sums[:, separate.VISITED] = np.bincount(starts.source, minlength=starts.k)
         self.unfinished = False
 
 
@@ -70,7 +69,7 @@ def _run(search: Search) -> _Totals:
         else:
             active = np.zeros((starts.k, (n + SIDE - 1) // SIDE), np.uint64)
             flags = np.uint64(1) << (starts.vertices & 63).astype(np.uint64)
-            np.bitwise_or.at(active, (starts.lanes, starts.vertices >> 6), flags)
+            np.bitwise_or.at(active, (starts.source, starts.vertices >> 6), flags)
             left = 0, active | _closed(search), active
         if left is not None:
             _separately(search, workers, totals, *left)
@@ -111,8 +110,8 @@ def _separately(
 
 def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.ndarray, np.ndarray] | None:
     """Run with a joint frontier; returns what `_separately` continues, if that is faster."""
-    code, out, in_, (vertices, lanes, k), n = search.code, search.out, search.in_, search.sources, search.out.shape[0]
-    flags = np.uint64(1) << lanes.astype(np.uint64)
+    code, out, in_, (vertices, sources, k), n = search.code, search.out, search.in_, search.sources, search.out.shape[0]
+    flags = np.uint64(1) << sources.astype(np.uint64)
     words = Words(_word_of_each(_closed(search), n), np.zeros((2, n), np.uint64), np.empty((2, n), out.indices.dtype))
     np.bitwise_or.at(words.seen, vertices, flags)
     np.bitwise_or.at(words.fronts[0], vertices, flags)
@@ -120,7 +119,7 @@ def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.nda
     words.queues[0, : listed.size] = listed
     degree, bits = out.indptr[listed + 1] - out.indptr[listed], words.fronts[0, listed]
     board, progress = blank_board(workers), np.zeros(joint.PROGRESS, np.int64)
-    progress[[ACTIVE, joint.LISTED, joint.PAIRS, joint.ARCS, joint.LANE_ARCS, joint.OPEN, joint.LIVE]] = (
+    progress[[ACTIVE, joint.LISTED, joint.PAIRS, joint.ARCS, joint.SOURCE_ARCS, joint.OPEN, joint.LIVE]] = (
         listed.size, listed.size, vertices.size, degree.sum(), (degree * np.bitwise_count(bits)).sum(), n,
         np.bitwise_or.reduce(bits).astype(np.int64),
     )  # fmt: skip
@@ -182,13 +181,13 @@ def _runs(code: ProgramCode | None) -> separate.Runs:
     if code is None:
         return _COUNTING
     functions = functions_of(code)
-    return separate.Runs(functions.gather, functions.update, functions.edge_cond, lane_functions_of(code).row)
+    return separate.Runs(functions.gather, functions.update, functions.edge_cond, source_functions_of(code).row)
 
 
 def _program(code: ProgramCode | None) -> Program | None:
     if code is None:
         return None
-    functions = lane_functions_of(code)
+    functions = source_functions_of(code)
     straight = (code.update is None or is_straight(code.update)) and is_straight(code.gather)
     return Program(functions.gather, functions.update, functions.settle if straight else None)
 
@@ -198,20 +197,20 @@ def _same_from_anyone(code: ProgramCode) -> bool:
     return code.edge_cond is None and set(code.gather.__code__.co_varnames[:2]) <= unread(code.gather)
 
 
-def work_space(n: int, lanes: int, ids: np.dtype) -> int:
+def work_space(n: int, sources: int, ids: np.dtype) -> int:
     """Bytes of work space, without the properties."""
     row = (n + SIDE - 1) // SIDE * 8
     # Bitmaps of settled and active vertices for each source; then words of a joint frontier, or space for each thread.
     together, room = n * (8 + 2 * 8 + 2 * ids.itemsize), n * ids.itemsize + 2 * row
-    return 2 * min(lanes, SIDE) * row + max(together, config.threads * room)
+    return 2 * min(sources, SIDE) * row + max(together, config.threads * room)
 
 
 def _groups(search: Search) -> list[Search]:
     """The search of each 64 sources, its properties of shape (sources, n)."""
     starts, groups = search.sources, []
     for first in range(0, starts.k, SIDE):
-        begin, end = np.searchsorted(starts.lanes, (first, first + SIDE))
-        own = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - first, min(starts.k - first, SIDE))
+        begin, end = np.searchsorted(starts.source, (first, first + SIDE))
+        own = Starts(starts.vertices[begin:end], starts.source[begin:end] - first, min(starts.k - first, SIDE))
         rows = tuple(plain(values.T[first : first + SIDE]) for values in search.state)
         groups.append(search._replace(sources=own, state=rows))
     return groups
@@ -228,17 +227,17 @@ def _summed(found: list[_Totals]) -> np.ndarray:
     return rows
 
 
-def traverse_lanes(search: Search) -> JointOutcome:
+def traverse_sources(search: Search) -> JointOutcome:
     """Run a program whose first message wins from many sources."""
-    begin_lanes(search.state, search.beginnings, search.sources.vertices, search.sources.lanes)
+    begin_sources(search.state, search.beginnings, search.sources.vertices, search.sources.source)
     found = [_run(group) for group in _groups(search)]
     return JointOutcome(lambda: _summed(found), any(totals.unfinished for totals in found))
 
 
-def survey_lanes(search: Search) -> Totals:
+def survey_sources(search: Search) -> Totals:
     """Breadth-first search from many sources that keeps totals."""
     found = [_run(group) for group in _groups(search)]
     sums = np.concatenate([np.zeros((0, 4), np.int64), *(totals.sums for totals in found)]).T.copy()
     inverse = np.concatenate([np.zeros(0), *(totals.inverse for totals in found)])
-    totals = LaneTotals(sums[separate.VISITED], sums[separate.LEVELS], inverse, sums[separate.FARTHEST])
+    totals = SourceTotals(sums[separate.VISITED], sums[separate.LEVELS], inverse, sums[separate.FARTHEST])
     return Totals(lambda: totals, lambda: _summed(found))

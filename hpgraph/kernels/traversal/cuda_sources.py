@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Totals
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.fetching import after
@@ -37,12 +36,13 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
+from hpgraph.kernels.traversal import JointOutcome, SourceTotals, Totals
 from hpgraph.kernels.traversal.cuda_bands import Bands, bands
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.reads import reads, unread
 
 # Sources of one launch: 16 bytes of bits a vertex, which a thread loads at once.
-MAX_LANES = MAX_SURVEYED = 128
+MAX_SOURCES = MAX_SURVEYED = 128
 # Threads of a block. Pulls need loads in flight; below a mean degree of MANY_ARCS there are hardly any pulls, and list
 # entries need registers.
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
@@ -64,7 +64,7 @@ _TAILS = dict.fromkeys(("light", "pieces", "put_off"), "u64")
 _TALLY = Layout("MultiSourceTally", **_SUMS, live=("u64", 2), **_TAILS)
 _APART = Layout("SeparateSearch", arcs="u64", count="u64", parked="i64")
 HEADER = Layout(
-    "MultiSourceHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64", searches=(_APART, MAX_LANES),
+    "MultiSourceHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64", searches=(_APART, MAX_SOURCES),
     step="i64", left="u64",
 ).of()  # fmt: skip
 POLICY = Layout(
@@ -92,9 +92,9 @@ def threads_for(out: CSR) -> int:
     return THREADS_OF_MANY_ARCS if out.nnz >= MANY_ARCS * out.shape[0] else THREADS
 
 
-def work_space(n: int, lanes: int, ids: np.dtype) -> int:
-    """Bytes of work space, without the properties; see `hpgraph.kernels.lanes.cpu.work_space`."""
-    bits = 8 * n * (1 if lanes <= 64 else 2)
+def work_space(n: int, sources: int, ids: np.dtype) -> int:
+    """Bytes of work space, without the properties; see `hpgraph.kernels.traversal`."""
+    bits = 8 * n * (1 if sources <= 64 else 2)
     entries = 2 * (n // _SWEPT) * _ENTRY.of(Index=ids).size
     return (3 + HISTORIES) * bits + entries + n * ids.itemsize
 
@@ -172,7 +172,7 @@ class Work:
             header, self.reached, *(fronts or own), one, room, other, room, light, pieces_at, self.history,
             parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,
         )  # fmt: skip
-        self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
+        self.starts = STARTS.of(Index=ids)(starts.vertices, starts.source, count, starts.k)
 
     def policy(self, search: Search, waits: bool) -> np.ndarray:
         """The struct ``MultiSourcePolicy``."""
@@ -213,8 +213,8 @@ def _fill(values: Any, fill: Any) -> None:
     values[wide // values.itemsize :].fill(fill)
 
 
-def traverse_lanes(search: Search) -> JointOutcome:
-    """Run a program whose first message wins, from many starts; see `hpgraph.kernels.lanes`."""
+def traverse_sources(search: Search) -> JointOutcome:
+    """Run a program whose first message wins, from many starts; see `hpgraph.kernels.traversal`."""
     launches = [
         _traverse(search._replace(state=tuple(values[:, part] for values in search.state), sources=some))
         for part, some in _launches(search.sources)
@@ -226,15 +226,15 @@ def traverse_lanes(search: Search) -> JointOutcome:
 
 def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
     """The sources of each launch; if there are several, the host waits for the device."""
-    most = MAX_LANES if techniques.joint_frontier else 1
+    most = MAX_SOURCES if techniques.joint_frontier else 1
     if starts.k <= most:
         return [(slice(0, starts.k), starts)]
     firsts = list(range(0, starts.k, most))
-    ends = [*np.searchsorted(starts.lanes.get(), firsts), len(starts.lanes)]
+    ends = [*np.searchsorted(starts.source.get(), firsts), len(starts.source)]
     found = []
     for first, (begin, end) in zip(firsts, itertools.pairwise(ends), strict=True):
         last = min(first + most, starts.k)
-        some = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), last - first)
+        some = Starts(starts.vertices[begin:end], starts.source[begin:end] - np.int32(first), last - first)
         found.append((slice(first, last), some))
     return found
 
@@ -325,8 +325,8 @@ def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads:
     return partial(module.function(name), (multiprocessors(),), (threads,))
 
 
-def survey_lanes(search: Search) -> Totals:
-    """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.lanes`."""
+def survey_sources(search: Search) -> Totals:
+    """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.traversal`."""
     import cupy
 
     out, in_, starts = search.out, search.in_, search.sources
@@ -335,14 +335,14 @@ def survey_lanes(search: Search) -> Totals:
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
     for part, some in _launches(starts):
-        work = Work(out, in_, some, 2 * 8 * MAX_LANES)
+        work = Work(out, in_, some, 2 * 8 * MAX_SOURCES)
         launches.append(work)
         _survey_kernel(ids, work.words, chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
             (
                 np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
                 work.policy(search, False), work.space,
                 SURVEY(
-                    work.beyond, work.beyond + 8 * MAX_LANES, reached[part], total[part], farthest[part],
+                    work.beyond, work.beyond + 8 * MAX_SOURCES, reached[part], total[part], farthest[part],
                     inverse[part],
                 ),
             ),
@@ -350,8 +350,8 @@ def survey_lanes(search: Search) -> Totals:
     over, rows = cupy.cuda.Event(disable_timing=True), _rows_of(launches)
     over.record()
 
-    def of_sources() -> LaneTotals:
+    def of_sources() -> SourceTotals:
         values = after(over, sums.get)
-        return LaneTotals(values[0], values[1], values[3].view(np.float64), values[2])
+        return SourceTotals(values[0], values[1], values[3].view(np.float64), values[2])
 
     return Totals(of_sources, lambda: after(over, rows))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory
-from hpgraph.kernels.lanes import JointOutcome
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, Launch, Parts
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
 from hpgraph.kernels.runtime.cuda.persistent import arcs_struct, kernel, weight_dtype
@@ -19,9 +18,10 @@ from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.search import Search, Starts
+from hpgraph.kernels.traversal import JointOutcome
 from hpgraph.kernels.traversal.cuda_sources import (
     HISTORIES,
-    MAX_LANES,
+    MAX_SOURCES,
     Work,
     chosen,
     layouts,
@@ -42,11 +42,11 @@ LINK, MEETING = 3.7e11, 2e-5
 
 def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
     """Whether rows can be divided: all messages of a superstep are equal, and one launch takes all sources."""
-    return 1 < lanes <= MAX_LANES and may_wait(code, beginnings)
+    return 1 < lanes <= MAX_SOURCES and may_wait(code, beginnings)
 
 
-def traverse_lanes_together(search: Search, parts: Parts) -> JointOutcome:
-    """As `traverse_lanes`, on several GPUs; the properties lie on the first part's device, and are overwritten."""
+def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
+    """As `traverse_sources`, on several GPUs; the properties lie on the first part's device, and are overwritten."""
     import cupy
 
     code, state, beginnings, world, starts = (
@@ -71,7 +71,7 @@ def traverse_lanes_together(search: Search, parts: Parts) -> JointOutcome:
         if number:
             # The driver call is slow: space that fitted once is assumed to fit again.
             parts.once(("room for sources", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
-        here = Starts(part.sources(starts.vertices), part.sources(starts.lanes), starts.k)
+        here = Starts(part.sources(starts.vertices), part.sources(starts.source), starts.k)
         work = Work(rows.out, rows.in_, here, waits=True, fronts=(fronts[0][number], fronts[1][number]))
         samples = tuple(
             cupy.full(HISTORIES + 1, beginning.fill, values.dtype)

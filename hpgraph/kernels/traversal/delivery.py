@@ -24,11 +24,11 @@ ONE, NONE = np.uint64(1), np.uint64(0)
 # as much as some eight separate updates.
 DENSE = 8
 # Prefetch distance of properties, in sources.
-PREFETCH_LANES = 6
+PREFETCH_SOURCES = 6
 
 
 class Program(NamedTuple):
-    """A program's functions; see `hpgraph.kernels.runtime.lane_functions`. `settle` is None if an update may branch."""
+    """A program's `hpgraph.kernels.runtime.source_functions`; `settle` is None if an update may branch."""
 
     gather: Any
     update: Any
@@ -55,15 +55,15 @@ def running(program, state, world, n):
 
 
 @part
-def _gathered(program, lane, v):
+def _gathered(program, source, v):
     """The message to v in a source, which reads neither its sender nor its arc."""
-    place = np.uint64(lane * program.n + v)
+    place = np.uint64(source * program.n + v)
     return call(program.gather, program.state, v, place, 1, v, place)
 
 
 @part
-def _updated(program, step, lane, v, message):
-    place = np.uint64(lane * program.n + v)
+def _updated(program, step, source, v, message):
+    place = np.uint64(source * program.n + v)
     return call(program.update, program.state, v, place, message, program.world, step)
 
 
@@ -72,83 +72,83 @@ def settle(program, step, v, bits, counts):
     """Update a vertex in the sources in which it received; return those in which it changes."""
     left = bits
     while left:
-        lane = lowest_bit(left)
+        source = lowest_bit(left)
         left &= left - ONE
-        if _is_refused(program, step, lane, v, counts):
-            bits &= ~(ONE << np.uint64(lane))
+        if _is_refused(program, step, source, v, counts):
+            bits &= ~(ONE << np.uint64(source))
     return bits
 
 
 @part
-def _is_refused(program, step, lane, v, counts):
+def _is_refused(program, step, source, v, counts):
     if program is not None:
-        return not _updated(program, step, lane, v, _gathered(program, lane, v))
-    _count(counts, lane, 1)
+        return not _updated(program, step, source, v, _gathered(program, source, v))
+    _count(counts, source, 1)
     return False
 
 
 @part
-def _count(counts, lane, number):
+def _count(counts, source, number):
     if counts is not None:
-        counts[lane] += number
+        counts[source] += number
 
 
 @part
 def settle_square(program, step, base, square, counts):
     """Update the receivers among 64 vertices by source; ``square[0]`` holds received bits, then the changed ones."""
-    received, lanes = square[0], square[1]
+    received, sources = square[0], square[1]
     for i in range(SIDE):
-        lanes[i] = received[i]
-    transpose(lanes)
+        sources[i] = received[i]
+    transpose(sources)
     if program is not None:
-        _settle_lanes(program, step, base, received, lanes)
+        _settle_sources(program, step, base, received, sources)
     else:
-        for lane in range(SIDE):
-            _count(counts, lane, popcount(lanes[lane]))
+        for source in range(SIDE):
+            _count(counts, source, popcount(sources[source]))
 
 
 @part
-def _settle_lanes(program, step, base, received, lanes):
+def _settle_sources(program, step, base, received, sources):
     refused = NONE
-    for lane in range(SIDE):
-        bits = lanes[lane]
-        prefetch_each(program.state, (lane + PREFETCH_LANES) * program.n + base)
+    for source in range(SIDE):
+        bits = sources[source]
+        prefetch_each(program.state, (source + PREFETCH_SOURCES) * program.n + base)
         if bits:
             if popcount(bits) >= DENSE and base + SIDE <= program.n:
-                changed = _settle_all(program.settle, program, step, lane, base, bits)
+                changed = _settle_all(program.settle, program, step, source, base, bits)
             else:
-                changed = _settle_some(program, step, lane, base, bits)
-            lanes[lane] = changed
+                changed = _settle_some(program, step, source, base, bits)
+            sources[source] = changed
             refused |= bits ^ changed
     if refused:
-        transpose(lanes)
+        transpose(sources)
         for i in range(SIDE):
-            received[i] = lanes[i]
+            received[i] = sources[i]
 
 
 @part
-def _settle_some(program, step, lane, base, bits):
+def _settle_some(program, step, source, base, bits):
     """Update the receivers among 64 vertices from `base` on in a source; return the changed ones."""
     left = bits
     while left:
         v = base + lowest_bit(left)
         flag = left & (~left + ONE)
         left ^= flag
-        if not _updated(program, step, lane, v, _gathered(program, lane, v)):
+        if not _updated(program, step, source, v, _gathered(program, source, v)):
             bits ^= flag
     return bits
 
 
 @part
-def _settle_all(settling, program, step, lane, base, bits):
+def _settle_all(settling, program, step, source, base, bits):
     """The same, branch-free over all vertices, so that the compiler vectorizes it."""
     if settling is not None:
-        refused, at = NONE, lane * program.n
+        refused, at = NONE, source * program.n
         for i in range(SIDE):
             v = base + i
             received = (bits >> np.uint64(i)) & ONE != NONE
-            message = _gathered(program, lane, v)
+            message = _gathered(program, source, v)
             again = call(settling, program.state, v, np.uint64(at + v), message, program.world, step, received)
             refused |= np.uint64(again) << np.uint64(i)
         return bits & ~refused
-    return _settle_some(program, step, lane, base, bits)
+    return _settle_some(program, step, source, base, bits)

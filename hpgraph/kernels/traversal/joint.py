@@ -54,7 +54,7 @@ LIST = 2
 # while it is filled; which half of the double buffers is read; pairs of a vertex and a source in the frontier; out-arcs
 # of the joint frontier, and of the separate frontiers; arcs that the last superstep examined; unsettled vertices;
 # sources with a non-empty frontier; the size of the last frontier, and its arcs.
-DIRECTION, LISTED, TURN, PAIRS, ARCS, LANE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
+DIRECTION, LISTED, TURN, PAIRS, ARCS, SOURCE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
 # Rows of the trace; by how many arcs of a separate search the joint run has cost more than all of these; whether to
 # continue separately.
 ROW, LOSS, PARTED = range(13, 16)
@@ -90,7 +90,7 @@ def _begin(out_indptr, search, board, progress, policy):
         if direction < 0:
             direction = choose_direction(
                 progress[DIRECTION], progress[ACTIVE], progress[ACTIVE_BEFORE], progress[ARCS], progress[ARCS_BEFORE],
-                progress[LANE_ARCS], popcount(np.uint64(progress[LIVE])), progress[LOOKED], progress[OPEN], n,
+                progress[SOURCE_ARCS], popcount(np.uint64(progress[LIVE])), progress[LOOKED], progress[OPEN], n,
                 out_indptr[n], policy.alpha, policy.beta,
             )  # fmt: skip
         if direction == PUSH and progress[DIRECTION] == PULL:
@@ -120,7 +120,7 @@ def _end(board, progress):
         progress[OPEN] = waiting
     else:
         progress[LOOKED] = progress[ARCS]
-    progress[ARCS], progress[LANE_ARCS] = collect(board, LEAVING), collect(board, CARRIED)
+    progress[ARCS], progress[SOURCE_ARCS] = collect(board, LEAVING), collect(board, CARRIED)
     progress[LISTED] = board[TAIL]
     progress[LIVE] = board[LIVING]
     board[LIVING] = 0
@@ -131,7 +131,7 @@ def _end(board, progress):
 def _weigh(progress, arcs, carried, all_arcs):
     """By the leader: whether to continue with separate searches, after a push along `arcs`, for sources `carried`."""
     progress[LOSS] += FEW * arcs - carried
-    sparse = progress[LANE_ARCS] < FEW * progress[ARCS]
+    sparse = progress[SOURCE_ARCS] < FEW * progress[ARCS]
     progress[PARTED] = sparse and progress[LOSS] > PATIENCE * all_arcs
 
 
@@ -139,16 +139,16 @@ def _weigh(progress, arcs, carried, all_arcs):
 def _total(counts, sums, step):
     """Add the vertices settled in a superstep to the totals of each source."""
     if counts is not None:
-        for lane in range(sums.inverse.size):
+        for source in range(sums.inverse.size):
             count = 0
             for worker in range(counts.shape[0]):
-                count += counts[worker, lane]
-                counts[worker, lane] = 0
+                count += counts[worker, source]
+                counts[worker, source] = 0
             if count:
-                sums.totals[lane, 0] += count
-                sums.totals[lane, 1] += count * step
-                sums.totals[lane, 2] = step
-                sums.inverse[lane] += count / step
+                sums.totals[source, 0] += count
+                sums.totals[source, 1] += count * step
+                sums.totals[source, 2] = step
+                sums.inverse[source] += count / step
 
 
 @part
@@ -170,7 +170,7 @@ def _mine(array, worker):
 def _room(scratch, worker):
     """One worker's part of the scratch."""
     return Scratch(
-        scratch.claimed[worker], scratch.lanes[worker], scratch.square[worker], _mine(scratch.counts, worker)
+        scratch.claimed[worker], scratch.sources[worker], scratch.square[worker], _mine(scratch.counts, worker)
     )
 
 
@@ -231,7 +231,7 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
             atomic_or(board, LIVING, np.int64(live))
         end_together(board, leading)
         if leading and direction != LIST:
-            active, arcs, carried = progress[ACTIVE], progress[ARCS], progress[LANE_ARCS]
+            active, arcs, carried = progress[ACTIVE], progress[ARCS], progress[SOURCE_ARCS]
             _end(board, progress)
             _total(counts, shared, progress[STEP])
             row = progress[ROW]

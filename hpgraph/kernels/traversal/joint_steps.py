@@ -39,7 +39,7 @@ class Scratch(NamedTuple):
     """Work space of one worker: claims (vertex and word), two squares of bits, and the counts of a survey or None."""
 
     claimed: Any
-    lanes: Any
+    sources: Any
     square: Any
     counts: Any
 
@@ -110,7 +110,7 @@ def push(program, arcs, search, order, begin, end, policy, board, scratch, fille
             if fresh == NONE:
                 continue
             scratch.claimed[filled] = v
-            scratch.lanes[filled] = fresh
+            scratch.sources[filled] = fresh
             filled += 1
             if filled == BUFFER:
                 totals = joined(totals, settle_claims(program, arcs, search, order, policy, board, scratch, filled))
@@ -128,13 +128,13 @@ def settle_claims(program, arcs, search, order, policy, board, scratch, filled):
     found, pairs, leaving, carried, kept, live = 0, 0, 0, 0, 0, NONE
     for i in range(filled):
         v = vertex(scratch.claimed, i)
-        bits = settle(program, order.step, v, scratch.lanes[i], scratch.counts)
+        bits = settle(program, order.step, v, scratch.sources[i], scratch.counts)
         if bits == NONE:
             continue
         live |= bits
-        lanes, degree = popcount(bits), peek(arcs.indptr, v + 1) - peek(arcs.indptr, v)
-        pairs += lanes
-        carried += lanes * degree
+        sources, degree = popcount(bits), peek(arcs.indptr, v + 1) - peek(arcs.indptr, v)
+        pairs += sources
+        carried += sources * degree
         dead = degree <= policy.dead_end
         if dead or _join(following, v, bits, order.alone) == NONE:
             found += 1
@@ -208,11 +208,11 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
             following[v] = bits
             if bits:
                 live |= bits
-                lanes, degree = popcount(bits), peek(out_indptr, v + 1) - peek(out_indptr, v)
+                sources, degree = popcount(bits), peek(out_indptr, v + 1) - peek(out_indptr, v)
                 found += 1
-                pairs += lanes
+                pairs += sources
                 leaving += degree
-                carried += lanes * degree
+                carried += sources * degree
     return (found, pairs, leaving, carried), looked, waiting, live
 
 

@@ -22,18 +22,11 @@ WORD = 64
 class Schedule(NamedTuple):
     """Tasks of one matrix.
 
-    Attributes
-    ----------
-    bounds : int64 array, shape (blocks + 1,)
-        Block b holds the rows bounds[b]..bounds[b + 1]; bounds are multiples of 64, but for the last.
-    longest : int
-        Rows with more entries than this are left out of the blocks' work and cut in pieces.
-    long_rows : int64 array
-        Those rows, ascending.
-    long_pieces : int64 array, shape (long rows + 1,)
-        Long row i has the pieces long_pieces[i]..long_pieces[i + 1].
-    piece_row, piece_begin, piece_end : int64 array
-        Row and entries of each piece.
+    ``bounds`` (int64 array, shape (blocks + 1,)): block b holds the rows bounds[b]..bounds[b + 1]; bounds are multiples
+    of 64, but for the last; ``longest`` (int): rows with more entries than this are left out of the blocks' work and
+    cut in pieces; ``long_rows`` (int64 array): those rows, ascending; ``long_pieces`` (int64 array, shape (long rows +
+    1,)): long row i has the pieces long_pieces[i]..long_pieces[i + 1]; ``piece_row, piece_begin, piece_end`` (int64
+    array): row and entries of each piece.
     """
 
     bounds: Any

@@ -10,22 +10,22 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import cpu_relax_loop as relaxing
-from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, Values, Waiting
-from hpgraph.kernels.lanes.cpu_relax_apart import relax_apart, rooms
-from hpgraph.kernels.lanes.cpu_warm_up import WARM_UP_ARCS, start_apart
-from hpgraph.kernels.lanes.values import value_functions
 from hpgraph.kernels.relaxation import cpu as single
+from hpgraph.kernels.relaxation import joint as relaxing
 from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, Store, blocks_of, room
 from hpgraph.kernels.relaxation.cpu import whole
 from hpgraph.kernels.relaxation.delta_stepping import Functions
+from hpgraph.kernels.relaxation.joint_buckets import NOWHERE, Values, Waiting
+from hpgraph.kernels.relaxation.separate import relax_apart, rooms
+from hpgraph.kernels.relaxation.values import value_functions
+from hpgraph.kernels.relaxation.warm_up import WARM_UP_ARCS, start_apart
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.progress import Clock
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.runtime.program import ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.runtime.program import ProgramCode, begin_sources, bucket_bounds
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.spmv.cpu import plain
 
@@ -46,15 +46,15 @@ PIECE = 1024
 ENDLESS = int(np.iinfo(np.int64).max)
 
 
-def relax_lanes(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
+def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
     """Run a program that lowers one property in place by an idempotent monoid, from every source."""
     code, out, state, starts, limit = search.code, search.out, search.state, search.sources, search.limit
     delta, ceiling = search.delta, search.ceiling
-    begin_lanes(state, search.beginnings, starts.vertices, starts.lanes)
+    begin_sources(state, search.beginnings, starts.vertices, starts.source)
     rows, left = [np.empty((0, 4), np.int64)], []
     for first in range(0, starts.k, MAX_RELAXED):
         lanes = range(first, min(first + MAX_RELAXED, starts.k))
-        ends = np.searchsorted(starts.lanes, (*lanes, lanes.stop))
+        ends = np.searchsorted(starts.source, (*lanes, lanes.stop))
         sources = [starts.vertices[begin:end] for begin, end in itertools.pairwise(ends.tolist())]
         # With a limit each search counts its own supersteps.
         if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= MIN_LANES * config.threads:
@@ -75,12 +75,12 @@ def relax_lanes(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None
     return lambda: joined, Starts(np.concatenate(left), of_lane, starts.k)
 
 
-def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
+def work_space(n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
     """Bytes of work space, without the property."""
     # Blocks with their links, and the blocks of a superstep.
-    lanes, buckets = min(lanes, MAX_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
-    together = n * (lanes * dtype.itemsize + 9) + buckets + lanes * WARM_UP_ARCS * ids.itemsize
-    return max(together if _would_pay(lanes, 1.0) else 0, config.threads * (n + buckets))
+    k, buckets = min(sources, MAX_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
+    together = n * (k * dtype.itemsize + 9) + buckets + k * WARM_UP_ARCS * ids.itemsize
+    return max(together if _would_pay(k, 1.0) else 0, config.threads * (n + buckets))
 
 
 @attached
@@ -155,7 +155,7 @@ def _together(
     _turn(lanes, interleaved)
     values = Values(interleaved.reshape(-1), np.int64(k), np.zeros(k))
     width, _, last = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
-    program = relaxing.LaneFunctions(functions.gather, functions.reduce, functions.allows, last)
+    program = relaxing.SourceFunctions(functions.gather, functions.reduce, functions.allows, last)
     arcs = Rows(plain(out.indptr), plain(out.indices), plain(out.data))
     waiting = Waiting(np.zeros(n, np.uint64), np.full(n, NOWHERE, np.int8))
     standing = np.array([len(active) for active in sources])

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.lanes.ranks import RankArrays, Sent
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_spmm import pull_dense
+from hpgraph.kernels.sweep.ranks import RankArrays, Sent
 from hpgraph.semiring import get_semiring
 
 # Ranks per product: an entry costs hardly more for 32 of them than for 16.
@@ -20,7 +20,7 @@ MAX_RANKED = 32
 BLOCK = 4096
 
 
-def lanes_held(k: int) -> int:
+def columns_held(k: int) -> int:
     """Columns of the arrays: as many as there are ranks."""
     return k
 
@@ -56,7 +56,7 @@ def _update(what, shares, following, sums):
 
 
 def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
-    """Several ranks; see `hpgraph.kernels.lanes.ranks`.
+    """Several ranks; see `hpgraph.kernels.sweep.ranks`.
 
     ``shares`` (array of shape (n, k), C order).
     """
@@ -64,7 +64,7 @@ def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
 
 
 def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dangling: Any, tol: float) -> np.ndarray:
-    """One step of every rank; see `hpgraph.kernels.lanes.ranks`.
+    """One step of every rank; see `hpgraph.kernels.sweep.ranks`.
 
     ``shares, following`` (arrays of shape (n, k), C order): input and output; ``dangling`` (float64 array of length k).
     Returns float64 array of shape (3, k).

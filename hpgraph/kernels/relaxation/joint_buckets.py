@@ -31,14 +31,8 @@ NOWHERE = BUCKETS + 1
 class Values(NamedTuple):
     """The property, for up to 64 sources.
 
-    Attributes
-    ----------
-    flat : array of length n * k
-        The values of a vertex are contiguous.
-    k : int
-        Number of sources.
-    origins : float64 array of length k
-        Origin of each source's values.
+    ``flat`` (array of length n * k): the values of a vertex are contiguous; ``k`` (int): number of sources; ``origins``
+    (float64 array of length k): origin of each source's values.
     """
 
     flat: Any
@@ -49,12 +43,8 @@ class Values(NamedTuple):
 class Waiting(NamedTuple):
     """Waiting vertices.
 
-    Attributes
-    ----------
-    words : uint64 array of length n
-        Bits of the sources in which each vertex waits.
-    places : int8 array of length n
-        The lowest bucket that each was put in since it last sent.
+    ``words`` (uint64 array of length n): bits of the sources in which each vertex waits; ``places`` (int8 array of
+    length n): the lowest bucket that each was put in since it last sent.
     """
 
     words: Any

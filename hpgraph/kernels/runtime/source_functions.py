@@ -13,7 +13,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.function import Function
 
 
-class LaneFunctions(ProgramFunctions):
+class SourceFunctions(ProgramFunctions):
     """`ProgramFunctions` whose vertices ``u`` and ``v`` have their values at the indices ``at_u`` and ``at_v``."""
 
     def __init__(self, code: ProgramCode) -> None:
@@ -70,12 +70,12 @@ class LaneFunctions(ProgramFunctions):
 
     @cached_property
     def row(self) -> Function:
-        """``row(state, lane) -> state``: one source's rows of arrays of shape (sources, vertices)."""
-        rows = "".join(f"state[{i}][lane], " for i in self._each)
-        return self.code.wrap("row_at", "state, lane", f"return ({rows})")
+        """``row(state, source) -> state``: one source's rows of arrays of shape (sources, vertices)."""
+        rows = "".join(f"state[{i}][source], " for i in self._each)
+        return self.code.wrap("row_at", "state, source", f"return ({rows})")
 
 
 @lru_cache(maxsize=256)
-def lane_functions_of(code: ProgramCode) -> LaneFunctions:
+def source_functions_of(code: ProgramCode) -> SourceFunctions:
     """The functions of a program; cached."""
-    return LaneFunctions(code)
+    return SourceFunctions(code)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, mark_waiting, recover, split_word, spread, take_word
 from hpgraph.kernels.relaxation.buckets import (
     BLOCK,
     BUCKETS,
@@ -41,6 +40,7 @@ from hpgraph.kernels.relaxation.delta_stepping import (
     Superstep,
     replace,
 )
+from hpgraph.kernels.relaxation.joint_buckets import NOWHERE, mark_waiting, recover, split_word, spread, take_word
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -76,7 +76,7 @@ SPENT, ALL_PAIRS, APART = range(PROGRESS, PROGRESS + 3)
 LANES_PROGRESS = PROGRESS + 3
 
 
-class LaneFunctions(NamedTuple):
+class SourceFunctions(NamedTuple):
     """The program's functions, over values, and the value beyond which a vertex does not send."""
 
     gather: Any

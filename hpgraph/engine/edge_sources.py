@@ -1,4 +1,4 @@
-"""Many starts of one edge-vertex program: lane after lane, as each changes edges of its own."""
+"""Many starts of one edge-vertex program: source after source, as each changes edges of its own."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
     from hpgraph.engine.declarations import EdgeDeclarations
 
 
-def run_edges_in_lanes(
+def run_edges_from_sources(
     declared: EdgeDeclarations, graph: Graph, active: Any, limit: int, initial: dict[str, Any],
     alone: Callable[[Any, dict[str, Any]], RunResult],
 ) -> LanesResult:  # fmt: skip
-    """Run an edge-vertex program in lanes, each by `alone` from its start vertices with its initial values.
+    """Run an edge-vertex program in sources, each by `alone` from its start vertices with its initial values.
 
     Vertex properties of the result have shape (k, n), edge properties (k, m).
     """
     k = len(active)
     if k == 0:
         raise ValueError("active must hold at least one lane, a list of the vertices that it starts from")
-    given = _by_lanes(declared, initial, k)
+    given = _by_sources(declared, initial, k)
     found: LanesResult | None = None
-    for lane in range(k):
-        own = {name: values[lane] if name in given else values for name, values in {**initial, **given}.items()}
-        one = alone(active[lane], own)
+    for source in range(k):
+        own = {name: values[source] if name in given else values for name, values in {**initial, **given}.items()}
+        one = alone(active[source], own)
         if found is None:
             found = _room(declared, one, graph, k)
         for name, values in one.properties.items():
-            found.properties[name][lane] = values
+            found.properties[name][source] = values
         for name, value in one.world.items():
             found.world.setdefault(name, []).append(value)
         found.active.append(one.active)
         found.unfinished |= len(one.active) > 0 or (limit < ENDLESS and one.supersteps == limit)
         found.traces.append(one.trace)
-        found.groups.append(np.array([lane]))
-    assert found is not None  # there is a lane at least
+        found.groups.append(np.array([source]))
+    assert found is not None  # there is a source at least
     return found
 
 
-def _by_lanes(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> dict[str, Any]:
-    """What was given a row a lane of, by name."""
+def _by_sources(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> dict[str, Any]:
+    """What was given a row a source of, by name."""
     lengths = {name: 1 + bool(prop.length) for name, prop in declared.properties.items()}
     lengths |= dict.fromkeys(declared.edge_properties, 1)
     found = {}
@@ -66,7 +66,7 @@ def _by_lanes(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> di
 
 
 def _room(declared: EdgeDeclarations, one: RunResult, graph: Graph, k: int) -> LanesResult:
-    """Room for the results of all lanes, which are as large as those of one."""
+    """Room for the results of all sources, which are as large as those of one."""
     size = k * sum(values.nbytes for values in one.properties.values())
     check_memory(size, f"{declared.name} in {k} lanes", graph.device)
     xp = array_module(graph.device)

@@ -18,14 +18,9 @@ _ARC = "u, source, weight, v, target"
 class ValueFunctions(NamedTuple):
     """Functions of a relaxation over the values of one source.
 
-    Attributes
-    ----------
-    gather : Function
-        ``gather(u, source, weight, v, target) -> message``; `source` and `target` are the values of u and v.
-    reduce : Function
-        ``reduce(a, b) -> message``.
-    allows : Function
-        ``allows(u, source, weight, v, target) -> bool``: whether a message passes `cond` and `edge_cond`.
+    ``gather`` (Function): ``gather(u, source, weight, v, target) -> message``; `source` and `target` are the values of
+    u and v; ``reduce`` (Function): ``reduce(a, b) -> message``; ``allows`` (Function): ``allows(u, source, weight, v,
+    target) -> bool``: whether a message passes `cond` and `edge_cond`.
     """
 
     gather: Function

@@ -1,7 +1,7 @@
-"""Many starts of one program on one graph: lanes, in groups that fit the memory.
+"""One program from many sources on one graph, in groups that fit the memory.
 
-Every lane answers what its own run would have answered. Where a loop serves many lanes at once, an arc is read once for
-all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16); programs of other forms run lane after lane.
+The result for every source is that of its own run. Where a loop serves many sources at once, an arc is read once for
+all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16); programs of other forms run source after source.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.divided_lanes import lanes_on_devices, shared_by_rows
+from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
-from hpgraph.engine.grouping import groups, lanes_at_most, order_of
-from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
+from hpgraph.engine.grouping import groups, order_of, sources_at_most
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
+from hpgraph.engine.source_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.state import Run, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, lanes_together
+from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.definition import Definition
-    from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
+    from hpgraph.kernels.relaxation import JointRelaxation
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
+    from hpgraph.kernels.traversal import JointTraversal
 
 
-def are_lanes(active: Any, graph: Graph) -> bool:
-    """Whether what a user gave as `active` is one start a lane."""
+def are_sources(active: Any, graph: Graph) -> bool:
+    """Whether what a user gave as `active` is one start for each source."""
     if isinstance(active, list | tuple):
         kinds = list if graph.names is not None else (list, tuple)
         return len(active) > 0 and all(isinstance(one, kinds) or getattr(one, "ndim", 0) == 1 for one in active)
@@ -47,7 +48,7 @@ def are_lanes(active: Any, graph: Graph) -> bool:
 
 
 @exclusively
-def run_lanes(
+def run_sources(
     program: Definition | type[Definition],
     graph: Graph,
     active: Any,
@@ -81,10 +82,10 @@ def run_lanes(
         own_code = declared.code(tuple(column.dtype for column in begins.values()))
         shares = shared_by_rows(graph, declared, own_code, tuple(column.beginning for column in begins.values()), k)
         with contextlib.suppress(DeviceMemoryError):
-            # Where the graph does not fit each device, lanes go one after the other on all of them.
-            return lanes_on_devices(
+            # Where the graph does not fit each device, sources go one after the other on all of them.
+            return sources_on_devices(
                 graph, starts, declared.name, shares,
-                lambda own, some, team=None: run_lanes(program, own, some, _team=team, **options),
+                lambda own, some, team=None: run_sources(program, own, some, _team=team, **options),
             )  # fmt: skip
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
@@ -95,7 +96,7 @@ def run_lanes(
     check_memory(k * n * size, what, device)
     backend = kernels(device)
     beginnings = tuple(column.beginning for column in begun.values())
-    # What differs from lane to lane is filled in by the loops.
+    # What differs from source to source is filled in by the loops.
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
     with naming_what_does_not_compile(code, lambda: arcs.sending.dtype), backend.interruptible():
         form = form_for(run)
@@ -105,10 +106,10 @@ def run_lanes(
         relaxing = joint_relaxation(device) if form.loop == RELAXATION and not arcs.in_shards else None
         most, ids = 1, graph.id_dtype
         if joint:
-            most = lanes_at_most(lanes, k, joint.MAX_LANES)
+            most = sources_at_most(lanes, k, joint.MAX_SOURCES)
             most = _that_fit(most, k * n * size, lambda group: joint.work_space(n, group, ids), what, device)
         elif relaxing:
-            most, dtype = lanes_at_most(lanes, k, relaxing.MAX_RELAXED), code.message
+            most, dtype = sources_at_most(lanes, k, relaxing.MAX_RELAXED), code.message
             most = _that_fit(most, k * n * size, lambda group: relaxing.work_space(n, group, ids, dtype), what, device)
         else:
             form = form._replace(why=f"{form.why}; lanes run one after the other")
@@ -136,7 +137,7 @@ def run_lanes(
 
 
 def _that_fit(most: int, results: int, work_space: Callable[[int], int], what: str, device: str) -> int:
-    """Number of lanes of a group, at most `most`, such that its work space fits its budget beside all results."""
+    """Number of sources of a group, at most `most`, such that its work space fits its budget beside all results."""
     most = lanes_within(most, work_space, device, results)
     check_memory(results + work_space(most), what, device)
     return most
@@ -147,7 +148,7 @@ def _is_stretch(group: np.ndarray) -> bool:
 
 
 def _put(results: Any, group: np.ndarray, rows: Any) -> None:
-    """Write rows at their lanes, by words of 64 bits if possible: CuPy takes a thread for each element."""
+    """Write rows at their sources, by words of 64 bits if possible: CuPy takes a thread for each element."""
     word = np.dtype(np.uint64)
     if results.shape[1] * results.itemsize % word.itemsize == 0 and results.flags.c_contiguous:
         results, rows = results.view(word), rows.view(word)
@@ -155,7 +156,7 @@ def _put(results: Any, group: np.ndarray, rows: Any) -> None:
 
 
 def _rows(results: Any, column: Column, group: np.ndarray) -> Any:
-    """Where a group's properties are worked on: in the results, where its lanes follow each other there."""
+    """Where a group's properties are worked on: in the results, where its sources follow each other there."""
     if _is_stretch(group):
         rows = results[group[0] : group[-1] + 1]
     else:
@@ -171,12 +172,12 @@ def _together(
     """One group of a program whose first message wins."""
     own = replace(run, state=tuple(values.T for values in rows), sources=starts)
     search = own.search(form.code, run.arcs.by_target)
-    sharing = lanes_together(device_of(*rows)) if team is not None else None
+    sharing = sources_together(device_of(*rows)) if team is not None else None
     if sharing is not None and team is not None and sharing.may_share(form.code, run.beginnings, starts.k):
-        outcome = sharing.traverse_lanes_together(search, team)
+        outcome = sharing.traverse_sources_together(search, team)
         form = form._replace(why=f"{form.why}; on {len(team)} devices that share the rows")
     else:
-        outcome = joint.traverse_lanes(search)
+        outcome = joint.traverse_sources(search)
     found.unfinished |= outcome.unfinished
     found.traces.append(Trace(outcome.rows, form))
 
@@ -185,18 +186,18 @@ def _relax_together(
     relaxing: JointRelaxation, run: Run, form: Form, values: Any, starts: Starts, group: np.ndarray, found: LanesResult
 ) -> None:
     """One group of a program that improves one property in place."""
-    rows, left = relaxing.relax_lanes(replace(run, state=(values.T,), sources=starts).search(form.code))
+    rows, left = relaxing.relax_sources(replace(run, state=(values.T,), sources=starts).search(form.code))
     if left is not None:
         found.unfinished = True
         for place, lane in enumerate(group.tolist()):
-            found.active[lane] = left.vertices[left.lanes == place]
+            found.active[lane] = left.vertices[left.source == place]
     found.traces.append(Trace(rows, form))
 
 
 def _alone(
     run: Run, form: Form, state: tuple[Any, ...], sources: Any, lane: int, found: LanesResult
 ) -> None:
-    """Run one lane alone."""
+    """Run one source alone."""
     one = replace(run, state=state, sources=sources, world=dict(run.world))
     outcome = go(one, form)
     if outcome.active is not None:

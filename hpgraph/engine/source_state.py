@@ -1,4 +1,4 @@
-"""Where the properties of many lanes begin: a row each, filled group by group."""
+"""Where the properties of many sources begin: a row each, filled group by group."""
 
 from __future__ import annotations
 
@@ -19,16 +19,10 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """How one property begins in all lanes.
+    """How one property begins in all sources.
 
-    Attributes
-    ----------
-    dtype : numpy.dtype
-        Its type.
-    beginning : Beginning or None
-        What a kernel fills it with.
-    values : array of shape (n,) or (k, n), or None
-        What it holds instead; on the graph's device.
+    ``dtype`` (numpy.dtype): its type; ``beginning`` (Beginning or None): what a kernel fills it with; ``values`` (array
+    of shape (n,) or (k, n), or None): what it holds instead; on the graph's device.
     """
 
     dtype: np.dtype
@@ -36,16 +30,16 @@ class Column(NamedTuple):
     values: Any
 
     def rows(self, device: str, k: int, n: int) -> Any:
-        """The array of shape (k, n) for the results of all lanes: `values`, a copy already, if it has that shape."""
+        """The array of shape (k, n) for the results of all sources: `values`, a copy already, if it has that shape."""
         values = self.values
         if values is not None and values.ndim == 2 and values.flags.c_contiguous:
             return values
         return array_module(device).empty((k, n), self.dtype)
 
-    def fill(self, rows: Any, lanes: np.ndarray) -> None:
+    def fill(self, rows: Any, sources: np.ndarray) -> None:
         """Write the initial values of some lanes into `rows`, shape (len(lanes), n), unless a kernel will."""
         if self.values is not None and not array_module(rows).shares_memory(rows, self.values):
-            rows[...] = self.values if self.values.ndim == 1 else self.values[lanes]
+            rows[...] = self.values if self.values.ndim == 1 else self.values[sources]
 
 
 def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: int) -> dict[str, Column]:
@@ -69,28 +63,28 @@ def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: in
 
 
 def starts_of(active: Any, graph: Graph) -> Starts:
-    """The vertices active in the first superstep of each lane."""
+    """The vertices active in the first superstep of each source."""
     k = len(active)
     ids = graph.out_csr.indices.dtype
     if getattr(active, "shape", None) == (k, 1) and active.dtype.kind in "iu":
         listed = to_device(native(graph.indices_of(active[:, 0], "active")), "cpu")
         return Starts(listed.astype(ids), np.arange(k, dtype=np.int32), k)
     each = [to_device(sources_of(one, graph), "cpu") for one in active]
-    lanes = np.repeat(np.arange(k, dtype=np.int32), [len(vertices) for vertices in each])
-    return Starts(np.concatenate(each) if each else np.empty(0, ids), lanes, k)
+    sources = np.repeat(np.arange(k, dtype=np.int32), [len(vertices) for vertices in each])
+    return Starts(np.concatenate(each) if each else np.empty(0, ids), sources, k)
 
 
 def first_of(starts: Starts) -> np.ndarray:
-    """The first start vertex of each lane, or 0 where there is none; int64 array of length k."""
+    """The first start vertex of each source, or 0 where there is none; int64 array of length k."""
     first = np.zeros(starts.k, np.int64)
-    first[starts.lanes[::-1]] = starts.vertices[::-1]
+    first[starts.source[::-1]] = starts.vertices[::-1]
     return first
 
 
 def some_of(starts: Starts, group: np.ndarray, device: str) -> Starts:
-    """The starts of the lanes in `group`, which are numbered from 0."""
-    begin, end = (np.searchsorted(starts.lanes, group, side) for side in ("left", "right"))
+    """The starts of the sources in `group`, which are numbered from 0."""
+    begin, end = (np.searchsorted(starts.source, group, side) for side in ("left", "right"))
     counts = end - begin
     places = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    lanes = np.repeat(np.arange(len(group), dtype=np.int32), counts)
-    return Starts(to_device(starts.vertices[places], device), to_device(lanes, device), len(group))
+    sources = np.repeat(np.arange(len(group), dtype=np.int32), counts)
+    return Starts(to_device(starts.vertices[places], device), to_device(sources, device), len(group))

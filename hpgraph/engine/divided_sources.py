@@ -2,9 +2,9 @@
 
 With peer access, GPUs share the rows of one joint search if all messages are alike; see
 `hpgraph.kernels.traversal.cuda_sources_team`. Otherwise each has a part of the starts. But an arc is read once for all
-lanes, so half of the lanes take more than half of the time, and the results, a value for each vertex and lane, are
-copied to the first device. The faster way depends on the graph and the number of lanes, so both are tried: all devices,
-and one.
+sources, so half of the sources take more than half of the time, and the results, a value for each vertex and source,
+are copied to the first device. The faster way depends on the graph and the number of sources, so both are tried: all
+devices, and one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.multi_gpu import apart
 from hpgraph.engine.result import LanesResult
-from hpgraph.kernels.backend import lanes_together, teams
+from hpgraph.kernels.backend import sources_together, teams
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.placement.of_graph import arcs_of
@@ -77,7 +77,7 @@ def shared_by_rows(
     graph: DividedGraph, declared: Declarations, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int
 ) -> Callable[[], Parts] | None:
     """What gives the devices as a team that shares searches by the rows they look through, where it can."""
-    sharing = lanes_together(graph.device)
+    sharing = sources_together(graph.device)
     if sharing is None or not techniques.multi_gpu or apart(graph) is not None:
         return None
     if form_of(declared, code).loop != TRAVERSAL or not sharing.may_share(code, beginnings, lanes):
@@ -95,11 +95,11 @@ def shared_by_rows(
     return lambda: graph.once(f"team for lanes, {declared.edges}, {declared.weighted}", build)
 
 
-def lanes_on_devices(
+def sources_on_devices(
     graph: DividedGraph, starts: Starts, name: str, shares: Callable[[], Parts] | None, go: Callable[..., LanesResult]
 ) -> LanesResult:
-    """Run lanes on all devices or on the first one, as was faster in a trial."""
-    # So many lanes, or nearly.
+    """Run sources on all devices or on the first one, as was faster in a trial."""
+    # So many sources, or nearly.
     ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of lanes of {name}", Ways)
     way = ways.choose()
 
@@ -107,7 +107,7 @@ def lanes_on_devices(
 
     def found() -> LanesResult:
         if way and shares is None:
-            return divided_lanes(graph, starts, go)
+            return divided_sources(graph, starts, go)
         with home.here:
             if way and shares is not None:
                 try:
@@ -132,8 +132,8 @@ def _wait(device: Devices) -> None:
             require_cupy().cuda.get_current_stream().synchronize()
 
 
-def divided_lanes(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Starts], LanesResult]) -> LanesResult:
-    """Run lanes on all devices at once."""
+def divided_sources(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Starts], LanesResult]) -> LanesResult:
+    """Run sources on all devices at once."""
     replicas, devices, k = graph.replicas, [shard.device for shard in graph.shards], starts.k
     parts = equal_shares(k, len(devices))
     results = on_each(devices[: len(parts)], lambda number: go(replicas[number], _some(starts, parts[number])))
@@ -157,6 +157,6 @@ def divided_lanes(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Star
 
 
 def _some(starts: Starts, share: slice) -> Starts:
-    """The starts of some lanes in a row."""
-    mine = (starts.lanes >= share.start) & (starts.lanes < share.stop)
-    return Starts(starts.vertices[mine], starts.lanes[mine] - np.int32(share.start), share.stop - share.start)
+    """The starts of some sources in a row."""
+    mine = (starts.source >= share.start) & (starts.source < share.stop)
+    return Starts(starts.vertices[mine], starts.source[mine] - np.int32(share.start), share.stop - share.start)

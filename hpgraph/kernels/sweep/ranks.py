@@ -13,18 +13,11 @@ from hpgraph.formats import CSR
 class RankArrays(NamedTuple):
     """Data that is constant over the steps, for k ranks.
 
-    Attributes
-    ----------
-    rows : CSR
-        Arcs by target; without values if all weights are equal.
-    leaving : array of length n
-        Out-degree or sum of out-weights of each vertex, in the type of the ranks; -1 if it is dangling.
-    seats : int32 array of length n
-        Row of `teleport` of each vertex; -1 if no rank jumps to it.
-    teleport : array of shape (m, k), C order
-        Each vertex's share of the jumps.
-    damping, jump, spread : float
-        Probability of following an arc; the constant part of the jumps; the share of the dangling rank that jumps.
+    ``rows`` (CSR): arcs by target; without values if all weights are equal; ``leaving`` (array of length n): out-degree
+    or sum of out-weights of each vertex, in the type of the ranks; -1 if it is dangling; ``seats`` (int32 array of
+    length n): row of `teleport` of each vertex; -1 if no rank jumps to it; ``teleport`` (array of shape (m, k), C
+    order): each vertex's share of the jumps; ``damping, jump, spread`` (float): probability of following an arc; the
+    constant part of the jumps; the share of the dangling rank that jumps.
     """
 
     rows: CSR
@@ -39,10 +32,7 @@ class RankArrays(NamedTuple):
 class Ranks(Protocol):
     """Several ranks from step to step.
 
-    Attributes
-    ----------
-    shares : array of shape (n, k), C order
-        Ranks over `leaving`.
+    ``shares`` (array of shape (n, k), C order): ranks over `leaving`.
     """
 
     shares: Any
@@ -82,15 +72,12 @@ class Sent(Ranks):
 class JointRanks(Protocol):
     """Interface of a backend.
 
-    Attributes
-    ----------
-    MAX_RANKED : int
-        Best number of ranks for one step.
+    ``MAX_RANKED`` (int): best number of ranks for one step.
     """
 
     MAX_RANKED: int
 
-    def lanes_held(self, k: int) -> int:
+    def columns_held(self, k: int) -> int:
         """Number of columns of the arrays for k ranks; those beyond k hold zeros."""
 
     def ranks(self, arrays: RankArrays, shares: Any) -> Ranks:
