@@ -34,8 +34,9 @@ class Matrix(Comparisons, Reductions, Ufuncs):
         before would not follow, and ``A @ x`` and ``A.T @ x`` disagree.
     format : {"auto", "csr", "hyb", "sell"}, optional
         The layout that products read; "auto" is CSR on the CPU; on CUDA it chooses by predicted time, which
-        `explain` shows: mostly HYB. Others are made when asked for. On the CPU products with a HYB read the CSR that is
-        kept with it. "sell" is SELL-32-σ, slices of 32 rows sorted by length (`hpgraph.formats.SELL`).
+        `explain` shows: mostly HYB. Others are made when asked for. On the CPU products with a HYB or SELL read the CSR
+        that is kept with it. "sell" is SELL-32-σ, slices of 32 rows sorted by length (`hpgraph.formats.SELL`). Any name
+        of `hpgraph.formats.ROW_FORMATS` serves.
 
     Raises
     ------
