@@ -7,7 +7,7 @@ results need no transposition.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -135,17 +135,18 @@ def _looks(in_: CSR) -> tuple[np.float64, ...]:
 
 
 class Work:
-    """Work space of one launch, cleared as needed, and the structs that describe it.
+    """Work space of one launch, cleared as needed, and the arguments that describe it.
 
-    ``beyond``: further bytes, cleared; ``fronts``: addresses of the frontiers' bits, if not in CuPy's pool.
+    ``waits``: messages are delivered at the end; ``beyond``: further bytes, cleared; ``fronts``: addresses of the
+    frontiers' bits, if not in CuPy's pool.
     """
 
     def __init__(
-        self, out: CSR, in_: CSR, starts: Starts, beyond: int = 0, waits: bool = False,
-        fronts: tuple[int, int] | None = None,
-    ) -> None:  # fmt: skip
+        self, search: Search, waits: bool, beyond: int = 0, fronts: tuple[int, int] | None = None
+    ) -> None:
         import cupy
 
+        out, in_, starts = search.out, search.in_, search.sources
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
         self.words, self._few = 1 if starts.k <= 64 else 2, n // _SWEPT
         room, bits = max(self._few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
@@ -162,24 +163,35 @@ class Work:
         self._memory = cupy.cuda.alloc(ends[-1])
         self._memory.memset_async(0, ends[len(cleared)])
         places = [self._memory.ptr + end for end in ends[:-1]]
-        header, self.beyond, self.reached, *own, one, other, light, pieces_at, self.history, parked = places
-        self.histories = header + HEADER.offset("histories")
+        header, self.beyond, self.reached, *own, one, other, light, pieces_at, self._history, parked = places
+        self._histories = header + HEADER.offset("histories")
         self.record = Record(n)
         self.pairs = cupy.empty(self.record.capacity, np.int64)
         self._bands = bands(in_) if len(out.indices) >= MANY_ARCS * n else Bands(1, None)
-        self._graph = n, len(out.indices), _listening(in_), _looks(in_)
-        self.space = SPACE.of(Index=ids)(
-            header, self.reached, *(fronts or own), one, room, other, room, light, pieces_at, self.history,
+        self._shape = n, starts.k
+        pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
+        policy = _policy(
+            n, len(out.indices), _listening(in_), _looks(in_), search.alpha, search.beta, search.forced, search.limit,
+            self._few, pushed, waits,
+        )  # fmt: skip
+        space = SPACE.of(Index=ids)(
+            header, self.reached, *(fronts or own), one, room, other, room, light, pieces_at, self._history,
             parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,
         )  # fmt: skip
-        self.starts = STARTS.of(Index=ids)(starts.vertices, starts.source, count, starts.k)
+        pairs = STARTS.of(Index=ids)(starts.vertices, starts.source, count, starts.k)
+        # Of every kernel, from the number of vertices on.
+        self.arguments = np.int64(n), arcs_struct(out), arcs_struct(in_), pairs, policy, space
 
-    def policy(self, search: Search, waits: bool) -> np.ndarray:
-        """The struct ``MultiSourcePolicy``."""
-        pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
-        return _policy(
-            *self._graph, search.alpha, search.beta, search.forced, search.limit, self._few, pushed, waits
-        )
+    def write_histories(self, state: Sequence[Any], samples: Sequence[Any]) -> None:
+        """Write properties from their histories; vertices that were not reached get the initial value."""
+        import cupy
+
+        n, k = self._shape
+        for values, sample in zip(state, samples, strict=False):
+            aligned = n * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
+            _history_kernel(values.itemsize, aligned, self.words, cupy.cuda.runtime.getDevice())(
+                (np.int64(n), np.int64(k), self.reached, self._history, self._histories, sample, values),
+            )
 
     @property
     def push_seconds(self) -> float:
@@ -260,33 +272,35 @@ def _traverse(search: Search) -> Work:
     """One launch."""
     import cupy
 
-    code, out, in_, world, starts = search.code, search.out, search.in_, search.world, search.sources
-    beginnings = search.beginnings
-    waits, flat, samples = may_wait(code, beginnings), [], []
-    for values, beginning in zip(search.state, beginnings, strict=True):
-        if not values.flags.f_contiguous:
-            raise ValueError("properties of many sources must be in Fortran order: source after source")
-        flat.append(values.T.reshape(-1))
-        if waits and beginning is not None:
-            samples.append(cupy.full(HISTORIES + 1, beginning.fill, values.dtype))
-        elif beginning is not None:
-            _fill(flat[-1], beginning.fill)
-    program, work = cuda_program(code, weight_dtype(out)), Work(out, in_, starts, waits=waits)
-    n, ids = out.shape[0], out.indices.dtype
+    code, out, world, beginnings = search.code, search.out, search.world, search.beginnings
+    if not all(values.flags.f_contiguous for values in search.state):
+        raise ValueError("properties of many sources must be in Fortran order: source after source")
+    waits, flat = may_wait(code, beginnings), tuple(values.T.reshape(-1) for values in search.state)
+    samples = samples_of(flat, beginnings) if waits else ()
+    for values, beginning in zip(flat, beginnings, strict=True):
+        if beginning is not None and not waits:
+            _fill(values, beginning.fill)
+    program, work, ids = cuda_program(code, weight_dtype(out)), Work(search, waits), out.indices.dtype
     by_arc = "true" if differ_by_arc(code) else "false"
     kernel(
         program, "multi_source.cuh", "traverse_sources", f", {work.words}, {by_arc}", ids, out.data is None,
         chosen(), cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
     )(
-        (
-            program.struct(tuple(flat), world, beginnings), program.struct(tuple(samples or flat), world, beginnings),
-            np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-            work.policy(search, waits), work.space,
-        ),
+        (program.struct(flat, world, beginnings), program.struct(samples or flat, world, beginnings), *work.arguments),
     )  # fmt: skip
-    for values, sample in zip(flat, samples, strict=False):
-        write_history(values, sample, n, starts.k, work)
+    work.write_histories(flat, samples)
     return work
+
+
+def samples_of(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...]) -> tuple[Any, ...]:
+    """Small properties that receive one message of each superstep for all; see `Messages::sample`."""
+    import cupy
+
+    return tuple(
+        cupy.full(HISTORIES + 1, beginning.fill, values.dtype)
+        for values, beginning in zip(state, beginnings, strict=True)
+        if beginning is not None
+    )
 
 
 def chosen() -> str:
@@ -305,16 +319,6 @@ def _history_kernel(itemsize: int, aligned: bool, words: int, device: int) -> Ca
     return partial(module.function(name), (8 * multiprocessors(),), (HISTORY_THREADS,))
 
 
-def write_history(values: Any, sample: Any, n: int, k: int, work: Work) -> None:
-    """Write a property from its history; vertices that were not reached get the initial value."""
-    import cupy
-
-    aligned = n * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
-    _history_kernel(values.itemsize, aligned, work.words, cupy.cuda.runtime.getDevice())(
-        (np.int64(n), np.int64(k), work.reached, work.history, work.histories, sample, values),
-    )
-
-
 @lru_cache(maxsize=64)
 def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads: int) -> Callable[..., None]:
     name = f"hpgraph::multi_source_totals<{c_type(ids)}, {words}, {chosen}>"
@@ -329,18 +333,17 @@ def survey_sources(search: Search) -> Totals:
     """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.traversal`."""
     import cupy
 
-    out, in_, starts = search.out, search.in_, search.sources
-    n, ids = out.shape[0], out.indices.dtype
+    out, starts = search.out, search.sources
     sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
     for part, some in _launches(starts):
-        work = Work(out, in_, some, 2 * 8 * MAX_SOURCES)
+        work = Work(search._replace(sources=some), False, 2 * 8 * MAX_SOURCES)
         launches.append(work)
-        _survey_kernel(ids, work.words, chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
+        device = cupy.cuda.runtime.getDevice()
+        _survey_kernel(out.indices.dtype, work.words, chosen(), device, threads_for(out))(
             (
-                np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-                work.policy(search, False), work.space,
+                *work.arguments,
                 SURVEY(
                     work.beyond, work.beyond + 8 * MAX_SOURCES, reached[part], total[part], farthest[part],
                     inverse[part],

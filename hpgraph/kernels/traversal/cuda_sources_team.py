@@ -13,22 +13,21 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, Launch, Parts
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
-from hpgraph.kernels.runtime.cuda.persistent import arcs_struct, kernel, weight_dtype
+from hpgraph.kernels.runtime.cuda.persistent import kernel, weight_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.traversal import JointOutcome
 from hpgraph.kernels.traversal.cuda_sources import (
-    HISTORIES,
     MAX_SOURCES,
     Work,
     chosen,
     layouts,
     may_wait,
+    samples_of,
     threads_for,
     work_space,
-    write_history,
 )
 
 # As in source_pull.cuh.
@@ -72,12 +71,9 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
             # The driver call is slow: space that fitted once is assumed to fit again.
             parts.once(("room for sources", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
         here = Starts(part.sources(starts.vertices), part.sources(starts.source), starts.k)
-        work = Work(rows.out, rows.in_, here, waits=True, fronts=(fronts[0][number], fronts[1][number]))
-        samples = tuple(
-            cupy.full(HISTORIES + 1, beginning.fill, values.dtype)
-            for values, beginning in zip(flat, beginnings, strict=True)
-            if beginning is not None
-        )
+        own_search = search._replace(out=rows.out, in_=rows.in_, sources=here)
+        work = Work(own_search, True, fronts=(fronts[0][number], fronts[1][number]))
+        samples = samples_of(flat, beginnings)
         # Only the first GPU writes results; the others get scratch arrays.
         mine = tuple(values if number == 0 else cupy.empty(values.shape, values.dtype) for values in flat)
         works.append(work)
@@ -89,15 +85,13 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
         pushed = _arcs_worth_sharing(work.push_seconds, 8 * words / LINK, n, len(parts))
         share = ROW_SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN, pushed)
         return Launch(launch, (
-            program.struct(mine, world, beginnings), program.struct(samples, world, beginnings), np.int64(n),
-            arcs_struct(rows.out), arcs_struct(rows.in_), work.starts, work.policy(search, True),
-            work.space, share, FRONTS(*fronts[0], *fronts[1]),
+            program.struct(mine, world, beginnings), program.struct(samples, world, beginnings), *work.arguments,
+            share, FRONTS(*fronts[0], *fronts[1]),
         ))  # fmt: skip
 
     record = parts.run(prepare)
     work, (_, samples, _) = works[0], kept[0]
-    for values, sample in zip(flat, samples, strict=True):
-        write_history(values, sample, n, starts.k, work)
+    work.write_histories(flat, samples)
     unfinished = search.limit < n and work.record.counts()[1] > 0
 
     def rows() -> np.ndarray:
