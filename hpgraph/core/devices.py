@@ -151,8 +151,10 @@ def bring(array: Any, device: Devices, *, hold: bool = True) -> Any:
 def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
     """Copy an array into another of its size, on any devices.
 
-    As `begin_copy`, and the current stream of the target's device waits for the copy; the host does not. With `hold`
-    the source's stream waits too; without it the caller must neither write to the source nor free it until then.
+    From a GPU to another on a stream of its own, after the work so far of both devices' current streams; without peer
+    access, the driver copies through main memory. The current stream of the target's device waits for the copy; the
+    host does not. With `hold` the source's stream waits too; without it the caller must neither write to the source nor
+    free it until then.
     """
     if not is_cuda(target):
         target[...] = source
@@ -167,23 +169,6 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
         if not source.flags.c_contiguous:
             # Of its own, and freed when this returns.
             source, hold = cupy.ascontiguousarray(source), True
-    done = begin_copy(source, target)
-    for device in (here, there) if hold else (here,):
-        with cupy.cuda.Device(device):
-            cupy.cuda.get_current_stream().wait_event(done)
-
-
-def begin_copy(source: Any, target: Any) -> Any:
-    """Begin an asynchronous copy from a GPU to another.
-
-    The copy runs on a stream of its own, after the work so far of both devices' current streams. Without peer access,
-    the driver copies through main memory.
-
-    Returns a cupy.cuda.Event, which completes with the copy. Until then the caller must not read the target, nor write
-    to either array, nor free it.
-    """
-    cupy = require_cupy()
-    here, there = device_index(target), device_index(source)
     between = _between(here)
     for device in (here, there):
         with cupy.cuda.Device(device):
@@ -191,7 +176,10 @@ def begin_copy(source: Any, target: Any) -> Any:
             between.wait_event(cupy.cuda.get_current_stream().record(cupy.cuda.Event(disable_timing=True)))
     with cupy.cuda.Device(here):
         copy_on(between, source, target)
-        return between.record(cupy.cuda.Event(disable_timing=True))
+        done = between.record(cupy.cuda.Event(disable_timing=True))
+    for device in (here, there) if hold else (here,):
+        with cupy.cuda.Device(device):
+            cupy.cuda.get_current_stream().wait_event(done)
 
 
 def copy_on(stream: Any, source: Any, target: Any) -> None:
