@@ -40,8 +40,8 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
             rows = Bitmask.from_bool(label != largest)
     for window in store.windows(store.survey(rows, None if rows is None or head is None else head.more)):
         with team():
-            rows = *window.rows, window.first
-            link_rows(plain(window.indptr), plain(window.indices), rows, 0, largest, label)
+            span = *window.rows, window.first
+            link_rows(plain(window.indptr), plain(window.indices), span, 0, largest, label)
             if symmetric and largest < 0:
                 flatten(label)
                 largest = most_frequent(label)
