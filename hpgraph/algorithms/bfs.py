@@ -183,7 +183,7 @@ def bfs(
         return _from_many(graph, sources, direction, parents, deterministic, max_depth)
     start = np.array([graph.index_of(source, "source")], graph.id_dtype)
     found = run_one(_search(start.dtype == np.int32), graph, start, direction=direction, limit=limit, apart=apart)
-    level, parent = found.state["level"], found.state["parent"]
+    level, parent = found.properties["level"], found.properties["parent"]
     if parents and deterministic:
         parent = _smallest(graph, level, parent)
     if parents:
@@ -204,7 +204,7 @@ def _search(narrow: bool) -> Declarations:
 def _smallest(graph: Graph, level: Any, parent: Any) -> Any:
     """The parent of smallest id of each vertex."""
     given = {"level": level, "parent": parent}
-    return run_one(declarations_of(SmallestParent), graph, None, limit=1, initial=given).state["parent"]
+    return run_one(declarations_of(SmallestParent), graph, None, limit=1, initial=given).properties["parent"]
 
 
 def _from_many(

@@ -222,7 +222,7 @@ def sssp(
     else:
         source_id = np.array([start], graph.id_dtype)
         found = run_one(declarations_of(program), graph, source_id, delta=width, ceiling=ceiling)
-        distance, trace = found.state["distance"], found.trace
+        distance, trace = found.properties["distance"], found.trace
     distance, find = _within(graph, start, distance, facts, cutoff, tree_of, deterministic)
     result = SSSPResult(distance, find() if parents else None, trace)
     return named(result if parents else result.or_parents_by(find), graph)

@@ -6,7 +6,7 @@ interface in `hpgraph.engine.loops`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
@@ -133,11 +133,10 @@ def run(
 
     def alone(active: Any, initial: dict[str, Any]) -> RunResult:
         sources = None if active is None else sources_of(active, graph)
-        ended = run_one(
+        return run_one(
             declared, graph, sources, direction=direction, limit=limit, delta=delta, ceiling=ceiling, apart=apart,
             initial=initial,
         )  # fmt: skip
-        return RunResult(ended.state, ended.trace, lambda: _active_of(ended, graph), ended.world)
 
     if active is None or not are_sources(active, graph):
         return named(alone(active, initial), graph)
@@ -150,30 +149,12 @@ def run(
     return named(found, graph)
 
 
-def _active_of(ended: Ended, graph: Graph) -> Any:
-    """The vertices still active."""
-    return array_module(graph.device).empty(0, graph.id_dtype) if ended.active is None else ended.active
-
-
-class Ended(NamedTuple):
-    """Result of one run.
-
-    ``state`` (dict): the properties by name; ``trace`` (Trace); ``active`` (array of vertex ids, or None): vertices
-    still active at the end; None for none; ``world`` (dict): parameters and last sums by name.
-    """
-
-    state: dict[str, Any]
-    trace: Trace
-    active: Any
-    world: dict[str, Any]
-
-
 @exclusively
 def run_one(
     declared: Declarations, graph: Graph, sources: Any, *, direction: str | Direction = "auto", limit: int = ENDLESS,
     delta: float | None = None, ceiling: float | None = None, apart: bool = False,
     initial: dict[str, Any] | None = None,
-) -> Ended:  # fmt: skip
+) -> RunResult:  # fmt: skip
     """Run a vertex program from one start: set up its state and its arcs, and call the loop of its form.
 
     ``sources``: vertices active at first; None for those of the program's `starts`, or all; ``initial``: properties and
@@ -205,7 +186,11 @@ def run_one(
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]
         state = {name: piece if apart else piece.gather() for name, piece in zip(state, pieces, strict=True)}
     trace = Trace(outcome.rows, outcome.form, arcs.table())
-    return Ended({**state, **edges} if edges else state, trace, outcome.active, world)
+
+    def still_active() -> Any:
+        return array_module(graph.device).empty(0, graph.id_dtype) if outcome.active is None else outcome.active
+
+    return RunResult({**state, **edges} if edges else state, trace, still_active, world)
 
 
 def _begin_by_itself(run: Run, graph: Graph) -> None:
