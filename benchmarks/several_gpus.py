@@ -177,7 +177,9 @@ WORKS: dict[str, Work] = {
     "spmv": spmv,
     "betweenness": betweenness,
     "bfs": each_source(lambda graph, source: hpg.bfs(graph, source).level),
-    "bfs-apart": each_source(lambda graph, source: hpg.bfs(graph, source, apart=isinstance(graph, DividedGraph)).level),
+    "bfs-apart": each_source(
+        lambda graph, source: hpg.bfs(graph, source, gather=not isinstance(graph, DividedGraph)).level
+    ),
     "sssp": each_source(lambda graph, source: hpg.sssp(graph, source).distance),
     "searches": searches,
     "components": components,

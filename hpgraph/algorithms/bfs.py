@@ -22,6 +22,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import native, to_device
+from hpgraph.core.renamed import gathers
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Property
@@ -109,7 +110,8 @@ def bfs(
     parents: bool = True,
     deterministic: bool = False,
     max_depth: int | None = None,
-    apart: bool = False,
+    gather: bool = True,
+    apart: bool | None = None,
 ) -> BFSResult:
     """Breadth-first search from one vertex, along arcs; or from several at once, each by itself.
 
@@ -132,9 +134,11 @@ def bfs(
         source of the first message. Levels are always the same.
     max_depth : int, optional
         Levels beyond it are not searched.
-    apart : bool, default False
-        On a graph on several GPUs, whether levels and parents stay there, as `hpgraph.DividedArray`; else they come to
-        the first one, which takes a good part of a short search's time.
+    gather : bool, default True
+        On a graph on several GPUs, whether levels and parents come to the first one, which takes a good part of a short
+        search's time; else they stay there, as `hpgraph.DividedArray`.
+    apart : bool, optional
+        Deprecated: ``apart=True`` is ``gather=False``.
 
     Returns
     -------
@@ -144,8 +148,8 @@ def bfs(
     Raises
     ------
     IndexError, TypeError, ValueError
-        If `source`, or one of `sources`, is no vertex of the graph, or another argument does not fit; `apart` takes a
-        graph on several GPUs, one source, and not `deterministic`.
+        If `source`, or one of `sources`, is no vertex of the graph, or another argument does not fit; ``gather=False``
+        takes a graph on several GPUs, one source, and not `deterministic`.
     DeviceMemoryError
         If the rows of `sources` do not fit the memory.
 
@@ -173,10 +177,11 @@ def bfs(
     [[0, 1, 1, 2, -1], [-1, -1, 0, 1, -1]]
     """
     graph, limit = as_graph(G), limit_of(max_depth, "max_depth")
+    apart = not gathers(gather, apart)
     if apart and not graph.on_devices:
-        raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
+        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (sources is not None or deterministic):
-        raise ValueError("apart=True takes one source, and deterministic=False")
+        raise ValueError("gather=False takes one source, and deterministic=False")
     if sources is not None:
         if source is not None:
             raise TypeError("give either source, one vertex, or sources, a list of them, not both")

@@ -27,6 +27,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
+from hpgraph.core.renamed import gathers
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
@@ -124,7 +125,8 @@ def pagerank(
     weight: str | bool | None = None,
     dtype: Any = np.float64,
     method: str = "power",
-    apart: bool = False,
+    gather: bool = True,
+    apart: bool | None = None,
 ) -> PageRankResult | PageRankLanesResult:
     """PageRank of every vertex.
 
@@ -163,10 +165,11 @@ def pagerank(
         from few vertices, as for a personalization by one, from a `start` that is right but for some vertices, and
         where ranks settle at very different times. An iteration is then a superstep in which some send: there may be
         more of them. `damping` must be below 1.
-
-    apart : bool, default False
-        On a graph on several GPUs, whether ranks stay where their vertices are, as a `DividedArray`; else they come to
-        the first one. For one personalization, by power iteration.
+    gather : bool, default True
+        On a graph on several GPUs, whether ranks come to the first one; else they stay where their vertices are, as a
+        `DividedArray`: for one personalization, by power iteration.
+    apart : bool, optional
+        Deprecated: ``apart=True`` is ``gather=False``.
 
     Returns
     -------
@@ -213,10 +216,11 @@ def pagerank(
     xp = array_module(graph.device)
     n = graph.n_vertices
     personalization, start = gathered(personalization), gathered(start)
+    apart = not gathers(gather, apart)
     if apart and not graph.on_devices:
-        raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
+        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (method == "delta" or is_of_lanes(personalization, graph)):
-        raise ValueError('apart=True takes one personalization and method="power"')
+        raise ValueError('gather=False takes one personalization and method="power"')
     if is_of_lanes(personalization, graph):
         if method == "delta":
             raise ValueError('method="delta" takes one personalization at a time: use method="power" for several')
@@ -249,7 +253,7 @@ def pagerank(
         power_program(weighted=weighted, personalized=teleport is not None, convergence=convergence), graph,
         max_iteration=max_iteration,
         share=(_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False), leaving=leaving,
-        damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, apart=apart,
+        damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, gather=not apart,
         **given,
     )  # fmt: skip
     iterations, residual = found.supersteps, float(found.world["residual"])

@@ -15,7 +15,7 @@ from hpgraph.core.devices import Devices, bring, place_of, reach_each_other
 class DividedArray:
     """Values that stay on the devices that computed them: a piece each.
 
-    ``hpgraph.run(..., apart=True)`` and ``hpgraph.pagerank(..., apart=True)`` on a graph on several GPUs return
+    ``hpgraph.run(..., gather=False)`` and ``hpgraph.pagerank(..., gather=False)`` on a graph on several GPUs return
     them, and accept them as properties, personalizations, starts and operands of a `DividedMatrix`. ``numpy.asarray``
     gathers them in main memory.
 
@@ -43,7 +43,7 @@ class DividedArray:
     >>> import hpgraph as hpg
     >>> from hpgraph.containers.divided_graph import divide
     >>> G = divide(hpg.datasets.grid(16), ["cpu", "cpu"])
-    >>> rank = hpg.pagerank(G, apart=True).rank
+    >>> rank = hpg.pagerank(G, gather=False).rank
     >>> rank
     DividedArray of 256 float64: 128 on cpu, 128 on cpu
     >>> round(float(sum(piece.sum() for piece in rank.pieces)), 9)

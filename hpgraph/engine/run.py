@@ -13,6 +13,7 @@ from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
+from hpgraph.core.renamed import gathers
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
@@ -54,7 +55,8 @@ def run(
     max_iteration: int | None = None,
     delta: float | None = None,
     ceiling: float | None = None,
-    apart: bool = False,
+    gather: bool = True,
+    apart: bool | None = None,
     **initial: Any,
 ) -> RunResult:
     """Run a vertex program on a graph, on the graph's device.
@@ -82,8 +84,10 @@ def run(
         bucket, `delta` wide, wait until those below have settled.
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
-    apart : bool, default False
-        On a graph on several GPUs, whether properties stay there, as `DividedArray`; else they are copied to the first.
+    gather : bool, default True
+        On a graph on several GPUs, whether properties are copied to the first; else they stay there, as `DividedArray`.
+    apart : bool, optional
+        Deprecated: ``apart=True`` is ``gather=False``.
     **initial
         Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of lanes, properties may
         have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``; of lanes
@@ -116,6 +120,7 @@ def run(
     >>> hpg.run(Component, G, active=[[0], [2]]).label.tolist()
     [[0, 0, 2, 3, 4], [0, 1, 2, 2, 4]]
     """
+    apart = not gathers(gather, apart)
     if apart:
         _refuse_together(program, graph, active)
     if isinstance(program, Phases):
@@ -204,11 +209,11 @@ def _begin_by_itself(run: Run, graph: Graph) -> None:
 
 
 def _refuse_together(program: Any, graph: Any, active: Any) -> None:
-    """Refuse `apart` where results lie on one device anyway."""
+    """Refuse ``gather=False`` where results lie on one device anyway."""
     if not isinstance(graph, DividedGraph | DividedStreamedGraph):
-        raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
+        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
     if isinstance(program, Phases) or is_edge_program(program) or (active is not None and are_sources(active, graph)):
-        raise ValueError("apart=True takes one vertex program, without phases or properties of edges, and one start")
+        raise ValueError("gather=False takes one vertex program, without phases or properties of edges, and one start")
 
 
 class Runnable:

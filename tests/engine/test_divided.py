@@ -94,7 +94,7 @@ def test_short_sweeps_stay_on_one_device(places, monkeypatch):
     assert stays not in divided.trace.explain() and (stays in alone.trace.explain()) == (places[0] != "cpu")
     assert alone.supersteps == divided.supersteps and np.allclose(host(alone.value), host(divided.value), rtol=1e-12)
     assert np.isclose(alone.world["change"], divided.world["change"])
-    apart = hpg.run(programs.Halving, graph, apart=True)
+    apart = hpg.run(programs.Halving, graph, gather=False)
     assert (np.asarray(apart.value) == host(alone.value)).all()
 
 
@@ -187,9 +187,9 @@ def test_cores_are_peeled_on_the_shards(places):
 
 
 def test_values_stay_apart(places, G):
-    far = hpg.run(programs.Widest, G, active=[3], apart=True)
+    far = hpg.run(programs.Widest, G, active=[3], gather=False)
     together = hpg.run(programs.Widest, G, active=[3])
-    for values, expected in ((far.width, together.width), (hpg.pagerank(G, apart=True).rank, hpg.pagerank(G).rank)):
+    for values, expected in ((far.width, together.width), (hpg.pagerank(G, gather=False).rank, hpg.pagerank(G).rank)):
         assert isinstance(values, hpg.DividedArray) and len(values) == 200 and values.shape == expected.shape
         assert [len(piece) for piece in values.pieces] == np.diff(G.bounds).tolist()
         assert list(values.devices) == [place_of(shard.out_csr.indices) for shard in G.shards]
@@ -197,14 +197,14 @@ def test_values_stay_apart(places, G):
             assert (host(piece) == host(expected)[host(values.vertices(number))]).all()
         assert (np.asarray(values) == host(expected)).all() and (host(values.gather()) == host(expected)).all()
     assert far.top(20) == together.top(20)
-    tree, searched = hpg.bfs(G, 3, apart=True), hpg.bfs(G, 3)
+    tree, searched = hpg.bfs(G, 3, gather=False), hpg.bfs(G, 3)
     assert isinstance(tree.parent, hpg.DividedArray) and (np.asarray(tree.level) == host(searched.level)).all()
     farthest = int(host(searched.level).argmax())
     assert len(tree.path_to(farthest)) == len(searched.path_to(farthest))
     # They begin the next run, or enter a product, whose bounds are others.
-    rank = hpg.pagerank(G, apart=True).rank
+    rank = hpg.pagerank(G, gather=False).rank
     for name in ("start", "personalization"):
-        again = hpg.pagerank(G, apart=True, **{name: rank}).rank
+        again = hpg.pagerank(G, gather=False, **{name: rank}).rank
         assert (np.asarray(again) == host(hpg.pagerank(G, **{name: rank.gather()}).rank)).all()
     wider = hpg.run(programs.Widest, G, active=[9], width=far.width).width
     assert (host(wider) == host(hpg.run(programs.Widest, G, active=[9], width=together.width).width)).all()
@@ -214,20 +214,28 @@ def test_values_stay_apart(places, G):
     assert np.allclose(np.asarray(rank.map(lambda a, b: a + b, rank.gather())), 2 * np.asarray(rank))
 
 
+def test_apart_is_the_old_name_of_gather(places):
+    graph = divide(hpg.Graph(SMALL, directed=True), places)
+    with pytest.warns(DeprecationWarning, match="gather=False"):
+        assert isinstance(hpg.pagerank(graph, apart=True).rank, hpg.DividedArray)
+    with pytest.warns(DeprecationWarning, match="gather=False"):
+        assert isinstance(hpg.bfs(graph, 0, apart=True).level, hpg.DividedArray)
+
+
 def test_what_cannot_stay_apart(places):
     whole = hpg.Graph(SMALL, directed=True)
     graph = divide(whole, places)
-    for call in (lambda: hpg.pagerank(whole, apart=True), lambda: hpg.run(programs.Widest, whole, apart=True)):
-        with pytest.raises(ValueError, match="apart=True takes a graph on several GPUs"):
+    for call in (lambda: hpg.pagerank(whole, gather=False), lambda: hpg.run(programs.Widest, whole, gather=False)):
+        with pytest.raises(ValueError, match="gather=False takes a graph on several GPUs"):
             call()
-    with pytest.raises(ValueError, match="apart=True takes a graph on several GPUs"):
-        hpg.bfs(whole, 0, apart=True)
+    with pytest.raises(ValueError, match="gather=False takes a graph on several GPUs"):
+        hpg.bfs(whole, 0, gather=False)
     for options in ({"sources": [0, 1]}, {"source": 0, "deterministic": True}):
         with pytest.raises(ValueError, match="one source"):
-            hpg.bfs(graph, apart=True, **options)
+            hpg.bfs(graph, gather=False, **options)
     with pytest.raises(ValueError, match="one start"):
-        hpg.run(programs.Widest, graph, active=[[1], [2]], apart=True)
+        hpg.run(programs.Widest, graph, active=[[1], [2]], gather=False)
     with pytest.raises(ValueError, match="one personalization"):
-        hpg.pagerank(graph, method="delta", apart=True)
+        hpg.pagerank(graph, method="delta", gather=False)
     with pytest.raises(ValueError, match=r"x must have shape \(200,\)"):
         divide_matrix(hpg.Matrix(SMALL), places) @ hpg.DividedArray([np.ones(3)])

@@ -58,7 +58,7 @@ def test_each_brings_its_own(G):
     assert G.n_edges <= twice <= G.n_edges + 2 * 64
     hpg.pagerank(G, max_iteration=2, tol=0)
     assert all(shard.graph.moved > 0 for shard in G.shards) or not G.moved
-    ranks = hpg.pagerank(G, apart=True).rank
+    ranks = hpg.pagerank(G, gather=False).rank
     assert [len(piece) for piece in ranks.pieces] == np.diff(G.bounds).tolist()
     assert (np.asarray(ranks) == host(hpg.pagerank(G).rank)).all()
 

@@ -99,7 +99,7 @@ def test_searches_side_by_side(kind: str) -> None:
                 _check_tree(to_device(found.level, "cpu"), to_device(found.parent, "cpu"), arcs, source)
                 # Every vertex that is reached sends in one superstep, also where it was reached by letter.
                 assert found.trace.active.sum() == (to_device(found.level, "cpu") >= 0).sum()
-                there = hpg.bfs(divided, source, direction=direction, apart=True)
+                there = hpg.bfs(divided, source, direction=direction, gather=False)
                 assert "side by side" in str(there.trace.loop)
                 # Vertices that were dealt out anew keep their ids here, in ranges of their own.
                 bounds = divided.bounds if divided.order is None else divided.by_own_ids.bounds

@@ -40,6 +40,8 @@ def update_is_reduce(code: ProgramCode) -> bool:
     if not hasattr(_renewed, "overloads"):
         return False
     updated = _instructions(ProgramFunctions(code).renew, code)
+    if updated is None:
+        return False
     if updated == _instructions(ProgramFunctions(replace(code, update=None)).renew, code):
         return True
     if code.message.kind == "f":
@@ -51,15 +53,18 @@ def update_is_reduce(code: ProgramCode) -> bool:
     return updated == _instructions(ProgramFunctions(replace(code, update=turned.python)).renew, code)
 
 
-def _instructions(renew: Function, code: ProgramCode) -> list[str]:
-    """LLVM instructions of a function, its values and blocks numbered in order of appearance."""
+def _instructions(renew: Function, code: ProgramCode) -> list[str] | None:
+    """LLVM instructions of a function, its values and blocks numbered in order of appearance; None if not found."""
     value = numba.from_dtype(code.message)
     types = numba.typeof(renew), numba.types.UniTuple(value, 1), numba.int64, value, numba.int64
     _renewed.compile(types)
     compiled = _renewed.overloads[types]
     # Code loaded from the cache has only this module; for new code it is the same.
     text, own = str(compiled.library._shared_module), compiled.fndesc.llvm_func_name
-    lines = text[text.index("\n", text.index(f"@{own}(")) : ].split("\n}\n", 1)[0].splitlines()
+    place = text.find(f"@{own}(")
+    if place < 0:
+        return None
+    lines = text[text.index("\n", place) : ].split("\n}\n", 1)[0].splitlines()
     numbers: dict[str, str] = {}
 
     def number(name: str) -> str:
