@@ -4,7 +4,9 @@
 // start, each search would reach a hub in a different bucket, and no arc would be read for two of them. The origin of a
 // source is the value at which its warm-up ends: then most searches reach the hub in the same bucket.
 #pragma once
-#include "delta_stepping.cuh"
+#include "buckets.cuh"
+#include "one_block.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
 
