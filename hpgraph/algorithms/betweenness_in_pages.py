@@ -20,7 +20,7 @@ from hpgraph.engine.run import run
 from hpgraph.kernels.betweenness import Sums
 
 
-class _Paths(VertexProgram):
+class Paths(VertexProgram):
     """How far a vertex is, and how many shortest paths lead to it."""
 
     weighted = False
@@ -29,13 +29,13 @@ class _Paths(VertexProgram):
     level = Property("int32", initial=-1, start=0)
     paths = Property("float64", initial=0, start=1)
 
-    def gather(source, weight, target):
+    def gather(source, weight, target):  # noqa: D102
         return source.paths
 
-    def cond(vertex):
+    def cond(vertex):  # noqa: D102
         return vertex.level < 0  # type: ignore[operator]
 
-    def update(vertex, message, world):
+    def update(vertex, message, world):  # noqa: D102
         return world.superstep, message
 
 
@@ -67,7 +67,7 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
     """Add the dependencies of each source by numbers of arcs."""
     xp = array_module(graph.device)
     for at, source in enumerate(sources.tolist()):
-        found = run(_Paths, graph, active=id(source))
+        found = run(Paths, graph, active=id(source))
         level, paths = found.level, found.paths
         there = level >= 0
         if not bool(xp.isfinite(paths).all()):

@@ -51,7 +51,7 @@ class _LoseBack(_Lose):
     edges = "out"
 
 
-class _Peel(VertexProgram):
+class Peel(VertexProgram):
     """Remove vertices of degree <= k, and decrement the degrees of their neighbours."""
 
     weighted = False
@@ -60,17 +60,17 @@ class _Peel(VertexProgram):
     core = Property("int64")
     k = Parameter("int64")
 
-    def gather(source, weight, target):
+    def gather(source, weight, target):  # noqa: D102
         return 1
 
-    def cond(vertex):
+    def cond(vertex):  # noqa: D102
         return vertex.core < 0  # type: ignore[operator]
 
-    def update(vertex, message, world):
+    def update(vertex, message, world):  # noqa: D102
         left = vertex.left - message
         return left, (world.k if left <= world.k else -1)
 
-    def sends(before, vertex):
+    def sends(before, vertex):  # noqa: D102
         return vertex.core >= 0
 
 
@@ -111,7 +111,7 @@ def _between(graph: Any, there: Any) -> tuple[CSR, Any]:
 
 def _peel(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
     """Peel until every remaining vertex has degree > k."""
-    found = run(_Peel, graph, active=going, left=left, core=core, k=k)
+    found = run(Peel, graph, active=going, left=left, core=core, k=k)
     return found.left, found.core
 
 

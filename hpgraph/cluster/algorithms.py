@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.algorithms.betweenness import scaled
+from hpgraph.algorithms.betweenness_in_pages import Paths
 from hpgraph.algorithms.bfs import BFSResult, WideTree
 from hpgraph.algorithms.components import ComponentsResult
+from hpgraph.algorithms.cores_in_parts import Peel
 from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRankResult, checked, of_no_vertices, power_program
 from hpgraph.algorithms.sssp import SSSPResult
-from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Paths, Peel, Product, WideLabel
+from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Product, WideLabel
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import by_vertex, named
 from hpgraph.containers.vertices import id
@@ -56,11 +58,8 @@ class Algorithms:
 
         Parameters
         ----------
-        source : hashable or hpgraph.id
-            The start vertex.
-        direction : {"auto", "push", "pull"} or Direction
-        max_depth : int, optional
-            Levels beyond it are not searched.
+        source, direction, max_depth
+            As for `hpgraph.bfs`.
         **run
             As for `Graph.run`.
 
@@ -72,7 +71,8 @@ class Algorithms:
         limit_of(max_depth, "max_depth")
         start = self.index_of(source, "source")
         program = Tree if self.id_dtype == np.int32 else WideTree
-        call = {"name": "bfs", "arguments": {"source": start, "direction": _mode(direction), "max_depth": max_depth}}
+        mode = direction if isinstance(direction, str) else str(direction.mode)
+        call = {"name": "bfs", "arguments": {"source": start, "direction": mode, "max_depth": max_depth}}
         found = self.run(
             program, active=id(start), direction=direction, max_iteration=max_depth, **{"call": call, **run}
         )
@@ -85,10 +85,8 @@ class Algorithms:
 
         Parameters
         ----------
-        source : hashable or hpgraph.id
-            The start vertex.
-        cutoff : float, optional
-            Vertices farther than this count as not reached.
+        source, cutoff
+            As for `hpgraph.sssp`.
         parents : bool
             Whether to find a tree of shortest paths too, in a second run.
         **run
@@ -134,11 +132,8 @@ class Algorithms:
 
         Parameters
         ----------
-        damping : float, in [0, 1]
-        tol : float
-            Iteration stops when the changes of all vertices sum to at most `tol`.
-        max_iteration : int
-        dtype : float32 or float64
+        damping, tol, max_iteration, dtype
+            As for `hpgraph.pagerank`.
         **run
             As for `Graph.run`.
 
@@ -208,15 +203,13 @@ class Algorithms:
         """
         self._require_undirected("core numbers")
         left = self.run(Neighbours, **run).count
-        core = np.full(self.n_vertices, -1, np.int32)
-        while (waiting := core < 0).any():
-            k = int(left[waiting].min())
-            goes = waiting & (left <= k)
-            core[goes] = k
-            found = self.run(Peel, active=goes, left=left, core=core, k=k, **run)
-            # A vertex left with fewer than k edges was removed in this run.
-            left, core = np.maximum(found.left, k), found.core
-        return core
+        core, k = np.full(self.n_vertices, -1, np.int64), 0
+        while (there := core < 0).any():
+            k = max(k, int(left[there].min()))
+            core[there & (left <= k)] = k
+            found = self.run(Peel, active=there & (left <= k), left=left, core=core, k=k, **run)
+            left, core = found.left, found.core
+        return core.astype(np.int32)
 
     def __matmul__(self, x: Any) -> np.ndarray:
         """The adjacency matrix times a vector, or times each column of a matrix.
@@ -325,7 +318,7 @@ class Algorithms:
         for start in starts.tolist():
             found = self.run(Paths, active=id(start), **run)
             depth = int(found.level.max())
-            back = self.run(Dependencies, level=found.level, sigma=found.sigma, depth=depth, max_iteration=depth, **run)
+            back = self.run(Dependencies, level=found.level, paths=found.paths, depth=depth, max_iteration=depth, **run)
             back.depends[start] = 0
             total += back.depends
         ranked: np.ndarray = scaled(total, starts, self, normalized=normalized)
@@ -343,7 +336,3 @@ PLACEMENTS[Algorithms._placement] = Placement(
     },
     ("on the workers", "on one machine"),
 )  # fmt: skip
-
-
-def _mode(direction: Any) -> str:
-    return direction if isinstance(direction, str) else str(direction.mode)

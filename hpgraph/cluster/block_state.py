@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from hpgraph.formats import Bitmask
 
 # Columns of the table of supersteps.
 COLUMNS = 7
@@ -13,30 +15,17 @@ COLUMNS = 7
 
 @dataclass
 class BlockResult:
-    """The result of a run for the vertices that a block owns.
-
-    Attributes
-    ----------
-    properties : dict
-        Their values.
-    active : uint32 array
-        Vertices that are still active, counted from the first of the range.
-    world : dict
-        Parameters and last sums; the same for all blocks.
-    supersteps : int
-        Number of supersteps, including those before the checkpoint that was resumed.
-    rows : int64 array of shape (supersteps, COLUMNS)
-        Direction, active vertices, arcs looked at, nanoseconds; bytes, and messages to vertices, that this block sent;
-        how often the bound was raised.
-    begun : int
-        Bytes sent before the first superstep.
-    """
+    """The result of a run for the vertices that a block owns."""
 
     properties: dict[str, np.ndarray]
+    # Vertices that are still active, counted from the first of the range: uint32.
     active: np.ndarray
+    # Parameters and last sums; the same for all blocks.
     world: dict[str, Any]
-    supersteps: int
+    # Of shape (supersteps, COLUMNS), those before the checkpoint included: direction, active vertices, arcs visited,
+    # nanoseconds; bytes, and messages to vertices, that this block sent; how often the bound was raised.
     rows: np.ndarray
+    # Bytes sent before the first superstep.
     begun: int
 
 
@@ -48,4 +37,7 @@ class BlockState:
     active: np.ndarray | None
     world: dict[str, Any]
     counts: np.ndarray
-    rows: list[tuple[int, ...]] = field(default_factory=list)
+    # As of `BlockResult`.
+    rows: np.ndarray
+    # Own vertices that receive no more, if each receives once.
+    settled: Bitmask | None = None

@@ -15,17 +15,20 @@ import struct
 import uuid
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.cluster.block_arcs import COUNTS
 from hpgraph.cluster.block_state import COLUMNS, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.errors import CheckpointError, PeerLostError
 from hpgraph.cluster.grid import Grid, Numbering
-from hpgraph.cluster.run_block import COUNTS, BlockRun
 from hpgraph.core.device import Device
 from hpgraph.formats import CSR, Bitmask
+
+if TYPE_CHECKING:
+    from hpgraph.cluster.run_block import BlockRun
 
 TABLE = "checkpoint.json"
 _MAGIC = b"hpgraph checkpoint 1\n"
@@ -98,17 +101,17 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any
     if zlib.crc32(data[at:]) != checksum:
         raise CheckpointError(f"{name} is damaged: it does not have its checksum")
     with _meaningful(name):
-        said = json.loads(data[at : at + length])
+        content = json.loads(data[at : at + length])
         at += length
         arrays = {}
-        for key, text, shape in said["arrays"]:
+        for key, text, shape in content["arrays"]:
             dtype = np.dtype(text)
             if dtype.kind not in _KINDS or min(shape, default=0) < 0:
                 raise ValueError(f"an array of type {dtype} and shape {shape}, which no checkpoint has")
             count = math.prod(shape)
             arrays[key] = np.frombuffer(data, dtype, count, at).reshape(shape).copy()
             at += count * dtype.itemsize
-        return arrays, dict(said["table"])
+        return arrays, dict(content["table"])
 
 
 @contextlib.contextmanager
@@ -133,9 +136,9 @@ def read_table(folder: Folder) -> dict[str, Any]:
     except _NOT_THERE:
         raise CheckpointError(f"{folder.path} holds no checkpoint ({TABLE} is not there)") from None
     with _meaningful(name):
-        said = json.loads(data)
-        table: dict[str, Any] = said["table"]
-        if said["crc32"] != _checksum(table):
+        content = json.loads(data)
+        table: dict[str, Any] = content["table"]
+        if content["crc32"] != _checksum(table):
             raise CheckpointError(f"{name} is damaged: it does not have its checksum")
         for field, kind in _FIELDS.items():
             if not isinstance(table[field], kind):
@@ -171,27 +174,26 @@ def load_block(grid: Grid, block: int, device: Device, path: str, name: str) -> 
     return Block.of_csr(grid, block, device, csr)
 
 
-def save(run: BlockRun, moment: BlockState) -> None:
+def save(run: BlockRun, state: BlockState) -> None:
     """Write a block's state; after all blocks have, the first block writes the table."""
-    job, number = run.job, run.numbering
+    job, arcs, memory = run.job, run.arcs, run.memory
     assert job.checkpoint is not None
-    folder, place = Folder(job.checkpoint), f"{job.token.hex()}-{moment.step}"
-    arrays = {f"property {name}": run.memory.own(i) for i, (name, _) in enumerate(run.code.properties)}
-    if moment.active is not None:
-        arrays["active"] = moment.active
-    if run.settled is not None:
-        arrays["settled"] = run.memory.get(run.settled.words[run.own_words])
-    arrays["counts"] = moment.counts
-    arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, COLUMNS)
-    world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in moment.world.items()}
-    folder.write(f"{place}/{number.block}", pack(arrays, {"step": moment.step, "world": world, "key": job.key}))
+    folder, place, block = Folder(job.checkpoint), f"{job.token.hex()}-{state.step}", arcs.numbering.block
+    arrays = {f"property {name}": memory.own(i) for i, (name, _) in enumerate(run.run.code.properties)}
+    if state.active is not None:
+        arrays["active"] = state.active
+    if arcs.settled is not None:
+        arrays["settled"] = memory.get(arcs.settled.words[arcs.own_words])
+    arrays |= {"counts": state.counts, "rows": state.rows}
+    world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in state.world.items()}
+    folder.write(f"{place}/{block}", pack(arrays, {"step": state.step, "world": world, "key": job.key}))
     if job.details["source"]["kind"] == "saved":
-        save_block(folder, job.details["source"]["name"], run.block)
+        save_block(folder, job.details["source"]["name"], arcs.block)
     # A barrier: all blocks have written their files.
-    run.sum(moment.step, np.zeros_like(moment.counts), np.empty(0))
-    if number.block == 0:
+    run.exchange.total(state.step, [np.empty(0)])
+    if block == 0:
         before = run.last_place or _named(folder)
-        write_table(folder, {**job.details, "key": job.key, "step": moment.step, "place": place})
+        write_table(folder, {**job.details, "key": job.key, "step": state.step, "place": place})
         run.last_place = place
         if before is not None:
             folder.remove(before)
@@ -206,13 +208,13 @@ def _named(folder: Folder) -> str | None:
     return place
 
 
-def restore(run: BlockRun) -> tuple[BlockState, Bitmask | None] | None:
+def restore(run: BlockRun) -> BlockState | None:
     """Read a block's state, if its run resumes from a checkpoint."""
-    job, saved = run.job, run.share.saved
+    job, arcs, saved = run.job, run.arcs, run.share.saved
     if saved is None:
         return None
     assert job.checkpoint is not None
-    folder, number = Folder(job.checkpoint), run.numbering.block
+    folder, number, code = Folder(job.checkpoint), arcs.numbering.block, run.run.code
     name = f"{folder.path}/{saved}/{number}"
     try:
         data = folder.read(f"{saved}/{number}")
@@ -223,26 +225,28 @@ def restore(run: BlockRun) -> tuple[BlockState, Bitmask | None] | None:
     arrays, table = unpack(data, name)
     with _meaningful(name):
         if table["key"] != job.key:
-            raise CheckpointError(f"{job.checkpoint} is of another program than {run.name}")
-        for (prop, dtype), values, beginning in zip(run.code.properties, run.properties, job.beginnings, strict=True):
+            raise CheckpointError(f"{job.checkpoint} is of another program than {code.name}")
+        for (prop, dtype), values, beginning in zip(
+            code.properties, run.memory.properties, job.beginnings, strict=True
+        ):
             own = arrays[f"property {prop}"]
-            if own.dtype != dtype or own.shape != (run.n_own,):
+            if own.dtype != dtype or own.shape != (arcs.n_own,):
                 raise ValueError(f"{prop} of type {own.dtype} and shape {own.shape}")
             # Values of other blocks' vertices follow by exchange, if the program reads them.
             if beginning is not None:
                 values.fill(beginning[0])
-            values[run.own] = run.memory.put(own)
+            values[arcs.own] = run.memory.put(own)
         active, counts = arrays.get("active"), arrays["counts"]
         if active is not None and (
-            active.dtype != np.uint32 or active.ndim != 1 or int(active.max(initial=0)) >= max(run.n_own, 1)
+            active.dtype != np.uint32 or active.ndim != 1 or int(active.max(initial=0)) >= max(arcs.n_own, 1)
         ):
-            raise ValueError(f"active vertices that are not among its {run.n_own}")
+            raise ValueError(f"active vertices that are not among its {arcs.n_own}")
         if counts.dtype != np.int64 or counts.shape != (COUNTS,):
             raise ValueError(f"counts of type {counts.dtype} and shape {counts.shape}")
         world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
-        rows = [tuple(row) for row in arrays["rows"].reshape(-1, COLUMNS).tolist()]
-        settled = Bitmask(run.n_own, arrays["settled"]) if "settled" in arrays else None
-        moment = BlockState(int(table["step"]), active, world, counts, rows)
+        rows = arrays["rows"].astype(np.int64).reshape(-1, COLUMNS)
+        settled = Bitmask(arcs.n_own, arrays["settled"]) if "settled" in arrays else None
+        state = BlockState(int(table["step"]), active, world, counts, rows, settled)
     if number == 0:
         run.last_place = saved
-    return moment, settled
+    return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hpgraph.cluster.blocks import Block
-from hpgraph.cluster.exchange import Exchange, Told
+from hpgraph.cluster.exchange import Content, Exchange
 from hpgraph.cluster.mesh import Mesh
 
 
@@ -15,11 +15,9 @@ def degrees_of(block: Block, mesh: Mesh, backwards: bool, counted: bool) -> np.n
         number, arcs = block.numbering, block.graph.in_csr if backwards else block.graph.out_csr
         counts = np.diff(arcs.indptr)
         turned = Exchange(number, mesh, not backwards)
-        outgoing = {
-            peer: Told(None, [np.ascontiguousarray(counts[number.range(peer)])], []) for peer in turned.beside_targets
-        }
+        outgoing = {peer: Content(None, [counts[number.range(peer)]]) for peer in turned.beside_targets}
         degree = counts[number.own].copy()
-        for said in turned.fold(0, outgoing, counts.dtype).values():
-            degree += said.values[0]
+        for content in turned.fold(0, outgoing, counts.dtype).values():
+            degree += content.values[0]
         block.degrees[backwards] = degree
     return block.degrees[backwards]

@@ -8,6 +8,8 @@ program that gathers over out-arcs has its sources in columns and its targets in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,26 +19,23 @@ from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import ALL, BITS, CONTROL, FOLD, LISTED, SPREAD, Header, check, packed
 from hpgraph.formats import Bitmask, Frontier
 
+NO_VERTEX = np.empty(0, np.uint32)
 
-class Told(NamedTuple):
-    """Content of a message: vertices, counted from the first of a range (None for all); values; additional arrays.
 
-    Attributes
-    ----------
-    who : Frontier or None
-        In the form in which it was received. The next message of the same block reuses its memory.
-    values : list of arrays
-    beside : list of arrays
+class Content(NamedTuple):
+    """Content of a message: vertices of a range (None for all), values of them, and additional arrays.
+
+    The vertices are in the form in which they were received. The next message of the same block reuses their memory.
     """
 
-    who: Frontier | None
+    vertices: Frontier | None
     values: list[np.ndarray]
-    beside: list[np.ndarray]
+    beside: Sequence[np.ndarray] = ()
 
     @property
     def ids(self) -> np.ndarray | None:
-        """The vertices, as an ascending uint32 array; None for all."""
-        return None if self.who is None else as_listed(self.who.ids)
+        """The vertices, counted from the first of the range, as an ascending uint32 array; None for all."""
+        return None if self.vertices is None else as_listed(self.vertices.ids)
 
 
 def some_of(ids: np.ndarray, size: int) -> Frontier:
@@ -50,7 +49,7 @@ def as_listed(ids: np.ndarray) -> np.ndarray:
 
 
 class Exchange:
-    """The exchanges of one block in one run."""
+    """The exchanges of one block in one run; each returns the other blocks' contents, in the order of the blocks."""
 
     def __init__(self, numbering: Numbering, mesh: Mesh, backwards: bool) -> None:
         self.numbering, self.mesh = numbering, mesh
@@ -61,72 +60,76 @@ class Exchange:
         self.beside_targets = [b for b in (row if backwards else column) if b != block]
         self._room: dict[tuple[int, int, np.dtype], np.ndarray] = {}
 
-    @property
-    def peers(self) -> list[int]:
-        """All blocks that this one exchanges messages with."""
-        return sorted({*self.beside_sources, *self.beside_targets})
-
-    def fold(self, step: int, outgoing: dict[int, Told], message: np.dtype) -> dict[int, Told]:
-        """Send messages to the owners of their targets; return those to this block's own vertices.
-
-        Returns dict: for each of these blocks, in order.
-        """
+    def fold(self, step: int, outgoing: dict[int, Content], message: np.dtype) -> dict[int, Content]:
+        """Send messages to the owners of their targets; return those to this block's own vertices."""
         own = self.numbering.grid.size(self.numbering.block)
-        return self._exchange(FOLD, step, outgoing, dict.fromkeys(outgoing, own), (message,), ())
+        return self._exchange(FOLD, step, outgoing, dict.fromkeys(outgoing, own), (message,))
 
-    def spread(self, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...] = ()) -> dict[int, Told]:
-        """Send changed vertices to the blocks with the same sources; values they send are written to the state.
+    def spread(self, step: int, content: Content, state: Sequence[np.ndarray] = ()) -> dict[int, Content]:
+        """Send changed vertices to the blocks with the same sources; values that they send are written to the state."""
+        return self._publish(SPREAD, step, content, state, self.beside_sources)
 
-        Returns dict: for each of these blocks, in order.
-        """
-        return self._publish(SPREAD, step, told, state, beside, self.beside_sources)
-
-    def control(self, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...] = ()) -> dict[int, Told]:
+    def control(self, step: int, content: Content, state: Sequence[np.ndarray] = ()) -> dict[int, Content]:
         """The same with the blocks that have the same targets."""
-        return self._publish(CONTROL, step, told, state, beside, self.beside_targets)
+        return self._publish(CONTROL, step, content, state, self.beside_targets)
+
+    def total(self, step: int, arrays: Sequence[np.ndarray], add: np.ufunc = np.add) -> list[np.ndarray]:
+        """Sums of arrays over all blocks: along one side of the grid, then along the other."""
+        nothing = some_of(NO_VERTEX, self.numbering.grid.size(self.numbering.block))
+        for publish in (self.spread, self.control):
+            arrays = self.added(arrays, publish(step, Content(nothing, [], arrays)), add)
+        return list(arrays)
+
+    def added(
+        self, arrays: Sequence[np.ndarray], received: dict[int, Content], add: np.ufunc = np.add
+    ) -> list[np.ndarray]:
+        """Arrays plus those beside messages, always in the order of the blocks."""
+        parts = {self.numbering.block: arrays, **{peer: content.beside for peer, content in received.items()}}
+        return [reduce(add, (parts[peer][k] for peer in sorted(parts))) for k in range(len(arrays))]
 
     def _publish(
-        self, kind: int, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...], peers: list[int]
-    ) -> dict[int, Told]:
+        self, kind: int, step: int, content: Content, state: Sequence[np.ndarray], peers: list[int]
+    ) -> dict[int, Content]:
         grid, number = self.numbering.grid, self.numbering
         # A complete range is received in place.
         places = {peer: [values[number.range(peer)] for values in state] for peer in peers}
+        # All blocks send arrays of the same lengths beside values.
         incoming = self._exchange(
-            kind, step, dict.fromkeys(peers, told), {peer: grid.size(peer) for peer in peers},
-            tuple(values.dtype for values in state), beside, places,
+            kind, step, dict.fromkeys(peers, content), {peer: grid.size(peer) for peer in peers},
+            tuple(values.dtype for values in state), tuple((one.dtype, len(one)) for one in content.beside), places,
         )  # fmt: skip
-        for peer, said in incoming.items():
-            if said.who is not None:
-                for place, values in zip(places[peer], said.values, strict=True):
-                    place[said.ids] = values
+        for peer, theirs in incoming.items():
+            if theirs.vertices is not None:
+                for place, values in zip(places[peer], theirs.values, strict=True):
+                    place[theirs.ids] = values
         return incoming
 
     def _exchange(
-        self, kind: int, step: int, outgoing: dict[int, Told], most: dict[int, int], dtypes: tuple[Any, ...],
-        beside: tuple[Any, ...], places: dict[int, list[np.ndarray]] | None = None,
-    ) -> dict[int, Told]:  # fmt: skip
+        self, kind: int, step: int, outgoing: dict[int, Content], most: dict[int, int], dtypes: tuple[Any, ...],
+        beside: tuple[Any, ...] = (), places: dict[int, list[np.ndarray]] | None = None,
+    ) -> dict[int, Content]:  # fmt: skip
         if not outgoing:
             return {}
         grid, own = self.numbering.grid, self.numbering.block
         made: dict[int, list[Any]] = {}
         buffers = {}
-        for peer, told in outgoing.items():
-            if id(told) not in made:
+        for peer, content in outgoing.items():
+            if id(content) not in made:
                 size = grid.size(peer if kind == FOLD else own)
-                made[id(told)] = _message(kind, step, told, size)
-            buffers[peer] = made[id(told)]
-        came: dict[int, tuple[Header, list[np.ndarray]]] = {}
+                made[id(content)] = _message(kind, step, content, size)
+            buffers[peer] = made[id(content)]
+        taken: dict[int, tuple[Header, list[np.ndarray]]] = {}
 
         def receiver(peer: int) -> Any:
             def take(header: Header) -> list[np.ndarray]:
                 check(header, kind, step, most[peer], dtypes, beside)
-                came[peer] = header, self._rooms(peer, header, len(dtypes), None if places is None else places[peer])
-                return came[peer][1]
+                taken[peer] = header, self._rooms(peer, header, len(dtypes), None if places is None else places[peer])
+                return taken[peer][1]
 
             return take
 
         self.mesh.exchange(buffers, {peer: receiver(peer) for peer in outgoing})
-        return {peer: _told(*came[peer], most[peer], len(dtypes)) for peer in sorted(outgoing)}
+        return {peer: _content(*taken[peer], most[peer], len(dtypes)) for peer in sorted(outgoing)}
 
     def _rooms(self, peer: int, header: Header, values: int, places: list[np.ndarray] | None) -> list[np.ndarray]:
         rooms = []
@@ -142,31 +145,30 @@ class Exchange:
         return rooms
 
 
-def _message(kind: int, step: int, told: Told, size: int) -> list[Any]:
+def _message(kind: int, step: int, content: Content, size: int) -> list[Any]:
     """The message in its smallest form: all, bits or a list."""
-    values = [np.ascontiguousarray(array) for array in told.values]
-    if told.who is None:
-        return packed(kind, ALL, step, size, [*values, *told.beside])
-    count = told.who.size
-    if 4 * count <= -(-size // 64) * 8:
-        return packed(kind, LISTED, step, count, [as_listed(told.who.ids), *values, *told.beside])
-    return packed(kind, BITS, step, count, [told.who.bits.words, *values, *told.beside])
+    vertices, arrays = content.vertices, [*map(np.ascontiguousarray, content.values), *content.beside]
+    if vertices is None:
+        return packed(kind, ALL, step, size, arrays)
+    if 4 * vertices.size <= -(-size // 64) * 8:
+        return packed(kind, LISTED, step, vertices.size, [as_listed(vertices.ids), *arrays])
+    return packed(kind, BITS, step, vertices.size, [vertices.bits.words, *arrays])
 
 
-def _told(header: Header, arrays: list[np.ndarray], size: int, values: int) -> Told:
+def _content(header: Header, arrays: list[np.ndarray], size: int, values: int) -> Content:
     """The content of a message, checked: its vertices are in the range, each once."""
     if header.form == ALL:
-        return Told(None, arrays[:values], arrays[values:])
+        return Content(None, arrays[:values], arrays[values:])
     if header.form == BITS:
         # Refuses bits past the last vertex.
         bits = Bitmask(size, arrays[0])
         count = bits.count()
         if count != header.vertices:
             raise ValueError(f"{count} bits where {header.vertices} vertices were announced")
-        who = Frontier(size, bits=bits, size=count)
+        vertices = Frontier(size, bits=bits, size=count)
     else:
         ids = arrays[0]
         if len(ids) and (int(ids[-1]) >= size or (len(ids) > 1 and bool((ids[1:] <= ids[:-1]).any()))):
             raise ValueError(f"numbers of vertices that do not ascend, or reach beyond the {size} of the range")
-        who = some_of(ids, size)
-    return Told(who, arrays[1 : 1 + values], arrays[1 + values :])
+        vertices = some_of(ids, size)
+    return Content(vertices, arrays[1 : 1 + values], arrays[1 + values :])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 import weakref
@@ -13,7 +14,6 @@ from distributed import Client
 from hpgraph.algorithms.distances import width_of
 from hpgraph.cluster import runs
 from hpgraph.cluster.algorithms import Algorithms
-from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.grid import Grid, Order, shape_for
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.placement import Placement
@@ -359,7 +359,6 @@ def _drop(client: Client, key: str) -> None:
     if client.status != "running":
         return
     workers = Workers(client, Limits(silence=5))
-    try:
+    # If the scheduler or a worker is lost, so are its blocks.
+    with contextlib.suppress(Exception):
         workers.ask(drop, key, workers=workers.there())
-    except ClusterError:  # the workers are lost, and their blocks with them
-        return

@@ -24,15 +24,8 @@ WORD = 64
 class Order(NamedTuple):
     """The order in which vertices are cut into ranges: their own, or one that scatters them.
 
-    Vertex v has position ``v * factor mod n``. A factor near the golden section of n puts consecutive vertices, hubs
-    for instance, into different ranges; it needs no memory.
-
-    Attributes
-    ----------
-    n : int
-        Number of vertices.
-    factor : int
-        Relatively prime to n; 1 keeps the order.
+    Vertex v has position ``v * factor mod n``. A factor near the golden section of n, relatively prime to it, puts
+    consecutive vertices, hubs for instance, into different ranges; it needs no memory. 1 keeps the order.
     """
 
     n: int
@@ -74,11 +67,7 @@ def shape_for(blocks: int) -> tuple[int, int]:
 
 
 class Grid:
-    """The vertices and arcs of each block.
-
-    ``bounds`` (int64 array of length rows * columns + 1): ranges of positions: block b owns the vertices at
-    ``bounds[b]`` to ``bounds[b + 1]``.
-    """
+    """The vertices and arcs of each block: block b owns the positions ``bounds[b]`` to ``bounds[b + 1]``."""
 
     def __init__(self, rows: int, columns: int, bounds: np.ndarray, order: Order) -> None:
         self.rows, self.columns = rows, columns
@@ -144,12 +133,8 @@ class Grid:
 class Numbering:
     """Local vertex numbers of a block.
 
-    Attributes
-    ----------
-    first : dict
-        For each block of its column and its row, the number of the first vertex of that block's range.
-    size : int
-        Count of numbers; some have no vertex.
+    ``first``: for each block of its column and its row, the number of its first vertex; ``size``: count of numbers, of
+    which some have no vertex.
     """
 
     def __init__(self, grid: Grid, block: int) -> None:

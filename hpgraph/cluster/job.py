@@ -14,6 +14,7 @@ from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.limits import Limits
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.direction import Direction
 from hpgraph.semiring.fingerprint import fingerprint
 
 # Programs received by this process, by fingerprint: each is read and compiled once.
@@ -23,103 +24,56 @@ _MAX_PROGRAMS = 256
 
 @dataclass(frozen=True)
 class Share:
-    """The initial data of one block.
+    """The initial data of one block's own vertices, counted from the first of the range."""
 
-    Attributes
-    ----------
-    arrays : dict
-        Values of the block's own vertices, for properties given as arrays.
-    active : uint32 array or None
-        Own vertices that are active at first, counted from the first of the range; None for all, or if the
-        program's `starts` selects them.
-    saved : str or None
-        Path of its part of a checkpoint.
-    """
-
+    # Values of properties that are given as arrays.
     arrays: dict[str, np.ndarray]
+    # uint32; None for all, or if the program's `starts` selects them.
     active: np.ndarray | None
+    # Path of its part of a checkpoint.
     saved: str | None = None
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a program, as sent to each of its workers.
+    """One run of a program, as sent to each of its workers."""
 
-    Attributes
-    ----------
-    token : bytes
-        Identifies the run's epoch.
-    graph : str
-        Identifies the graph.
-    program : bytes
-        The class or instance, as Dask would send it: functions are bytecode, not machine code.
-    key : str
-        Its fingerprint.
-    dtypes : tuple of numpy.dtype
-        Of its properties.
-    beginnings : tuple
-        For each property its initial value, and that of initially active vertices; or None.
-    world : dict
-        Parameters and sums.
-    backwards : bool
-        Whether messages go against the arcs.
-    starts : bool
-        Whether the program's `starts` selects the initially active vertices.
-    mode : str
-        "auto", "push" or "pull".
-    alpha : float
-        Share of all arcs up to which supersteps push.
-    limit : int
-        Maximum number of supersteps.
-    arcs : int
-        Number of arcs of the whole graph.
-    counted : bool
-        Whether all blocks know the degrees of their vertices, from an earlier run.
-    prepare : str or None
-        Name of the function of `hpgraph.cluster.programs` that fills properties.
-    peers : list of (str, int)
-        The listener of each block.
-    limits : Limits
-    checkpoint : str or None
-        A folder, or a URL of an object store.
-    every : float
-        Seconds between checkpoints.
-    details : dict
-        Description of the run in a checkpoint's table.
-    topic : str or None
-        Where to report progress.
-    threads : int or None
-    delta, ceiling : float or None
-        Of a relaxation: first width of a bucket, and the value above which nothing is sent.
-    kind : {"program", "triangles"}
-        Whether the program runs, or triangles are counted.
-    """
-
-    token: bytes
     graph: str
-    program: bytes
-    key: str
-    dtypes: tuple[np.dtype, ...]
-    beginnings: tuple[tuple[Any, Any] | None, ...]
-    world: dict[str, Any]
-    backwards: bool
-    starts: bool
-    mode: str
-    alpha: float
-    limit: int
-    arcs: int
-    peers: list[tuple[str, int]]
     limits: Limits
+    # Number of arcs of the whole graph.
+    arcs: int
+    # Maximum number of supersteps.
+    limit: int
+    # "program" or "triangles".
+    kind: str = "program"
+    # The class or instance, as Dask would send it (functions are bytecode, not machine code), and its fingerprint.
+    program: bytes = b""
+    key: str = ""
+    dtypes: tuple[np.dtype, ...] = ()
+    # For each property its initial value, and that of initially active vertices; or None.
+    beginnings: tuple[tuple[Any, Any] | None, ...] = ()
+    # Name of the function of `hpgraph.cluster.programs` that fills properties.
+    prepare: str | None = None
+    # Parameters and sums.
+    world: dict[str, Any] = field(default_factory=dict)
+    # Whether messages go against the arcs, and whether `starts` selects the initially active vertices.
+    backwards: bool = False
+    starts: bool = False
+    policy: Direction = field(default_factory=Direction)
+    # Of a relaxation: first width of a bucket, and the value above which nothing is sent.
+    delta: float | None = None
+    ceiling: float | None = None
+    # A folder, or a URL of an object store; seconds between checkpoints; description of the run in their table.
     checkpoint: str | None = None
     every: float = 60.0
     details: dict[str, Any] = field(default_factory=dict)
+    # Where to report progress.
     topic: str | None = None
-    prepare: str | None = None
-    counted: bool = False
     threads: int | None = None
-    delta: float | None = None
-    ceiling: float | None = None
-    kind: str = "program"
+    # Of an epoch: its identity, the listener of each block, and whether all blocks know their vertices' degrees.
+    token: bytes = b""
+    peers: list[tuple[str, int]] = field(default_factory=list)
+    counted: bool = False
 
 
 def sent(program: Any) -> bytes:

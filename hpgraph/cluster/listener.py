@@ -11,7 +11,6 @@ import socket
 import struct
 import threading
 import time
-from typing import Any
 
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError
 
@@ -54,16 +53,16 @@ class Listener:
     def _greet(self, connection: socket.socket) -> None:
         try:
             connection.settimeout(_HELLO_SECONDS)
-            said = b""
-            while len(said) < _HELLO.size:
-                more = connection.recv(_HELLO.size - len(said))
+            hello = b""
+            while len(hello) < _HELLO.size:
+                more = connection.recv(_HELLO.size - len(hello))
                 if not more:
                     raise ConnectionError("closed before it sent its token")
-                said += more
+                hello += more
         except OSError:
             connection.close()
             return
-        magic, token, caller, called = _HELLO.unpack(said)
+        magic, token, caller, called = _HELLO.unpack(hello)
         now = time.monotonic()
         with self._condition:
             for key in [key for key, (_, since) in self._arrived.items() if now - since > _WAITING_SECONDS]:
@@ -130,16 +129,16 @@ def _hang_up(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-_stations: dict[str, Listener] = {}
+_listeners: dict[str, Listener] = {}
 _lock = threading.Lock()
 
 
 def listener(host: str) -> Listener:
     """The listener of this process; opened on first use."""
     with _lock:
-        if host not in _stations:
-            _stations[host] = Listener(host)
-        return _stations[host]
+        if host not in _listeners:
+            _listeners[host] = Listener(host)
+        return _listeners[host]
 
 
 def host_of(address: str) -> str:
@@ -155,7 +154,7 @@ def host_of(address: str) -> str:
     return place.rpartition(":")[0].strip("[]")
 
 
-def listeners() -> list[Any]:
+def listeners() -> list[Listener]:
     """All listeners of this process."""
     with _lock:
-        return list(_stations.values())
+        return list(_listeners.values())

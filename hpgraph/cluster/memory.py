@@ -10,20 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.cluster.exchange import Told
+from hpgraph.cluster.exchange import Content
 from hpgraph.cluster.grid import Numbering
 from hpgraph.core.device import Device, array_module, require_cupy
 from hpgraph.formats import Frontier
 
 
 class Memory:
-    """Properties in host memory.
-
-    Attributes
-    ----------
-    properties : tuple of arrays
-        In local numbers.
-    """
+    """Properties in host memory, in local numbers."""
 
     device: Device = "cpu"
 
@@ -51,11 +45,11 @@ class Memory:
         found: np.ndarray = self.properties[i]
         return found
 
-    def frontier(self, who: Frontier) -> Frontier:
+    def frontier(self, vertices: Frontier) -> Frontier:
         """The frontier, in the form that messages left it in, on the kernels' device."""
-        return who
+        return vertices
 
-    def heard(self, came: dict[int, Told], read: tuple[int, ...]) -> None:
+    def written(self, received: dict[int, Content], read: tuple[int, ...]) -> None:
         """Copy to the device what messages have written to `place`."""
 
 
@@ -96,20 +90,20 @@ class DeviceMemory(Memory):
             self._mirrors[i] = self._pinned(self.numbering.size, self.properties[i].dtype)
         return self._mirrors[i]
 
-    def frontier(self, who: Frontier) -> Frontier:
+    def frontier(self, vertices: Frontier) -> Frontier:
         """Copies a list."""
-        return Frontier(who.n, ids=self.put(who.ids))
+        return Frontier(vertices.n, ids=self.put(vertices.ids))
 
-    def heard(self, came: dict[int, Told], read: tuple[int, ...]) -> None:
+    def written(self, received: dict[int, Content], read: tuple[int, ...]) -> None:
         """Copies the changed parts of the mirrors."""
-        for peer, said in came.items():
+        for peer, content in received.items():
             there = self.numbering.range(peer)
             for i in read:
                 mirror, values = self.place(i)[there], self.properties[i][there]
-                if said.ids is None:
+                if content.ids is None:
                     values[...] = self.put(mirror)
-                elif len(said.ids):
-                    values[self.put(said.ids)] = self.put(mirror[said.ids])
+                elif len(content.ids):
+                    values[self.put(content.ids)] = self.put(mirror[content.ids])
 
 
 def memory_on(device: Device) -> type[Memory]:

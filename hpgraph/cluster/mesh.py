@@ -6,6 +6,7 @@ matters. Sending and receiving are interleaved, so that no two blocks wait for e
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import time
@@ -24,134 +25,110 @@ _TOGETHER = 64
 
 
 class Mesh:
-    """Connections of a block to its peers.
-
-    Attributes
-    ----------
-    sent : int
-        Bytes sent so far, including headers.
-    """
+    """Connections of a block to its peers; ``sent``: bytes sent so far, including headers."""
 
     def __init__(
         self, listener: Listener, token: bytes, block: int, peers: dict[int, tuple[str, int]], limits: Limits
     ) -> None:
-        self._station, self._token, self._limits = listener, token, limits
-        self.block, self.sent = block, 0
+        self._listener, self._token, self._limits, self.sent = listener, token, limits, 0
         self._sockets: dict[int, socket.socket] = {}
         try:
             # The lower number connects, the higher accepts.
-            for peer in sorted(peers):
+            for peer in sorted(peers, key=lambda peer: (peer < block, peer)):
                 if peer > block:
-                    self._add(peer, listener.call(peers[peer], token, block, peer, limits.connect))
-            for peer in sorted(peers):
-                if peer < block:
-                    self._add(peer, listener.take(token, block, peer, limits.connect))
+                    connection = listener.call(peers[peer], token, block, peer, limits.connect)
+                else:
+                    connection = listener.take(token, block, peer, limits.connect)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.setblocking(False)
+                self._sockets[peer] = connection
         except BaseException:
             self.close()
             raise
 
-    def _add(self, peer: int, connection: socket.socket) -> None:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.setblocking(False)
-        self._sockets[peer] = connection
-
     def exchange(self, outgoing: dict[int, list[Any]], receivers: dict[int, Receiver]) -> None:
         """Send a message to some peers and receive one from each of some."""
-        waiting: dict[int, tuple[int, _Sending | None, _Receiving | None]] = {}
+        self.sent += sum(len(buffer) for buffers in outgoing.values() for buffer in buffers)
+        waiting: dict[int, _Transfer] = {}
         poll = select.poll()
         for peer in {*outgoing, *receivers}:
             connection = self._sockets[peer]
-            sending = _Sending(outgoing[peer]) if peer in outgoing else None
-            if sending is not None:
-                self.sent += sum(len(buffer) for buffer in outgoing[peer])
-                sending = self._send(peer, connection, sending)
-            receiving = _Receiving(receivers[peer]) if peer in receivers else None
-            if sending or receiving:
-                waiting[connection.fileno()] = peer, sending, receiving
-                poll.register(connection, _events(sending, receiving))
+            transfer = _Transfer(peer, connection, outgoing.get(peer, []), receivers.get(peer))
+            transfer.go_on(select.POLLOUT)
+            if transfer.events:
+                waiting[connection.fileno()] = transfer
+                poll.register(connection, transfer.events)
         seconds = self._limits.exchange
         deadline = time.monotonic() + seconds
         while waiting:
             ready = poll.poll(max(deadline - time.monotonic(), 0) * 1000)
             if not ready:
-                names = ", ".join(str(peer) for peer, _, _ in waiting.values())
+                names = ", ".join(str(transfer.peer) for transfer in waiting.values())
                 raise ClusterTimeoutError("exchange", seconds, f"a message of block {names}")
             deadline = time.monotonic() + seconds
             for number, event in ready:
-                peer, sending, receiving = waiting[number]
-                connection = self._sockets[peer]
-                if receiving is not None and event & (select.POLLIN | select.POLLHUP | select.POLLERR):
-                    receiving = self._receive(peer, connection, receiving)
-                if sending is not None and event & (select.POLLOUT | select.POLLHUP | select.POLLERR):
-                    sending = self._send(peer, connection, sending)
-                if sending is None and receiving is None:
+                transfer = waiting[number]
+                transfer.go_on(event)
+                if transfer.events:
+                    poll.modify(number, transfer.events)
+                else:
                     poll.unregister(number)
                     del waiting[number]
-                else:
-                    waiting[number] = peer, sending, receiving
-                    poll.modify(number, _events(sending, receiving))
-
-    def _send(self, peer: int, connection: socket.socket, sending: _Sending) -> _Sending | None:
-        try:
-            while sending.left:
-                sending.advance(connection.sendmsg(sending.left[:_TOGETHER]))
-        except BlockingIOError:
-            return sending
-        except OSError as error:
-            raise PeerLostError(peer, f"its connection ended ({error.strerror or error})") from None
-        return None
-
-    def _receive(self, peer: int, connection: socket.socket, receiving: _Receiving) -> _Receiving | None:
-        try:
-            while receiving.left:
-                got = connection.recv_into(receiving.left[0])
-                if got == 0:
-                    raise PeerLostError(peer, "its connection ended")
-                receiving.advance(got)
-        except BlockingIOError:
-            return receiving
-        except OSError as error:
-            raise PeerLostError(peer, f"its connection ended ({error.strerror or error})") from None
-        return None
 
     def close(self) -> None:
         """Close all connections: blocks that wait for this one leave, too."""
-        self._station.leave(self._token)
+        self._listener.leave(self._token)
         for connection in self._sockets.values():
             connection.close()
         self._sockets.clear()
 
 
-def _events(sending: _Sending | None, receiving: _Receiving | None) -> int:
-    return (select.POLLOUT if sending else 0) | (select.POLLIN if receiving else 0)
+class _Transfer:
+    """The rest of the message to a peer, and of the one from it: its header, then its arrays."""
 
-
-class _Sending:
-    """The rest of a message that is being sent."""
-
-    def __init__(self, buffers: list[Any]) -> None:
-        self.left = [memoryview(buffer) for buffer in buffers]
-
-    def advance(self, count: int) -> None:
-        while count and count >= len(self.left[0]):
-            count -= len(self.left.pop(0))
-        if count:
-            self.left[0] = self.left[0][count:]
-
-
-class _Receiving:
-    """The rest of a message that is being received: its header, then its arrays."""
-
-    def __init__(self, receiver: Receiver) -> None:
+    def __init__(
+        self, peer: int, connection: socket.socket, buffers: list[Any], receiver: Receiver | None
+    ) -> None:
+        self.peer, self._connection, self._receiver = peer, connection, receiver
+        self._outgoing = [memoryview(buffer) for buffer in buffers]
         self._header = bytearray(HEADER_BYTES)
-        self._receiver: Receiver | None = receiver
-        self.left = [memoryview(self._header)]
+        self._incoming = [] if receiver is None else [memoryview(self._header)]
 
-    def advance(self, count: int) -> None:
-        if count < len(self.left[0]):
-            self.left[0] = self.left[0][count:]
-            return
-        del self.left[0]
-        if self._receiver is not None and not self.left:
-            receiver, self._receiver = self._receiver, None
-            self.left = [memoryview(b).cast("B") for b in receiver(parsed(bytes(self._header))) if len(b)]
+    @property
+    def events(self) -> int:
+        """The events that it waits for; 0 at the end."""
+        return (select.POLLOUT if self._outgoing else 0) | (select.POLLIN if self._incoming else 0)
+
+    def go_on(self, event: int) -> None:
+        """Receive and send what is possible without waiting."""
+        try:
+            if event & ~select.POLLOUT:
+                self._receive()
+            if event & ~select.POLLIN:
+                self._send()
+        except OSError as error:
+            raise PeerLostError(self.peer, f"its connection ended ({error.strerror or error})") from None
+
+    def _send(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while self._outgoing:
+                _remove(self._outgoing, self._connection.sendmsg(self._outgoing[:_TOGETHER]))
+
+    def _receive(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while self._incoming:
+                count = self._connection.recv_into(self._incoming[0])
+                if count == 0:
+                    raise PeerLostError(self.peer, "its connection ended")
+                _remove(self._incoming, count)
+                if not self._incoming and self._receiver is not None:
+                    arrays = self._receiver(parsed(bytes(self._header)))
+                    self._receiver, self._incoming = None, [memoryview(b).cast("B") for b in arrays if len(b)]
+
+
+def _remove(buffers: list[memoryview], count: int) -> None:
+    """Remove bytes from the front of buffers."""
+    while count and count >= len(buffers[0]):
+        count -= len(buffers.pop(0))
+    if count:
+        buffers[0] = buffers[0][count:]

@@ -17,12 +17,7 @@ _ENTRY = struct.Struct("<B7xQ")
 # Maximum number of arrays in a message, so that every header has the same length.
 MAX = 14
 HEADER_BYTES = _HEAD.size + MAX * _ENTRY.size
-_TYPES = tuple(
-    np.dtype(name)
-    for name in (
-        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
-    )
-)  # fmt: skip
+_TYPES = tuple(map(np.dtype, ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"]))
 _CODES = {dtype: code for code, dtype in enumerate(_TYPES)}
 
 # Purposes of a message.
@@ -36,18 +31,7 @@ class MessageError(ValueError):
 
 
 class Header(NamedTuple):
-    """The header of a message.
-
-    Attributes
-    ----------
-    kind, form : int
-    step : int
-        The superstep.
-    vertices : int
-        Number of vertices.
-    arrays : tuple of (numpy.dtype, int)
-        Type and number of entries of each array.
-    """
+    """The header of a message: of a superstep, so many vertices, and the type and length of each array."""
 
     kind: int
     form: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 
 import numpy as np
 from distributed import Client, wait
@@ -50,26 +51,16 @@ class Placement:
         self._memory: dict[str, int] = {}
 
     def settle(self, workers: Workers) -> dict[int, str]:
-        """Ensure that every block is on a present worker; load those that are not.
-
-        Parameters
-        ----------
-        workers : Workers
-
-        Returns
-        -------
-        dict
-            The worker of each block.
-        """
+        """Load blocks that no present worker has; the worker of each block."""
         if self.settled and set(self.placed.values()) <= workers.there().keys():
             return self.placed
         tries = 0
         while True:
-            said = self._introduced(workers)
-            self.listeners = {address: one.listener for address, one in said.items()}
-            here = {block: address for address, one in said.items() for block in one.held}
-            placed = self._placed(said, here)
-            self._memory = {address: one.memory for address, one in said.items()}
+            introduced = self._introduced(workers)
+            self.listeners = {address: one.listener for address, one in introduced.items()}
+            here = {block: address for address, one in introduced.items() for block in one.held}
+            placed = self._placed(introduced, here)
+            self._memory = {address: one.memory for address, one in introduced.items()}
             self._check_memory({**here, **placed})
             lost = self._load(placed, workers) if placed else None
             if lost is None:
@@ -79,35 +70,35 @@ class Placement:
             if tries > LOADS:
                 raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_told({**here, **placed})}")
 
-    def _placed(self, said: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
+    def _placed(self, introduced: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
         """A worker for each unloaded block, chosen among those with the fewest."""
-        counts = {address: sum(a == address for a in here.values()) for address in said}
+        counts = Counter(dict.fromkeys(introduced, 0))
+        counts.update(here.values())
         placed = {}
         for block in set(range(self.grid.blocks)) - here.keys():
-            address = min(counts, key=lambda one: counts[one])
-            counts[address] += 1
-            placed[block] = address
+            placed[block] = min(counts, key=counts.__getitem__)
+            counts[placed[block]] += 1
         return placed
 
     def _introduced(self, workers: Workers) -> dict[str, Worker]:
         """The present workers, with their versions checked."""
         while True:
             answers = workers.ask(introduce, self.key, self.blocks_on, workers=workers.wait_for_any())
-            said = {address: one for address, one in answers.items() if isinstance(one, Worker)}
-            if said:
+            introduced = {address: one for address, one in answers.items() if isinstance(one, Worker)}
+            if introduced:
                 break
             error = next((one for one in answers.values() if isinstance(one, Exception)), None)
             if isinstance(error, ClusterError):
                 raise error
             if error is not None:
                 raise ClusterError(f"workers cannot do what hpgraph asks ({error}): is it installed there?") from error
-        for address, one in said.items():
+        for address, one in introduced.items():
             for (what, there), (_, here) in zip(one.versions, versions(), strict=True):
                 if there != here:
                     raise ClusterError(
                         f"worker {address} has {what} {there} and the client {here}: install the same versions on all"
                     )
-        return said
+        return introduced
 
     def _load(self, placed: dict[int, str], workers: Workers) -> str | None:
         """Load blocks on workers; the reason, if one of them was lost meanwhile."""

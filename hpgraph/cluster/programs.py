@@ -38,34 +38,13 @@ class Neighbours(VertexProgram):
     reduce = "plus"
     activity = "all"
     max_iteration = 1
-    count = Property("int32")
+    count = Property("int64")
 
     def gather(source, weight, target):  # noqa: D102
         return 1 if source.id != target.id else 0  # type: ignore[attr-defined]
 
     def update(vertex, message):  # noqa: D102
         return message
-
-
-class Peel(VertexProgram):
-    """Peeling: a vertex with at most k remaining edges is removed, with its edges."""
-
-    weighted = False
-    reduce = "plus"
-    left = Property("int32")
-    core = Property("int32", initial=-1)
-    k = Parameter("int32")
-
-    def gather(source, weight, target):  # noqa: D102
-        return 1
-
-    def update(vertex, message, world):  # noqa: D102
-        left = vertex.left - message
-        goes = vertex.core < 0 and left <= world.k  # type: ignore[operator]
-        return left, (world.k if goes else vertex.core)
-
-    def sends(before, vertex):  # noqa: D102
-        return before.core < 0 and vertex.core >= 0  # type: ignore[operator]
 
 
 class Product(VertexProgram):
@@ -86,25 +65,6 @@ class Product(VertexProgram):
         return vertex.x, message
 
 
-class Paths(VertexProgram):
-    """Levels, and the number of shortest paths to each vertex (U. Brandes, 2001: forward pass)."""
-
-    weighted = False
-    reduce = "plus"
-    message = "float64"
-    level = Property("int32", initial=-1, start=0)
-    sigma = Property("float64", initial=0.0, start=1.0)
-
-    def cond(vertex):  # noqa: D102
-        return vertex.level < 0  # type: ignore[operator]
-
-    def gather(source, weight, target):  # noqa: D102
-        return source.sigma
-
-    def update(vertex, message, world):  # noqa: D102
-        return world.superstep, message
-
-
 class Dependencies(VertexProgram):
     """Dependencies of each vertex, from the last level to the first (U. Brandes, 2001: backward pass)."""
 
@@ -114,7 +74,7 @@ class Dependencies(VertexProgram):
     activity = "all"
     message = "float64"
     level = Property("int32")
-    sigma = Property("float64")
+    paths = Property("float64")
     depends = Property("float64", initial=0.0)
     depth = Parameter("int32")
 
@@ -122,19 +82,15 @@ class Dependencies(VertexProgram):
         return vertex.level == world.depth - world.superstep
 
     def gather(source, weight, target):  # noqa: D102
-        return (1 + source.depends) / source.sigma if source.level == target.level + 1 else 0.0  # type: ignore[operator]
+        return (1 + source.depends) / source.paths if source.level == target.level + 1 else 0.0  # type: ignore[operator]
 
     def update(vertex, message, world):  # noqa: D102
         reached = vertex.level >= 0 and vertex.level == world.depth - world.superstep  # type: ignore[operator]
-        return vertex.level, vertex.sigma, (vertex.sigma * message if reached else vertex.depends)
+        return vertex.level, vertex.paths, (vertex.paths * message if reached else vertex.depends)
 
 
 def ranks(block: Block, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]:
-    """Initial state of PageRank: rank 1/n at each vertex.
-
-    ``degree``: out-degree of each own vertex. Returns dict: ``leaving``, -1 if the degree is 0, and ``share``, the rank
-    for each arc.
-    """
+    """Initial state of PageRank, rank 1/n: ``leaving``, the out-degree or -1, and ``share``, the rank for each arc."""
     leaving = np.where(degree == 0, -1, degree).astype(np.int32)
     return {"leaving": leaving, "share": (share.type(1 / block.numbering.grid.n) / leaving).astype(share)}
 

@@ -9,12 +9,7 @@ from hpgraph.semiring.reads import reads
 
 
 class Reading(NamedTuple):
-    """Indices of the properties that are read of an arc's source, and of its target before the update.
-
-    Attributes
-    ----------
-    of_source, of_target : tuple of int
-    """
+    """Indices of the properties that are read of an arc's source, and of its target before the update."""
 
     of_source: tuple[int, ...]
     of_target: tuple[int, ...]
@@ -33,7 +28,7 @@ def reading_of(code: ProgramCode) -> Reading:
             target |= _names(read[2], names)
         else:
             target |= _names(read[0], names)
-    return Reading(*(tuple(i for i, name in enumerate(names) if name in said) for said in (source, target)))
+    return Reading(*(tuple(i for i, name in enumerate(names) if name in read) for read in (source, target)))
 
 
 def _names(read: frozenset[str] | None, names: list[str]) -> set[str]:

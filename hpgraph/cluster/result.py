@@ -17,21 +17,20 @@ if TYPE_CHECKING:
 class ClusterTrace(Trace):
     """Trace of a run on a cluster, one row for each superstep; its time is that of the slowest block.
 
-    ``rows`` (int64 array of shape (supersteps, 4)): as for `hpgraph.Trace`; ``sent, messages`` (int64 arrays of length
-    supersteps): bytes sent between blocks, and messages to vertices; ``raises`` (int64 array of length
-    supersteps): how often a superstep raised the bound up to which values are sent.
+    ``rows``: as of `hpgraph.Trace`; ``sent, messages, raises`` (int64 arrays of length supersteps): bytes sent between
+    blocks, messages to vertices, and how often a superstep raised the bound up to which values are sent.
     """
 
     def __init__(
-        self, rows: np.ndarray, told: str, sent: np.ndarray, messages: np.ndarray, raises: np.ndarray
+        self, rows: np.ndarray, loop: str, sent: np.ndarray, messages: np.ndarray, raises: np.ndarray
     ) -> None:
         super().__init__(rows)
-        self._told, self.sent, self.messages, self.raises = told, sent, messages, raises
+        self._loop, self.sent, self.messages, self.raises = loop, sent, messages, raises
 
     @property
     def loop(self) -> str:
         """The loop that ran."""
-        return self._told
+        return self._loop
 
 
 class ClusterResult(RunResult):

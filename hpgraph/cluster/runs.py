@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hpgraph.cluster.supervise import Supervisor
 from hpgraph.core.config import config
 from hpgraph.core.number import real, whole
 from hpgraph.core.placements import not_served
-from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import is_edge_program
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import check_order, form_of
@@ -26,103 +27,130 @@ if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram
 
 
+@dataclass(frozen=True)
+class Options:
+    """How a run is done, whatever it computes; see `run`."""
+
+    gather: bool = True
+    checkpoint: Any = None
+    every: float = 60.0
+    restarts: int = 8
+    threads: int | None = None
+    # Of algorithms: what fills properties, what a checkpoint says was called, and the table of the one to resume.
+    prepare: str | None = None
+    call: dict[str, Any] | None = None
+    saved: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.checkpoint is not None and real(self.every, "every") < 0:
+            raise ValueError(f"every must not be negative, not {self.every!r}")
+        if whole(self.restarts, "restarts") < 0:
+            raise ValueError(f"restarts must not be negative, not {self.restarts!r}")
+
+
+_OPTIONS = {one.name for one in fields(Options)}
+
+
 def run(
-    graph: Graph,
-    program: VertexProgram | type[VertexProgram],
-    *,
-    active: Any = None,
-    direction: str | Direction = "auto",
-    max_iteration: int | None = None,
-    gather: bool = True,
-    checkpoint: Any = None,
-    every: float = 60.0,
-    restarts: int = 8,
-    threads: int | None = None,
-    prepare: str | None = None,
-    delta: float | None = None,
-    ceiling: float | None = None,
-    call: dict[str, Any] | None = None,
-    saved: dict[str, Any] | None = None,
-    **initial: Any,
-) -> ClusterResult:
+    graph: Graph, program: VertexProgram | type[VertexProgram], *, active: Any = None,
+    direction: str | Direction = "auto", max_iteration: int | None = None, delta: float | None = None,
+    ceiling: float | None = None, **arguments: Any,
+) -> ClusterResult:  # fmt: skip
     """Run a vertex program, superstep by superstep, on all workers.
 
-    ``every``: seconds between checkpoints.
+    Parameters
+    ----------
+    program : VertexProgram
+    active, direction, max_iteration, delta, ceiling
+        As for `hpgraph.run`.
+    **arguments
+        Properties and parameters of the program, and how the run is done: ``gather=False`` leaves properties on the
+        workers, as Dask arrays; ``checkpoint``: a folder, or a URL of an object store, for checkpoints; ``every``:
+        seconds between them (60); ``restarts``: how often a run starts again, with no checkpoint between, after a
+        worker is lost (8); ``threads``: threads of each block.
+
+    Returns
+    -------
+    ClusterResult
     """
+    options = Options(**{name: arguments.pop(name) for name in _OPTIONS & arguments.keys()})
     if isinstance(program, Phases) or is_edge_program(program):
         raise not_served(graph._placement, "phases and properties of edges are wanted")
     if active is not None and are_sources(active, graph):  # type: ignore[arg-type]
         raise not_served(graph._placement, "active is of several starts")
-    declared = declarations_of(program)
+    declared, saved = declarations_of(program), options.saved
     if declared.edges == "all" and graph.directed:
         raise ValueError(
             f'{declared.name}.edges is "all", and the graph is directed: load it with directed=False, or G.undirected'
         )
-    policy = Direction.of(direction)
-    if checkpoint is not None and real(every, "every") < 0:
-        raise ValueError(f"every must not be negative, not {every!r}")
-    restarts = _restarts(restarts)
-    if saved is None:
-        state, beginnings = initial_state(declared, graph, initial)  # type: ignore[arg-type]
-        world = parameters(declared, initial)
-        dtypes = tuple(values.dtype for values in state.values())
-        limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
-    else:
-        # The checkpoint has the initial state.
-        state, world, limit = {}, {}, saved["limit"]
-        dtypes = tuple(np.dtype(text) for text in saved["dtypes"])
-        beginnings = (None,) * len(dtypes)
-    code = declared.code(dtypes)
+    if saved is not None and key_of(declared) != saved["key"]:
+        raise ValueError(f"the checkpoint is of {saved['program']}, and {declared.name} is not the same program")
+    job, given = _job(graph, program, declared, arguments, options, limit=max_iteration)
+    code = declared.code(job.dtypes)
     if code.is_shaped:
         raise not_served(graph._placement, f"{declared.name} has tuples at vertices or as messages")
     if delta is not None or ceiling is not None:
         check_order(form_of(declared, code), delta, ceiling)
+    job = replace(
+        job, starts=active is None and code.starts is not None, policy=Direction.of(direction), delta=delta,
+        ceiling=ceiling,
+    )  # fmt: skip
+    shares = _shares(graph, given, None if active is None else sources_of(active, graph))  # type: ignore[arg-type]
+    return _supervised(graph, job, shares, options)
+
+
+def _job(
+    graph: Graph, program: Any, declared: Declarations, arguments: dict[str, Any], options: Options, limit: int | None
+) -> tuple[Job, dict[str, np.ndarray]]:
+    """The job of a program, and the properties that are given as arrays."""
+    given: dict[str, np.ndarray] = {}
+    if (saved := options.saved) is None:
+        state, beginnings = initial_state(declared, graph, arguments)  # type: ignore[arg-type]
+        world = parameters(declared, arguments)
+        dtypes = tuple(values.dtype for values in state.values())
+        limit = limit_of(declared.max_iteration if limit is None else limit)
+        given = {name: values for (name, values), one in zip(state.items(), beginnings, strict=True) if one is None}
+    else:
+        # The checkpoint has the initial state.
+        world, limit = {}, saved["limit"]
+        dtypes = tuple(np.dtype(text) for text in saved["dtypes"])
+        beginnings = (None,) * len(dtypes)
+    checkpoint = options.checkpoint
     details = {
-        "program": declared.name, "run": uuid.uuid4().hex, "call": call,
+        "program": declared.name, "run": uuid.uuid4().hex, "call": options.call,
         "source": None if checkpoint is None else graph.source.table(graph.key),
         "graph": graph.facts(), "limit": limit, "dtypes": [dtype.str for dtype in dtypes],
     }  # fmt: skip
     if saved is not None:
         details.update(run=saved["run"], call=saved["call"])
-        if key_of(declared) != saved["key"]:
-            raise ValueError(f"the checkpoint is of {saved['program']}, and {declared.name} is not the same program")
-    job = Job(
-        token=b"", graph=graph.key, program=sent(program), key=key_of(declared), dtypes=dtypes,
-        beginnings=tuple(None if one is None else (one.fill, one.start) for one in beginnings), world=world,
-        backwards=declared.edges == "out", starts=active is None and code.starts is not None, mode=policy.mode,
-        alpha=policy.alpha, limit=limit, arcs=graph.n_edges, peers=[], limits=graph.limits,
-        checkpoint=None if checkpoint is None else str(checkpoint), every=float(every), details=details,
-        topic=f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None, threads=threads,
-        prepare=prepare, delta=delta, ceiling=ceiling,
+    job = _blank(
+        graph, options, limit, program=sent(program), key=key_of(declared), dtypes=dtypes, world=world,
+        beginnings=tuple(None if one is None else (one.fill, one.start) for one in beginnings),
+        backwards=declared.edges == "out", checkpoint=None if checkpoint is None else str(checkpoint),
+        every=float(options.every), details=details, prepare=options.prepare,
     )  # fmt: skip
-    given = {} if saved else {
-        name: values for (name, values), one in zip(state.items(), beginnings, strict=True) if one is None
-    }  # fmt: skip
-    shares = _shares(graph, given, None if active is None else sources_of(active, graph))  # type: ignore[arg-type]
-    supervisor = Supervisor(graph, job, shares, restarts)
-    futures, results = supervisor.run(None if saved is None else saved["place"], gather)
-    return collect(graph, futures, results, supervisor.lost, gather)
+    return job, given
 
 
-def count_triangles(
-    graph: Graph, *, gather: bool = True, restarts: int = 8, threads: int | None = None
-) -> ClusterResult:
+def _blank(graph: Graph, options: Options, limit: int, **more: Any) -> Job:
+    topic = f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None
+    return Job(
+        graph=graph.key, limits=graph.limits, arcs=graph.n_edges, threads=options.threads, topic=topic, limit=limit,
+        **more,
+    )  # fmt: skip
+
+
+def count_triangles(graph: Graph, **options: Any) -> ClusterResult:
     """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
-    job = Job(
-        token=b"", graph=graph.key, program=b"", key="", dtypes=(), beginnings=(), world={}, backwards=False,
-        starts=False, mode="auto", alpha=0.0, limit=graph.grid.columns, arcs=graph.n_edges, peers=[],
-        limits=graph.limits, details={"program": "triangles"}, threads=threads, kind="triangles",
-        topic=f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None,
-    )  # fmt: skip
-    supervisor = Supervisor(graph, job, [Share({}, None)] * graph.grid.blocks, _restarts(restarts))
-    futures, results = supervisor.run(None, gather)
-    return collect(graph, futures, results, supervisor.lost, gather)
+    made = Options(**options)
+    job = _blank(graph, made, graph.grid.columns, kind="triangles", details={"program": "triangles"})
+    return _supervised(graph, job, [Share({}, None)] * graph.grid.blocks, made)
 
 
-def _restarts(restarts: int) -> int:
-    if whole(restarts, "restarts") < 0:
-        raise ValueError(f"restarts must not be negative, not {restarts!r}")
-    return restarts
+def _supervised(graph: Graph, job: Job, shares: list[Share], options: Options) -> ClusterResult:
+    supervisor = Supervisor(graph, job, shares, options.restarts)
+    futures, results = supervisor.run(None if options.saved is None else options.saved["place"], options.gather)
+    return collect(graph, futures, results, supervisor.lost, options.gather)
 
 
 def _shares(graph: Graph, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:

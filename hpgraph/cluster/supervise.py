@@ -57,35 +57,30 @@ class Supervisor:
             return self._epochs(saved, gather)
 
     def _epochs(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
-        tries = 0
+        graph, tries = self._graph, 0
         while True:
-            job = replace(self._job, token=secrets.token_bytes(16))
-            placed = self._graph.settle(self._workers)
-            listeners = {block: self._graph.listeners[placed[block]] for block in placed}
+            placed = graph.settle(self._workers)
             job = replace(
-                job, peers=[listeners[block] for block in range(len(placed))],
-                counted=job.backwards in self._graph.counted,
+                self._job, token=secrets.token_bytes(16), counted=self._job.backwards in graph.counted,
+                peers=[graph.listeners[placed[block]] for block in range(len(placed))],
             )  # fmt: skip
-            futures = self._start(job, placed, saved)
+            futures, results, reason = self._start(job, placed, saved), None, None
             try:
                 reason = self._watch(job, futures)
                 if reason is None:
                     results = self._fetched(futures, gather)
-                    reason = None if results is not None else "a worker was lost with its results"
-            except BaseException:
-                self._graph.settled = False
-                self._end(job, futures)
-                raise
-            if reason is None:
-                assert results is not None
-                self._graph.counted.add(job.backwards)
+            finally:
+                if results is None:
+                    graph.settled = False
+                    self._end(job, futures)
+            if results is not None:
+                graph.counted.add(job.backwards)
                 # Releasing results takes a message, and messages within the next 10 ms wait: the next run's tasks.
                 loop = self._client.loop
                 if loop is not None:
                     loop.add_callback(loop.call_later, _LINGER, futures.copy().clear)
                 return futures, results
-            self._graph.settled = False
-            self._end(job, futures)
+            reason = reason or "a worker was lost with its results"
             self.lost.append(reason)
             before, saved = saved, self._last_saved() or saved
             tries = tries + 1 if saved == before else 1
@@ -223,7 +218,7 @@ class _Progress:
     def __init__(self, client: Any, job: Job) -> None:
         self._client, self._topic = client, job.topic
         self._bar: Any = None
-        self._said = 0, 0
+        self._step = self._active = 0
         self._name = job.details.get("program", "")
 
     def __enter__(self) -> _Progress:
@@ -232,19 +227,18 @@ class _Progress:
         return self
 
     def _hear(self, event: Any) -> None:
-        said = event[1] if isinstance(event, tuple) else event
-        if isinstance(said, dict) and "superstep" in said:
-            self._said = said["superstep"], said["active"]
+        report = event[1] if isinstance(event, tuple) else event
+        if isinstance(report, dict) and "superstep" in report:
+            self._step, self._active = report["superstep"], report["active"]
 
     def show(self) -> None:
         """Draw the last report."""
-        step, active = self._said
-        if self._topic is None or not step or not config.show_progress():
+        if self._topic is None or not self._step or not config.show_progress():
             return
         if self._bar is None:
             self._bar = progress_bar(desc=self._name, unit=" supersteps")
-        self._bar.n = step
-        self._bar.set_postfix(active=f"{active:,}")
+        self._bar.n = self._step
+        self._bar.set_postfix(active=f"{self._active:,}")
 
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:

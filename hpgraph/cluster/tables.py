@@ -32,11 +32,11 @@ class Tables:
 
     def facts(self, client: Client) -> tuple[int, np.dtype | None]:
         """One more than the largest id, and the type of the weights; every piece is read once."""
-        said = client.gather([client.submit(facts_of, _spread(piece), pure=False) for piece in self.pieces])
-        dtypes = [dtype for _, dtype in said if dtype is not None]
+        facts = client.gather([client.submit(facts_of, _spread(piece), pure=False) for piece in self.pieces])
+        dtypes = [dtype for _, dtype in facts if dtype is not None]
         if self.duplicates == "sum":
             dtypes = dtypes or [np.dtype(np.int64)]
-        return max((largest for largest, _ in said), default=-1) + 1, np.result_type(*dtypes) if dtypes else None
+        return max((largest for largest, _ in facts), default=-1) + 1, np.result_type(*dtypes) if dtypes else None
 
     def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
         """Split the pieces, and assemble blocks from the parts."""
@@ -62,14 +62,8 @@ def _spread(piece: Any) -> Any:
 class Files(NamedTuple):
     """Parquet files, with the metadata of `hpgraph.write`.
 
-    Attributes
-    ----------
-    pieces : list of (str, int)
-        Path and number of each row group.
-    n_vertices : int or None
-        The largest number of vertices in the metadata; None if no file has it.
-    directed : bool
-        Whether the graph is directed.
+    ``pieces`` (list of (str, int)): path and number of each row group; ``n_vertices`` (int or None): the largest number
+    of vertices in the metadata; None if no file has it; ``directed`` (bool): whether the graph is directed.
     """
 
     pieces: list[tuple[str, int]]
@@ -87,11 +81,11 @@ def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> 
         raise MissingExtraError("pyarrow", "arrow", "reading Parquet files") from None
     listed = [str(path) for path in (paths if isinstance(paths, list | tuple) else [paths])]
     files = [file for path in listed for file in fsspec.open_files(path, "rb")]
-    pieces, said = [], {}
+    pieces, metadata = [], {}
     for one in files:
         with one as file:
             table = pyarrow.parquet.ParquetFile(file)
-            said[one.full_name] = own = said_beside(one.full_name, table.schema_arrow.metadata or {})
+            metadata[one.full_name] = own = said_beside(one.full_name, table.schema_arrow.metadata or {})
             pieces += [(one.full_name, group) for group in range(table.metadata.num_row_groups)]
         if own.get("ids") == "name" or (own.get("ids") == "number" and n_vertices is None):
             remedy = ", or give n_vertices to take them as ids" if own["ids"] == "number" else ""
@@ -101,12 +95,12 @@ def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> 
             )
     if not pieces:
         raise FileNotFoundError(f"no Parquet file is called {', '.join(listed)}, or all are empty")
-    ways = {own.get("directed", True) for own in said.values()}
+    ways = {own.get("directed", True) for own in metadata.values()}
     if directed is None and len(ways) > 1:
-        one_way = next(name for name, own in said.items() if own.get("directed", True))
-        both = next(name for name, own in said.items() if not own.get("directed", True))
+        one_way = next(name for name, own in metadata.items() if own.get("directed", True))
+        both = next(name for name, own in metadata.items() if not own.get("directed", True))
         raise ValueError(f"{both} is of an undirected graph and {one_way} is not: give directed=True or directed=False")
-    counts = [own["n_vertices"] for own in said.values() if "n_vertices" in own]
+    counts = [own["n_vertices"] for own in metadata.values() if "n_vertices" in own]
     return Files(
         pieces, max(counts, default=None) if n_vertices is None else n_vertices,
         ways == {True} if directed is None else bool(directed),

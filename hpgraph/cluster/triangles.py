@@ -19,7 +19,7 @@ from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.degrees import degrees_of
-from hpgraph.cluster.exchange import Exchange, Told
+from hpgraph.cluster.exchange import Content, Exchange
 from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.mesh import Mesh
@@ -44,13 +44,9 @@ class TriangleRun:
         self.row, self.column = divmod(number.block, grid.columns)
         # Tails are the row's vertices, heads the column's, in the order of ranges.
         self.tails, self.heads = _bounds(grid, grid.row_of(number.block)), _bounds(grid, grid.column_of(number.block))
-        self.ids = np.dtype(np.int32 if grid.n < 1 << 31 else np.int64)
 
-    def go(self, saved: Any, save: Any, report: Callable[[int, int], None]) -> BlockResult:
-        """Run all stages.
-
-        Returns BlockResult: with ``count``, the triangles at each own vertex.
-        """
+    def go(self, restored: Any, save: Any, report: Callable[[int, int], None]) -> BlockResult:
+        """Run all stages; the result's ``count``: the triangles at each own vertex."""
         self._direct(self._degrees())
         begun, rows = self.mesh.sent, []
         tail, head = np.zeros(self.tails[-1], np.int64), np.zeros(self.heads[-1], np.int64)
@@ -68,7 +64,7 @@ class TriangleRun:
             report(stage + 1, self.grid.n)
         count = self._folded(tail, head)
         table = np.array(rows, np.int64)
-        return BlockResult({"count": count}, np.empty(0, np.uint32), {}, len(rows), table, begun)
+        return BlockResult({"count": count}, np.empty(0, np.uint32), {}, table, begun)
 
     def _degrees(self) -> np.ndarray:
         """Degrees of all vertices with local numbers."""
@@ -76,7 +72,7 @@ class TriangleRun:
         degree = np.zeros(number.size, np.int64)
         degree[number.own] = degrees_of(self.block, self.mesh, False, self.job.counted)
         for backwards in (False, True):
-            Exchange(number, self.mesh, backwards).spread(0, Told(None, [degree[number.own]], []), [degree])
+            Exchange(number, self.mesh, backwards).spread(0, Content(None, [degree[number.own]]), [degree])
         return degree
 
     def _direct(self, degree: np.ndarray) -> None:
@@ -87,9 +83,9 @@ class TriangleRun:
         self.degree, self.key = degree[heads], np.sort(key[heads])
         #: The head of each rank.
         self.order = np.argsort(key[heads])
-        rank = np.empty(number.size, self.ids)
-        rank[heads[self.order]] = np.arange(len(heads), dtype=self.ids)
-        counts, kept = [np.zeros(1, np.int64)], [np.empty(0, self.ids)]
+        rank = np.empty(number.size, self.grid.ids)
+        rank[heads[self.order]] = np.arange(len(heads), dtype=self.grid.ids)
+        counts, kept = [np.zeros(1, np.int64)], [np.empty(0, self.grid.ids)]
         for member in self.grid.row_of(number.block):
             some = number.range(member)
             begin, end = csr.indptr[some.start], csr.indptr[some.stop]
@@ -116,29 +112,29 @@ class TriangleRun:
         block = self.row * columns
         blocks = grid.column_of(there)
         n_middles = sum(grid.size(b) for b in blocks)
-        came: dict[int, list[np.ndarray]] = {}
+        received: dict[int, list[np.ndarray]] = {}
         outgoing: dict[int, list[Any]] = {}
         receivers: dict[int, _Receiver] = {}
         mine = [self.degree, self.reaching.indptr, self.reaching.indices]
         if there == self.column:
-            came[block + there] = mine
+            received[block + there] = mine
         else:
             outgoing[block + asking] = packed(ARCS, ALL, step, len(self.degree), mine)
-            receivers[block + there] = self._receiver(came, block + there, step, [n_middles, n_middles + 1])
+            receivers[block + there] = self._receiver(received, block + there, step, [n_middles, n_middles + 1])
         for row, peer in enumerate(grid.column_of(self.column)):
             wanted = (self.column + row + stage) % columns
             begin, end = self.tails[wanted], self.tails[wanted + 1]
             indptr = self.closing.indptr[begin : end + 1]
             rows = [indptr - indptr[0], self.closing.indices[indptr[0] : indptr[-1]]]
             if row == self.row:
-                came[-1] = rows
+                received[-1] = rows
             else:
                 outgoing[peer] = packed(ARCS, ALL, step, len(rows[0]) - 1, rows)
-                receivers[peer] = self._receiver(came, peer, step, [grid.size(row * columns + there) + 1])
+                receivers[peer] = self._receiver(received, peer, step, [grid.size(row * columns + there) + 1])
         self.mesh.exchange(outgoing, receivers)
-        degree, begin, tails = came.pop(block + there)
+        degree, begin, tails = received.pop(block + there)
         reaching = CSR((n_middles, int(self.tails[-1])), begin, tails, copy=False)
-        parts = [came[-1 if row == self.row else peer] for row, peer in enumerate(grid.column_of(self.column))]
+        parts = [received[-1 if row == self.row else peer] for row, peer in enumerate(grid.column_of(self.column))]
         first = np.cumsum(np.concatenate([[0], *(np.diff(indptr) for indptr, _ in parts)]))
         heads = np.concatenate([some for _, some in parts])
         leaving = CSR((n_middles, int(self.heads[-1])), first, heads, copy=False)
@@ -153,25 +149,25 @@ class TriangleRun:
         there, asking = self._partners(stage)
         if there == self.column:
             return middle
-        came: dict[int, list[np.ndarray]] = {}
+        received: dict[int, list[np.ndarray]] = {}
         block, step = self.row * self.grid.columns, 2 * stage + 1
-        receiver = self._receiver(came, block + asking, step, [int(self.heads[-1])], arcs=False)
+        receiver = self._receiver(received, block + asking, step, [int(self.heads[-1])], arcs=False)
         self.mesh.exchange({block + there: packed(ARCS, ALL, step, len(middle), [middle])}, {block + asking: receiver})
-        return came[block + asking][0]
+        return received[block + asking][0]
 
     def _receiver(
-        self, came: dict[int, list[np.ndarray]], peer: int, step: int, lengths: list[int], *, arcs: bool = True
+        self, received: dict[int, list[np.ndarray]], peer: int, step: int, lengths: list[int], *, arcs: bool = True
     ) -> _Receiver:
         """Accepts int64 arrays of these lengths and, in a message of arcs, ids."""
 
         def take(header: Header) -> list[np.ndarray]:
             wanted: list[tuple[np.dtype, int]] = [(np.dtype(np.int64), length) for length in lengths]
             if arcs and len(header.arrays) == len(wanted) + 1:
-                wanted.append((self.ids, min(header.arrays[-1][1], self.job.arcs)))
+                wanted.append((self.grid.ids, min(header.arrays[-1][1], self.job.arcs)))
             if (header.kind, header.step, list(header.arrays)) != (ARCS, step, wanted):
                 raise MessageError(f"arrays {header.arrays} of step {header.step}; {wanted} of {step} were expected")
-            came[peer] = [np.empty(count, dtype) for dtype, count in wanted]
-            return came[peer]
+            received[peer] = [np.empty(count, dtype) for dtype, count in wanted]
+            return received[peer]
 
         return take
 
@@ -187,9 +183,9 @@ class TriangleRun:
         ):
             parts = {b: found[begin:end] for b, begin, end in zip(blocks, bounds, bounds[1:], strict=False)}
             total += parts.pop(number.block)
-            outgoing = {b: Told(None, [part], []) for b, part in parts.items()}
-            for said in Exchange(number, self.mesh, backwards).fold(step, outgoing, total.dtype).values():
-                total += said.values[0]
+            outgoing = {b: Content(None, [part]) for b, part in parts.items()}
+            for content in Exchange(number, self.mesh, backwards).fold(step, outgoing, total.dtype).values():
+                total += content.values[0]
         return total
 
 

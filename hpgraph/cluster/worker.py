@@ -9,8 +9,8 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 from distributed import get_worker
 
 from hpgraph.cluster import checkpoints
-from hpgraph.cluster.block_state import BlockResult, BlockState
+from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError, ProgramError
 from hpgraph.cluster.grid import Grid
@@ -26,7 +26,6 @@ from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.listener import Listener, host_of, listener, listeners
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError
-from hpgraph.cluster.relaxation import RelaxationRun, relaxes
 from hpgraph.cluster.run_block import BlockRun
 from hpgraph.cluster.triangles import TriangleRun
 from hpgraph.core.config import config
@@ -38,30 +37,16 @@ _lock = threading.Lock()
 # Seconds between two reports of progress.
 _REPORT = 0.5
 # The class for each kind of job.
-_KINDS: dict[str, Callable[[Job], type[Any]]] = {
-    "program": lambda job: RelaxationRun if relaxes(job) else BlockRun,
-    "triangles": lambda job: TriangleRun,
-}
+_KINDS: dict[str, type[Any]] = {"program": BlockRun, "triangles": TriangleRun}
 
 
 class Worker(NamedTuple):
-    """A worker's description for the client.
-
-    Attributes
-    ----------
-    listener : (str, int)
-        Address of its listener.
-    versions : tuple of (str, str)
-        Versions that programs and kernels depend on.
-    held : tuple of int
-        Blocks of the graph that it has.
-    memory : int
-        Memory limit in bytes; 0 if there is none.
-    """
+    """A worker's description for the client, with the blocks of a graph that it has."""
 
     listener: tuple[str, int]
     versions: tuple[tuple[str, str], ...]
     held: tuple[int, ...]
+    # Limit in bytes; 0 if there is none.
     memory: int
 
 
@@ -79,14 +64,7 @@ class Loaded(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The result of a worker that left a run because another one was lost.
-
-    Attributes
-    ----------
-    block : int
-        The block whose worker was lost.
-    reason : str
-    """
+    """The result of a worker that left a run because the worker of another block was lost."""
 
     block: int
     reason: str
@@ -104,10 +82,12 @@ def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
     if device == "cuda":
         of_gpu = require_cupy().cuda.runtime.memGetInfo()[1]
         limit = min(limit, of_gpu) if limit else of_gpu
-    return Worker(_station(dask_worker).address, versions(), tuple(held(graph)), int(limit))
+    with _lock:
+        held = tuple(sorted(block for name, block in _blocks if name == graph))
+    return Worker(_listener_of(dask_worker).address, versions(), held, int(limit))
 
 
-def _station(worker: Any) -> Listener:
+def _listener_of(worker: Any) -> Listener:
     return listener(host_of(worker.address))
 
 
@@ -125,20 +105,14 @@ def hold(graph: str, table: dict[str, Any], block: int, device: Device, make: An
     return Loaded(block, arcs, float(weights.min()), float(weights.sum(dtype=np.float64)), made.unlike)
 
 
-def drop(graph: str, dask_worker: Any = None) -> None:
+def drop(graph: str) -> None:
     """Free a graph's blocks."""
     with _lock:
         for key in [key for key in _blocks if key[0] == graph]:
             del _blocks[key]
 
 
-def held(graph: str) -> list[int]:
-    """The blocks of a graph in this process."""
-    with _lock:
-        return sorted(block for name, block in _blocks if name == graph)
-
-
-def abandon(token: bytes, dask_worker: Any = None) -> None:
+def abandon(token: bytes) -> None:
     """Leave a run's epoch in this process."""
     for one in listeners():
         one.abandon(token)
@@ -147,7 +121,7 @@ def abandon(token: bytes, dask_worker: Any = None) -> None:
 def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
     """Run one epoch for the blocks of one worker."""
     worker = get_worker()
-    here = _station(worker)
+    here = _listener_of(worker)
     threads = job.threads or max(1, worker.state.nthreads // len(shares))
     try:
         with ThreadPoolExecutor(len(shares), thread_name_prefix="hpgraph-block") as pool:
@@ -178,12 +152,13 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
         raise PeerLostError(block, "it is no longer where it was loaded")
     mesh = None
     try:
-        addresses = {peer: job.peers[peer] for peer in _peers(held_here, job.backwards)}
+        # The other blocks of its row and its column.
+        addresses = {peer: job.peers[peer] for peer in held_here.numbering.first if peer != block}
         mesh = Mesh(here, job.token, block, addresses, job.limits)
-        run = _KINDS[job.kind](job)(job, held_here, share, mesh)
-        told = _Report(worker, job.topic if block == 0 else None)
+        run = _KINDS[job.kind](job, held_here, share, mesh)
+        report = _Report(worker, job.topic if block == 0 else None)
         with config(threads=threads):
-            return run.go(lambda: checkpoints.restore(run), _save, told)
+            return run.go(checkpoints.restore, checkpoints.save, report)
     except (PeerLostError, ClusterTimeoutError, MessageError) as error:
         if isinstance(error, ClusterTimeoutError):
             raise PeerLostError(block, str(error)) from None
@@ -194,8 +169,8 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
         name = job.details.get("program", "the program")
         where = f"on worker {worker.address}, block {block}"
         # Exceptions of a parallel loop are wrapped.
-        said = error.__cause__ if isinstance(error, SystemError) and error.__cause__ is not None else error
-        raise ProgramError(f"{name} raised {type(said).__name__} {where}: {said}") from error
+        cause = error.__cause__ if isinstance(error, SystemError) and error.__cause__ is not None else error
+        raise ProgramError(f"{name} raised {type(cause).__name__} {where}: {cause}") from error
     finally:
         if mesh is not None:
             mesh.close()
@@ -204,23 +179,13 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
 def without_properties(blocks: dict[int, BlockResult]) -> dict[int, BlockResult]:
     """Results whose properties stay on the worker."""
     return {
-        block: BlockResult({key: values[:0] for key, values in part.properties.items()}, part.active, part.world,
-                           part.supersteps, part.rows, part.begun)
+        block: replace(part, properties={key: values[:0] for key, values in part.properties.items()})
         for block, part in blocks.items()
-    }  # fmt: skip
-
-
-def _peers(block: Block, backwards: bool) -> list[int]:
-    number = block.numbering
-    return sorted({*number.grid.row_of(number.block), *number.grid.column_of(number.block)} - {number.block})
-
-
-def _save(run: BlockRun, moment: BlockState) -> None:
-    checkpoints.save(run, moment)
+    }
 
 
 class _Report:
-    """Reports the progress of a run to the client."""
+    """Reports a run's progress to the client."""
 
     def __init__(self, worker: Any, topic: str | None) -> None:
         self._worker, self._topic, self._last = worker, topic, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import socket
 import threading
@@ -14,9 +15,6 @@ from distributed import Client
 from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.limits import Limits
 
-# Seconds for all answers together, and between checks of the workers.
-TOGETHER = 3.0
-GLANCE = 0.2
 # Timeout in seconds of a test connection to a worker.
 _REACH = 1.0
 
@@ -72,31 +70,20 @@ class Workers:
 
         A worker that does not answer within the limit `silence` counts as silent, and is left out of the result.
         """
-        asked = list(workers)
-        if not asked:
-            return {}
+        asked, seconds = list(workers), self._limits.silence
 
-        def call(some: list[str]) -> Any:
-            return self._client.run(function, *arguments, workers=some, on_error="return")
-
-        answers = within(min(TOGETHER, self._limits.silence), lambda: call(asked))
-        if not isinstance(answers, dict):
+        async def ask_each() -> list[Any]:
             # One call for each: some may be silent or lost, which Dask notices late.
-            answers, waiting = {}, {}
+            calls = (self._client.run(function, *arguments, workers=[one], on_error="return") for one in asked)
+            return await asyncio.gather(*(asyncio.wait_for(call, seconds) for call in calls), return_exceptions=True)
 
-            def ask_one(one: str) -> None:
-                answers.update(call([one]))
-
-            for one in asked:
-                waiting[one] = threading.Thread(target=_quietly, args=(ask_one, one), daemon=True)
-                waiting[one].start()
-            deadline = time.monotonic() + self._limits.silence
-            while waiting and time.monotonic() < deadline:
-                time.sleep(GLANCE)
-                there = self.there()
-                waiting = {one: thread for one, thread in waiting.items() if thread.is_alive() and one in there}
-            self._silent.update(waiting)
-        return {one: answer for one, answer in answers.items() if not isinstance(answer, OSError)}
+        found: dict[str, Any] = {}
+        for one, answer in zip(asked, self._client.sync(ask_each) if asked else (), strict=True):
+            if isinstance(answer, dict):
+                found |= answer
+            elif isinstance(answer, TimeoutError):
+                self._silent.add(one)
+        return {one: answer for one, answer in found.items() if not isinstance(answer, OSError)}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -108,13 +95,6 @@ def reachable(address: str) -> bool:
             return True
     except (OSError, ValueError):
         return False
-
-
-def _quietly(function: Callable[..., Any], *arguments: Any) -> None:
-    try:
-        function(*arguments)
-    except Exception:  # an unreachable worker has not answered, which the caller checks
-        return
 
 
 def within(seconds: float, function: Callable[[], Any]) -> Any:

@@ -26,11 +26,11 @@ LIMITS = hpg.cluster.Limits(silence=6, leave=15, workers=60)
 
 def arm(step: int, action: str, block: int, folder: str) -> None:
     """In a worker: when this block comes to this superstep, or stage, do it, once in the whole cluster."""
-    from hpgraph.cluster.run_block import BlockRun
+    from hpgraph.cluster.block_arcs import BlockArcs
     from hpgraph.cluster.triangles import TriangleRun
 
     # Stages are counted from 0.
-    for kind, name, first in ((BlockRun, "superstep", 1), (TriangleRun, "_fetched", 0)):
+    for kind, name, first in ((BlockArcs, "fold", 1), (TriangleRun, "_fetched", 0)):
         now = getattr(kind, name)
         setattr(kind, name, _armed(getattr(now, "whole", now), step - 1 + first, action, block, folder))
 
