@@ -52,8 +52,8 @@ class Block:
         cls, grid: Grid, block: int, device: Device, parts: list[Any], duplicates: Duplicates | None = "min"
     ) -> Block:
         """A block of lists of arcs, one after another."""
-        columns = zip(*parts, strict=True)
-        return cls(grid, block, device, *(None if c[0] is None else np.concatenate(c) for c in columns), duplicates)
+        columns: list[Any] = [None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True)]
+        return cls(grid, block, device, columns[0], columns[1], columns[2], duplicates)
 
     @classmethod
     def of_csr(cls, grid: Grid, block: int, device: Device, csr: CSR) -> Block:

@@ -295,8 +295,7 @@ class Graph(Placement, Algorithms):
     @property
     def n_edges(self) -> int:
         """Number of stored arcs."""
-        assert self._arcs is not None
-        return int(self._arcs.sum())
+        return sum(one.arcs for one in self._loaded.values())
 
     @property
     def weighted(self) -> bool:
@@ -310,11 +309,11 @@ class Graph(Placement, Algorithms):
 
     def least_weight(self) -> float:
         """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
-        return float(self._least.min()) if self.weighted else 1.0
+        return float(np.min([one.least for one in self._loaded.values()])) if self.weighted else 1.0
 
     def bucket_width(self) -> float | None:
         """The width of the first bucket of distances; see ``hpgraph.algorithms.distances.width_of``."""
-        mean = float(self._total.sum()) / max(self.n_edges, 1)
+        mean = sum(one.total for one in self._loaded.values()) / max(self.n_edges, 1)
         return width_of(self.n_vertices, self.n_edges, mean)
 
     def facts(self) -> dict[str, Any]:

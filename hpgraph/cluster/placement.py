@@ -14,7 +14,7 @@ from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.sources import Source
-from hpgraph.cluster.worker import Worker, hold, introduce, versions
+from hpgraph.cluster.worker import Loaded, Worker, hold, introduce, versions
 from hpgraph.cluster.workers import Workers
 from hpgraph.core.device import Device
 from hpgraph.core.errors import DeviceMemoryError, HpgraphError
@@ -38,11 +38,10 @@ class Placement:
 
     def _begin_placement(self, arcs: np.ndarray | None) -> None:
         """No block is loaded yet; the number of arcs of each, if known."""
-        self._arcs = None if arcs is None else np.asarray(arcs, np.int64)
+        self._expected = np.zeros(self.grid.blocks, np.int64) if arcs is None else arcs
+        self._loaded: dict[int, Loaded] = {}
         #: Directions in which all blocks know the degrees: out-arcs (False), in-arcs (True).
         self.counted: set[bool] = set()
-        self._warned = False
-        self._least, self._total = np.full(self.grid.blocks, np.inf), np.zeros(self.grid.blocks)
         #: Whether blocks are believed to be where they were placed: false once a run has lost a worker.
         self.settled = False
         #: The worker of each block, and the listener of each worker.
@@ -132,15 +131,10 @@ class Placement:
             if not gone:
                 raise
             return f"worker {min(gone)} was lost while it loaded blocks ({type(error).__name__})"
-        if self._arcs is None:
-            self._arcs = np.zeros(self.grid.blocks, np.int64)
-        for block, arcs, least, total, _ in loaded:
-            self._arcs[block] = arcs
-            self._least[block], self._total[block] = least, total
-        # Once: not when blocks are loaded again after a loss.
-        if not self._warned and any(one.unlike for one in loaded):
-            self._warned = True
+        # Not again when blocks are loaded after a loss.
+        if not self._loaded and any(one.unlike for one in loaded):
             warn_unlike()
+        self._loaded.update((one.block, one) for one in loaded)
         return None
 
     def memory(self, properties: int = 16) -> dict[str, int]:
@@ -162,7 +156,7 @@ class Placement:
         weight = 0 if self.dtype is None else self.dtype.itemsize
         taken: dict[str, int] = {}
         for block, address in placed.items():
-            arcs = 0 if self._arcs is None else int(self._arcs[block])
+            arcs = self._loaded[block].arcs if block in self._loaded else int(self._expected[block])
             taken[address] = taken.get(address, 0) + block_bytes(self.grid, block, arcs, weight, properties)
         return taken
 

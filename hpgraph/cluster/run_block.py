@@ -14,7 +14,7 @@ from hpgraph.cluster.block_state import COLUMNS, BlockResult, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.degrees import degrees_of
-from hpgraph.cluster.exchange import NO_VERTEX, Exchange
+from hpgraph.cluster.exchange import NO_VERTEX, Exchange, some_of
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.memory import memory_on
 from hpgraph.cluster.mesh import Mesh
@@ -105,8 +105,7 @@ class BlockRun:
             active = None
         settled, sums = None, np.zeros(len(run.declared.aggregators))
         if run.code.reduce.ends_on_anything and not run.everyone:
-            full = active is None
-            settled = Bitmask.full(arcs.n_own) if full else Bitmask.from_indices(active.view(np.int32), arcs.n_own)
+            settled = Bitmask.full(arcs.n_own) if active is None else some_of(active, arcs.n_own).bits
         if run.code.aggregate is not None:
             with compiling_once(job.key, "aggregate"):
                 sums = run.backend.aggregate(run.code, own_state, world)

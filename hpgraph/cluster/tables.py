@@ -153,7 +153,7 @@ def split_piece(piece: Any, table: dict[str, Any], blocks: list[int], both_ways:
         raise IndexError(f"vertex {largest} is out of range for {grid.n} vertices: give n_vertices={largest + 1}")
     ends = [grid.order.positions(column).astype(grid.ids) for column in (source, target)]
     if both_ways:
-        *ends, weight = with_reverses(*ends, weight)
+        *ends, weight = with_reverses(ends[0], ends[1], weight)
     of = grid.block_of(*ends)
     order = np.argsort(of, kind="stable")
     bounds = np.searchsorted(of[order], np.arange(grid.blocks + 1))

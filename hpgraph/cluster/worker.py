@@ -129,21 +129,15 @@ def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
                 block: pool.submit(_work_on, worker, here, job, block, share, threads)
                 for block, share in shares.items()
             }
-            ended: dict[int, BlockResult | Exception] = {}
-            for block, future in futures.items():
-                error = future.exception()
-                ended[block] = error if isinstance(error, Exception) else future.result()
     finally:
         abandon(job.token)
-    failed = [error for error in ended.values() if isinstance(error, Exception)]
+    failed = [error for future in futures.values() if (error := future.exception()) is not None]
     # A program's exception explains more than that other blocks left because of it.
-    for error in failed:
-        if not isinstance(error, PeerLostError):
-            raise error
-    for error in failed:
+    for error in sorted(failed, key=lambda error: isinstance(error, PeerLostError)):
         if isinstance(error, PeerLostError):
             return Left(error.rank, error.reason)
-    return {block: result for block, result in ended.items() if isinstance(result, BlockResult)}
+        raise error
+    return {block: future.result() for block, future in futures.items()}
 
 
 def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, threads: int) -> BlockResult:
@@ -159,11 +153,9 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
         report = _Report(worker, job.topic if block == 0 else None)
         with config(threads=threads):
             return run.go(checkpoints.restore, checkpoints.save, report)
-    except (PeerLostError, ClusterTimeoutError, MessageError) as error:
-        if isinstance(error, ClusterTimeoutError):
-            raise PeerLostError(block, str(error)) from None
-        raise
-    except (ClusterError, MemoryError):
+    except ClusterTimeoutError as error:
+        raise PeerLostError(block, str(error)) from None
+    except (ClusterError, MessageError, MemoryError):
         raise
     except Exception as error:
         name = job.details.get("program", "the program")
