@@ -94,7 +94,7 @@ __device__ __forceinline__ u32 count_at(const Upwards<Index, ABOVE>& up, const M
 
 // Short rows. `total` starts at 0.
 template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 5)
 count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* next, u64* total, u64* tally) {
     __shared__ u32 filters[WARPS][SHORT_BITS / 32];
     __shared__ Batch<Index> batches[WARPS];
@@ -115,7 +115,7 @@ count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* n
 
 // Long rows. Dynamic shared memory: a filter of `bits` bits, a power of two.
 template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, ABOVE == BY_ID ? 6 : 8)
 count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u64* next, u64* total, u64* tally) {
     extern __shared__ u32 filter[];
     __shared__ Batch<Index> batches[WARPS];
