@@ -181,5 +181,5 @@ class RowFormat(Storage):
         return type(self).of(csr)
 
 
-# The formats that a Matrix can be asked for.
+#: The formats that a `Matrix` can be asked for, by name.
 ROW_FORMATS: dict[str, type[RowFormat]] = {}
