@@ -298,6 +298,7 @@ def test_python_m_hpgraph() -> None:
     assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == f"hpgraph {__version__}\n"
 
 
+@pytest.mark.filterwarnings("default:edges are given more than once")
 def test_duplicates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "twice.csv"
     path.write_text("source,target,weight\na,b,3\na,b,1\n")

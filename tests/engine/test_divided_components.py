@@ -142,11 +142,10 @@ def test_phases_wait_for_each_other() -> None:
             np.testing.assert_array_equal(to_device(multi_gpu.components(divided)[1], "cpu"), want)
 
 
-def test_who_divides_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_divides_them() -> None:
     def has(n: int, degree: int, place: Any = None) -> bool:
         graph = object.__new__(DividedGraph)
-        monkeypatch.setattr(DividedGraph, "n_vertices", n)
-        monkeypatch.setattr(DividedGraph, "n_edges", degree * n)
+        graph.n_vertices, graph.n_edges = n, degree * n
         graph.shards, graph.place = (None, None), place  # type: ignore[assignment]
         return multi_gpu.divides_components(graph)
 
