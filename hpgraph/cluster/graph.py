@@ -302,11 +302,6 @@ class Graph(Placement, Algorithms):
         """Whether arcs have weights."""
         return self.dtype is not None
 
-    @property
-    def id_dtype(self) -> np.dtype:
-        """Type of vertex ids: int32 while they fit."""
-        return np.dtype(np.int32 if self.n_vertices < 1 << 31 else np.int64)
-
     def least_weight(self) -> float:
         """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
         return float(np.min([one.least for one in self._loaded.values()])) if self.weighted else 1.0

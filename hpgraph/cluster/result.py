@@ -11,7 +11,7 @@ from hpgraph.engine.result import RunResult
 from hpgraph.engine.trace import Trace
 
 if TYPE_CHECKING:
-    from hpgraph.cluster.graph import Graph
+    from hpgraph.cluster.placement import Placement
 
 
 class ClusterTrace(Trace):
@@ -57,7 +57,7 @@ class ClusterResult(RunResult):
 
 
 def collect(
-    graph: Graph, futures: dict[str, Any], results: list[dict[int, BlockResult]], lost: list[str], gather: bool
+    graph: Placement, futures: dict[str, Any], results: list[dict[int, BlockResult]], lost: list[str], gather: bool
 ) -> ClusterResult:
     """Combine the blocks' results."""
     grid = graph.grid
@@ -94,7 +94,7 @@ def _one(blocks: dict[int, BlockResult], block: int, key: str) -> np.ndarray:
     return blocks[block].properties[key]
 
 
-def _as_dask(graph: Graph, blocks: dict[int, BlockResult], owners: dict[int, Any]) -> dict[str, Any]:
+def _as_dask(graph: Placement, blocks: dict[int, BlockResult], owners: dict[int, Any]) -> dict[str, Any]:
     import dask.array as da
 
     grid, client = graph.grid, graph.client

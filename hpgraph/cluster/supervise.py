@@ -29,7 +29,7 @@ from hpgraph.core.locks import Lock
 from hpgraph.core.progress import progress_bar
 
 if TYPE_CHECKING:
-    from hpgraph.cluster.graph import Graph
+    from hpgraph.cluster.placement import Placement
 
 # Seconds between checks of the workers while they compute.
 _GLANCE = 0.5
@@ -43,7 +43,7 @@ _LINGER = 0.1
 class Supervisor:
     """One run."""
 
-    def __init__(self, graph: Graph, job: Job, shares: list[Share], restarts: int) -> None:
+    def __init__(self, graph: Placement, job: Job, shares: list[Share], restarts: int) -> None:
         self._graph, self._client = graph, graph.client
         self._job, self._shares, self._restarts = job, shares, restarts
         self._workers = Workers(graph.client, job.limits)

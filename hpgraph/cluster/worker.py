@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from distributed import get_worker
 
-from hpgraph.cluster import checkpoints
 from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.blocks import Block
+from hpgraph.cluster.checkpoints import restore, save
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError, ProgramError
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.job import Job, Share
@@ -152,7 +152,7 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
         run = _KINDS[job.kind](job, held_here, share, mesh)
         report = _Report(worker, job.topic if block == 0 else None)
         with config(threads=threads):
-            return run.go(checkpoints.restore, checkpoints.save, report)
+            return run.go(restore, save, report)
     except ClusterTimeoutError as error:
         raise PeerLostError(block, str(error)) from None
     except (ClusterError, MessageError, MemoryError):

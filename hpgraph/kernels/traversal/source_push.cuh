@@ -6,8 +6,8 @@
 namespace hpgraph {
 
 // `received` collects the bits sent. If all messages of a superstep are equal, it begins as a copy of `reached`, and
-// `settle` determines the new bits afterwards; if not, it begins empty, each arc claims bits in `reached`, and those
-// whose messages change the vertex go to `received`. `own`: other GPUs visit the same arcs, and each sends to its own
+// `settle` determines the new bits afterwards; if not, it begins empty, and each arc claims bits in `reached` and adds to
+// `received` those of messages that change the vertex. `own`: other GPUs visit the same arcs, and each sends to its own
 // rows.
 template <class T, int W, class Delivery, class Index, class Weight>
 struct MultiSourcePush {
