@@ -4,6 +4,8 @@
 # make notebooks  run the notebooks and store what they print and draw
 # make test-networkx  NetworkX's own tests, run on hpgraph
 # make test-warmup  what README, guide and notebooks still compile after hpgraph warmup
+# make test-matrix  the tests under every Python here, with the newest and the oldest versions
+# make wheel    the wheel, into dist; the same for every system
 # make fuzz     some minutes of malformed files and the like
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
@@ -33,7 +35,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(test -t 1 || echo --quiet)
 
-.PHONY: install demo test test-networkx test-warmup fuzz lint format docs notebooks bench bench-gpu clean
+.PHONY: install demo test test-networkx test-warmup test-matrix wheel fuzz lint format docs notebooks bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -71,6 +73,15 @@ test-networkx: install
 # In an empty cache of its own: some minutes.
 test-warmup: install
 	@$(BIN)/python -m tests.after_warmup $(ARGS)
+
+# A virtual environment for each, in build/matrix: hours of processor time.
+test-matrix: $(VENV)/installed
+	@$(PIP) 'uv>=0.5'
+	@$(BIN)/python -m tests.matrix $(ARGS)
+
+wheel: $(BIN)/python
+	@$(PIP) 'build>=1.2'
+	@$(BIN)/python -m build --wheel --outdir dist
 
 fuzz: install
 	@$(BIN)/python -m tests.fuzz $(ARGS)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import Any, BinaryIO
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from hpgraph.core.platform import read_at
 
-_lock = threading.Lock()
+Array = np.ndarray[Any, Any]
 
 
 class FileStretch:
@@ -59,7 +57,7 @@ class FileStretch:
         """Read elements into an array."""
         view, at, done = memoryview(out.view(np.uint8).data), self.at + begin * self.dtype.itemsize, 0
         while done < len(view):
-            count = _read_at(self.file, view[done:], at + done)
+            count = read_at(self.file.fileno(), view[done:], at + done)
             if not count:
                 break
             done += count
@@ -67,11 +65,3 @@ class FileStretch:
 
     def __reduce__(self) -> Any:
         raise TypeError("part of an open file cannot be pickled: open the file there")
-
-
-def _read_at(file: BinaryIO, view: memoryview, at: int) -> int:
-    if hasattr(os, "preadv"):
-        return os.preadv(file.fileno(), [view], at)
-    with _lock:
-        file.seek(at)
-        return file.readinto(view) or 0  # type: ignore[attr-defined]

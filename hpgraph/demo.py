@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import os
 import sys
 import textwrap
 import time
@@ -260,7 +259,7 @@ def _where(device: str) -> str:
         cuda = array_module("cuda").cuda
         properties = cuda.runtime.getDeviceProperties(cuda.Device().id)
         return f"On the GPU ({properties['name'].decode()})"
-    threads = hpg.config.threads or len(os.sched_getaffinity(0))
+    threads = hpg.config.threads
     return f"On the CPU ({_count(threads, 'thread')})"
 
 

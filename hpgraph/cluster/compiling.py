@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import time
 from collections.abc import Iterator
 
 from hpgraph.core import cache_folder
 from hpgraph.core.config import config
+from hpgraph.core.platform import try_lock
 
 # Kernels that this process has called already.
 _run: set[tuple[str, str]] = set()
@@ -29,11 +29,7 @@ def compiling_once(program: str, kernel: str) -> Iterator[None]:
     folder = cache_folder.subfolder(config.cache_dir, "compiling")
     with (folder / f"{program[:2]}-{kernel}.lock").open("a") as file:
         deadline = time.monotonic() + _SECONDS
-        while time.monotonic() < deadline:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(_GLANCE)
+        while not try_lock(file.fileno()) and time.monotonic() < deadline:
+            time.sleep(_GLANCE)
         yield
     _run.add((program, kernel))

@@ -18,6 +18,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from hpgraph.core import platform
+
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _DIGEST = 65  # bytes: hexadecimal SHA-256 and the end of the line
 
@@ -33,7 +35,8 @@ def user_folder() -> Path:
 
 def temporary_folder() -> Path:
     """A folder for this user under the system's temporary one."""
-    user = os.geteuid() if hasattr(os, "geteuid") else os.environ.get("USERNAME", "user")
+    number = platform.user()
+    user = os.environ.get("USERNAME", "user") if number is None else number
     return Path(tempfile.gettempdir()) / f"hpgraph-{user}"
 
 
@@ -92,12 +95,13 @@ def _usable(folder: Path) -> bool:
 
 def _danger(folder: Path) -> str | None:
     """How others could put files into a folder, or another folder in its place; None if they cannot."""
-    if not hasattr(os, "geteuid"):
+    user = platform.user()
+    if user is None:
         return None
     for place in {folder, Path(os.path.realpath(folder))}:
         status = place.lstat()
-        if status.st_uid != os.geteuid():
-            return f"{place} belongs to user {status.st_uid} and you are user {os.geteuid()}"
+        if status.st_uid != user:
+            return f"{place} belongs to user {status.st_uid} and you are user {user}"
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & _OTHERS_WRITE:
         return f"{'everyone' if mode & stat.S_IWOTH else 'its group'} may write there (mode {mode:o})"
@@ -112,31 +116,27 @@ def read(path: Path) -> bytes | None:
     """Content of a file; None if there is none, or it is not a regular file that only this user can write."""
     try:
         # Opened so that a named pipe does not block, and owner and mode are the file's own, not a link target's.
-        with open(path, "rb", opener=_open_file_itself) as file:
+        with open(path, "rb", opener=platform.open_itself) as file:
             status = os.fstat(file.fileno())
             return file.read() if _is_ours(status) else None
     except OSError:
         return None
 
 
-def _open_file_itself(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-
-
 def _is_ours(status: os.stat_result) -> bool:
     if not stat.S_ISREG(status.st_mode):
         return False
-    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_WRITE)
+    user = platform.user()
+    return user is None or (status.st_uid == user and not status.st_mode & _OTHERS_WRITE)
 
 
 def write(path: Path, content: bytes) -> None:
     """Replace a file atomically: concurrent readers find the former one, or none."""
     beside = path.with_name(f".writing-{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(platform.create(beside, 0o600), "wb") as file:
             file.write(content)
-        os.replace(beside, path)
+        platform.replace(beside, path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise

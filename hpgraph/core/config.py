@@ -18,6 +18,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from hpgraph.core import cache_folder
 from hpgraph.core.locks import Lock
+from hpgraph.core.platform import usable_cores
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -203,7 +204,7 @@ class Config:
     Without ``with``, ``hpg.config(threads=2)`` holds from then on, as ``hpg.config.threads = 2`` does.
     """
 
-    threads = _Setting[int]("HPGRAPH_NUM_THREADS", _threads, lambda given: given or _usable_cores())
+    threads = _Setting[int]("HPGRAPH_NUM_THREADS", _threads, lambda given: given or usable_cores())
     progress = _Setting[bool | Literal["auto"]]("HPGRAPH_PROGRESS", _or_auto, "auto")
     verbose = _Setting[bool]("HPGRAPH_VERBOSE", _boolean, True)
     cache_dir = _Setting[Path]("HPGRAPH_CACHE_DIR", _cache_dir, lambda given: _folder(given))
@@ -326,14 +327,6 @@ class Config:
 
 def _folder(chosen: Path | None) -> Path:
     return cache_folder.first_usable(chosen or cache_folder.user_folder(), cache_folder.temporary_folder())
-
-
-def _usable_cores() -> int:
-    # Cores this process may run on, which a container or taskset makes fewer than the machine has.
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 config = Config()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import numbers
-import os
 from collections.abc import Callable
 from types import ModuleType, NoneType
 from typing import Any, Literal
@@ -17,6 +16,7 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
+from hpgraph.core.platform import available_memory, cuda_driver
 
 Device = Literal["cpu", "cuda"]
 
@@ -149,15 +149,7 @@ def free_memory(device: str) -> int:
         cupy = require_cupy()
         free, _ = cupy.cuda.runtime.memGetInfo()
         return int(free) + int(cupy.get_default_memory_pool().free_bytes())
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    # Without /proc: all of physical memory, so that only what can never fit is refused.
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return available_memory()
 
 
 def check_memory(nbytes: int, what: str, device: str) -> None:
@@ -201,21 +193,13 @@ _granted: dict[tuple[str, float], int] = {}
 @functools.cache
 def _has_driver() -> bool:
     """Whether the driver of CUDA can be loaded and finds a GPU."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return False
-    count = ctypes.c_int(0)
-    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    driver, count = cuda_driver(), ctypes.c_int(0)
+    answers = driver is not None and driver.cuInit(0) == 0
+    return answers and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
 
 
 def _cuda_extra() -> str:
     """The extra that fits the installed driver: cuda12 only where the driver is too old for CUDA 13."""
-    try:
-        with open("/proc/driver/nvidia/version", encoding="ascii") as lines:
-            words = lines.readline().split()
-    except OSError:
-        return "cuda13"
-    versions = [word for word in words if word[:1].isdigit() and "." in word]
-    # CUDA 13 needs a driver of the 580 series or later.
-    return "cuda12" if versions and int(versions[0].split(".")[0]) < 580 else "cuda13"
+    driver, version = cuda_driver(), ctypes.c_int(0)
+    known = driver is not None and driver.cuDriverGetVersion(ctypes.byref(version)) == 0
+    return "cuda12" if known and version.value < 13_000 else "cuda13"

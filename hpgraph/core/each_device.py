@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 
 from hpgraph.core.device import require_cupy
 from hpgraph.core.devices import Devices
+from hpgraph.core.platform import at_fork
 
 # Threads that call GPUs at once.
 _MAX_GPUS = 16
@@ -58,4 +58,4 @@ def _threads() -> ThreadPoolExecutor:
 
 
 # A forked child has none of its parent's threads.
-os.register_at_fork(after_in_child=_threads.cache_clear)
+at_fork(after_in_child=_threads.cache_clear)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
+
+from hpgraph.core.platform import at_fork
 
 
 class Lock:
@@ -34,5 +35,4 @@ def _after_fork() -> None:
         lock._after_fork()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+at_fork(after_in_child=_after_fork)

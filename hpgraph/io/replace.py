@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from hpgraph.core import platform
 from hpgraph.io.zstd import zstd_writer
 
 # Characters of a name kept in that of the temporary file, which may have 255 bytes.
@@ -41,8 +42,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield target
         return
     beside = place.with_name(f".{place.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    file = os.fdopen(os.open(beside, flags, 0o666), "wb")
+    file = os.fdopen(platform.create(beside, 0o666), "wb")
     try:
         if former is not None:
             _take_after(file, former)
@@ -51,7 +51,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         file.flush()
         os.fsync(file.fileno())
         file.close()
-        os.replace(beside, place)
+        platform.replace(beside, place)
     except BaseException as error:
         # What is still to be flushed may not fit either, and why it did not is known.
         with contextlib.suppress(OSError):
@@ -95,10 +95,11 @@ def _may_write(path: Path) -> bool:
 
 
 def _take_after(file: BinaryIO, former: os.stat_result) -> None:
-    if hasattr(os, "fchown") and (former.st_uid, former.st_gid) != (os.geteuid(), os.getegid()):
+    user = platform.user()
+    if user is not None and (former.st_uid, former.st_gid) != (user, os.getegid()):
         # Only root gives files away; a group to which we belong is kept.
         with contextlib.suppress(PermissionError):
-            os.fchown(file.fileno(), former.st_uid if os.geteuid() == 0 else -1, former.st_gid)
+            os.fchown(file.fileno(), former.st_uid if user == 0 else -1, former.st_gid)
     if hasattr(os, "fchmod"):
         os.fchmod(file.fileno(), stat.S_IMODE(former.st_mode) & 0o777)
 

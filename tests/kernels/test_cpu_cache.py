@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from numba.extending import is_jitted
 
 import hpgraph
 from hpgraph.kernels.runtime.cpu import compilation, sources
@@ -40,7 +43,8 @@ def imports_by_grammar(module: str) -> set[str]:
             named = {f"{node.module}.{name.name}" for name in node.names}
             modules = {name for name in named if sources.file_of(name)}
             wanted |= modules if modules == named else {*modules, str(node.module)}
-    return {name for name in wanted if name.startswith("hpgraph.") and sources.file_of(name)}
+    found = {name for name in wanted if name.startswith("hpgraph.") and sources.file_of(name)}
+    return found - sources._OUTSIDE
 
 
 def test_every_import_is_found_in_the_text() -> None:
@@ -56,6 +60,19 @@ def test_a_kernels_sources_are_what_it_may_have_inlined() -> None:
     }
     assert not [name for name in closure if "traversal" in name or "spgemm" in name]
     assert len(sources.import_closure("hpgraph.kernels.traversal.direction_optimizing")) <= 30
+
+
+def test_kernels_have_no_constants_of_modules_that_are_no_sources() -> None:
+    """What these modules define and kernels import is a function, a class or the settings: nothing to be inlined."""
+    text = "\n".join(sources.source(module).decode() for module in MODULES)
+    wanted = re.findall(r"^\s*from (hpgraph\.core\.\w+) import ([^\n(]+|\([^)]*\))", text, re.MULTILINE)
+    outside = {(module, name) for module, names in wanted for name in re.findall(r"\w+", names)}
+    outside = {(module, name) for module, name in outside if module in sources._OUTSIDE}
+    assert len(outside) > 20
+    for module, name in outside:
+        value = getattr(importlib.import_module(module), name)
+        allowed = value is hpgraph.config or name == "Device" or (callable(value) and not is_jitted(value))
+        assert allowed, f"{module}.{name}"
 
 
 OUTER = """

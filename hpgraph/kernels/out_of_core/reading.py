@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.platform import open_direct, read_at
 from hpgraph.formats.file_stretch import FileStretch
 
-# Linux's directory of a process's open files.
-_OPEN = "/proc/self/fd"
 # Alignment for O_DIRECT: no disk in use has larger blocks.
 BLOCK = 4096
 # Small requests in flight: more threads contend before the disk is saturated.
@@ -32,7 +31,7 @@ class Region:
     def __init__(self, array: np.ndarray[Any, Any] | FileStretch, direct: bool = True) -> None:
         self.in_file = isinstance(array, FileStretch)
         self._array = array
-        self._direct = direct and hasattr(os, "O_DIRECT") and os.path.isdir(_OPEN)
+        self._direct = direct
         self._own: int | None = None
 
     @staticmethod
@@ -87,7 +86,7 @@ class Region:
 
     def _read(self, stretch: FileStretch, into: np.ndarray, at: int) -> int:
         try:
-            return os.preadv(self._file(stretch), [into.data], at)
+            return read_at(self._file(stretch), into.data, at)
         except OSError as error:
             # Some file systems accept the flag and refuse the request.
             if not self._direct or error.errno != errno.EINVAL:
@@ -99,13 +98,9 @@ class Region:
         if not self._direct:
             return stretch.file.fileno()
         if self._own is None:
-            # Reopen the same open file, even if its name now refers to another.
-            try:
-                self._own = os.open(f"{_OPEN}/{stretch.file.fileno()}", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
-            except OSError:
-                self._direct = False
-                return stretch.file.fileno()
-        return self._own
+            self._own = open_direct(stretch.file.fileno())
+            self._direct = self._own is not None
+        return stretch.file.fileno() if self._own is None else self._own
 
     def version(self) -> tuple[int, int]:
         """Time of the last change, and length, of the file; constant while it is not written to."""

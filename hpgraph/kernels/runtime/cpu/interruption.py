@@ -14,25 +14,23 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
 import contextlib
-import ctypes
-import os
 import signal
 import threading
 from collections.abc import Iterator
 
 import numba
 
+from hpgraph.core.platform import at_fork, signal_setter
 from hpgraph.kernels.runtime.cpu.machine_code import interrupted, stop_on_signal
 from hpgraph.semiring.jit import exception_of
 from hpgraph.semiring.stop import EXCEPTION, INSIDE, INTERRUPTED, WHY, run
 
-_set_handler = ctypes.pythonapi.PyOS_setsig
-_set_handler.argtypes, _set_handler.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+_set_handler = signal_setter()
 _SIGINT = int(signal.SIGINT)
 _default = signal.default_int_handler
 
-# Under NUMBA_DISABLE_JIT kernels are Python, which is interrupted anywhere.
-_main = None if numba.config.DISABLE_JIT else threading.main_thread().ident
+# Under NUMBA_DISABLE_JIT kernels are Python, which is interrupted anywhere; without a setter Ctrl-C waits for the call.
+_main = None if numba.config.DISABLE_JIT or _set_handler is None else threading.main_thread().ident
 # Python's own handler of SIGINT, a C function, while ours is in its place.
 _python: int | None = None
 
@@ -119,5 +117,4 @@ def _after_fork() -> None:
         _main = threading.main_thread().ident
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+at_fork(after_in_child=_after_fork)

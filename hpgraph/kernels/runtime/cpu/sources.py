@@ -13,8 +13,15 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
-# Loads every module of the library by name; nothing is inlined from it.
 _ROOT = "hpgraph"
+# Python that runs around kernels: no code or constant of these modules is in a kernel, so that an edit costs none.
+_OUTSIDE = {_ROOT} | {
+    f"hpgraph.core.{name}"
+    for name in (
+        "cache_folder", "caller", "config", "device", "devices", "each_device", "errors", "garbage", "locks",
+        "number", "platform", "progress", "work_clock",
+    )
+}  # fmt: skip
 _COMMENT = re.compile(r"#[^\n]*")
 # The indented lines below, and blank ones between them.
 _FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+[^\n]*\n|\n(?=[ \t\n]))*", re.MULTILINE)
@@ -46,7 +53,7 @@ def imports(module: str) -> frozenset[str]:
         inner = {name: f"{package}.{name}" for name in _NAME.findall(_ALIAS.sub("", names))}
         modules = {name: full for name, full in inner.items() if file_of(full)}
         wanted |= {*modules.values()} | ({package} if len(modules) < len(inner) else set())
-    return frozenset(name for name in wanted - {_ROOT} if file_of(name))
+    return frozenset(name for name in wanted - _OUTSIDE if file_of(name))
 
 
 def source(module: str) -> bytes:

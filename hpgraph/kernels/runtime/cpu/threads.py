@@ -29,11 +29,10 @@ import numba
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError
 from hpgraph.core.patches import replace_parallel_for
+from hpgraph.core.platform import at_fork, openmp_ends_in_child, tbb_library
 from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
 from hpgraph.kernels.runtime.cpu.machine_code import alone, run_in_parallel
 from hpgraph.semiring.stop import WHY, run
-
-_LIBRARY = {"win32": "tbb12.dll", "darwin": "libtbb.12.dylib"}.get(sys.platform, "libtbb.so.12")
 
 _queue = threading.RLock()
 _forked_under: str | None = None
@@ -46,7 +45,7 @@ def _packaged_tbb() -> Path | None:
     except importlib.metadata.PackageNotFoundError:
         return None
     for file in files:
-        if file.name == _LIBRARY:
+        if file.name == tbb_library():
             return Path(str(file.locate())).resolve()
     return None
 
@@ -80,8 +79,7 @@ def layer() -> str:
 def _layer() -> str:
     name = layer()
     replace_parallel_for(run_in_parallel)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
+    at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
     return name
 
 
@@ -160,7 +158,7 @@ class team:
 
     def __enter__(self) -> int:
         name = _layer()
-        if _forked_under == "omp" and sys.platform == "linux":
+        if _forked_under == "omp" and openmp_ends_in_child():
             raise DeviceError(
                 "parallel kernels cannot run in a process forked after OpenMP started: use the spawn start method of "
                 "multiprocessing, or install tbb (pip install tbb), whose threads survive a fork"

@@ -1,0 +1,152 @@
+"""What differs between operating systems, each with a branch that any system with Python has.
+
+Linux has all of it; macOS lacks ``/proc`` and O_DIRECT; Windows has neither
+fork, nor owners of files, nor positioned reads.
+Elsewhere in the library nothing asks which system it runs on, but for code generators that name a system's function.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+try:
+    import msvcrt
+except ImportError:
+    msvcrt = None  # type: ignore[assignment]
+
+# Linux's directory of a process's open files.
+_OPEN = "/proc/self/fd"
+# Windows refuses to replace a file that another process has open; readers of the cache have it for a moment.
+_REPLACE_SECONDS, _GLANCE = 1.0, 0.01
+_position = threading.Lock()
+
+
+def usable_cores() -> int:
+    """Cores this process may run on, which a container or taskset makes fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _MemoryStatus(ctypes.Structure):
+    """MEMORYSTATUSEX of the Windows API."""
+
+    _fields_ = [("length", ctypes.c_uint32), ("load", ctypes.c_uint32), *((f"u{i}", ctypes.c_uint64) for i in range(7))]
+
+
+def available_memory() -> int:
+    """Bytes of memory that programs can have now; all of it where only that is known, so that too few are refused."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    if hasattr(os, "sysconf"):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+    ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
+    return int(status.u1)  # ullAvailPhys
+
+
+def at_fork(**calls: Callable[[], Any]) -> None:
+    """`os.register_at_fork`; nothing where no process forks."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(**calls)
+
+
+def openmp_ends_in_child() -> bool:
+    """Whether Numba's OpenMP is GNU's, which ends a forked child that calls it."""
+    return sys.platform == "linux"
+
+
+def tbb_library() -> str:
+    """File name of oneTBB's shared library."""
+    return {"win32": "tbb12.dll", "darwin": "libtbb.12.dylib"}.get(sys.platform, "libtbb.so.12")
+
+
+def cuda_driver() -> Any:
+    """The library of NVIDIA's driver; None if it is not installed."""
+    try:
+        return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return None
+
+
+def signal_setter() -> Any:
+    """CPython's ``PyOS_setsig(signal, handler) -> former handler``, addresses all; None where Python exports none."""
+    setter = getattr(ctypes.pythonapi, "PyOS_setsig", None)
+    if setter is not None:
+        setter.argtypes, setter.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    return setter
+
+
+def user() -> int | None:
+    """Number of the user whose rights this process has; None where files have no such owner."""
+    return os.geteuid() if hasattr(os, "geteuid") else None
+
+
+def create(path: os.PathLike[str], mode: int) -> int:
+    """Descriptor of a new file to write bytes to; an error if there is one."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+
+
+def open_itself(path: str, flags: int) -> int:
+    """Opener of a file that is no link, without waiting for the other end of a pipe where a system has these flags."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def replace(beside: os.PathLike[str], place: os.PathLike[str]) -> None:
+    """`os.replace`; where an open file cannot be replaced, once its readers have closed it or after a second."""
+    deadline = time.monotonic() + _REPLACE_SECONDS
+    while True:
+        try:
+            return os.replace(beside, place)
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() > deadline:
+                raise
+            time.sleep(_GLANCE)
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock a file for this process until it is closed, unless another has it; without locks all have it."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        elif msvcrt is not None:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def open_direct(descriptor: int) -> int | None:
+    """Open the same open file past the page cache, even if its name now refers to another; None if that cannot be."""
+    if not hasattr(os, "O_DIRECT") or not os.path.isdir(_OPEN):
+        return None
+    try:
+        return os.open(f"{_OPEN}/{descriptor}", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
+    except OSError:
+        return None
+
+
+def read_at(descriptor: int, into: memoryview, at: int) -> int:
+    """Read from a place in a file, in any thread; the number of bytes read, 0 at its end."""
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [into], at)
+    with _position:
+        os.lseek(descriptor, at, os.SEEK_SET)
+        found = os.read(descriptor, len(into))
+    into[: len(found)] = found
+    return len(found)
