@@ -70,9 +70,14 @@ def sweeps(graph: hpg.Graph) -> Iterator[tuple[str, Callable[[], Any], dict[str,
     yield "width of a bucket", lambda: hpg.sssp(graph, start), {f"{width:g}": fixed(width) for width in WIDTHS}
     for name, values in (("alpha", ALPHAS), ("beta", BETAS)):
         policies = {f"{value:.4g}": hpg.Direction(**{name: value}) for value in values}  # type: ignore[arg-type]
-        yield name, lambda: hpg.bfs(graph, start), {
-            value: lambda policy=policy: hpg.bfs(graph, start, direction=policy) for value, policy in policies.items()
-        }
+        yield (
+            name,
+            lambda: hpg.bfs(graph, start),
+            {
+                value: lambda policy=policy: hpg.bfs(graph, start, direction=policy)
+                for value, policy in policies.items()
+            },
+        )
 
 
 def main(words: Sequence[str] | None = None) -> int:

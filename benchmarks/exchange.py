@@ -1,4 +1,4 @@
-"""What a level of a search on several GPUs pays for telling the others: a frontier's words and a meeting."""
+"""What a level of a search on several GPUs spends on communication: the words of a frontier and a barrier."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hpgraph.kernels.runtime.cuda.part import Part
 from hpgraph.kernels.runtime.cuda.persistent import THREADS
 
 LEVELS = 2000
-_SOURCE = f"""#define HPGRAPH_THREADS {THREADS}
+SOURCE = f"""#define HPGRAPH_THREADS {THREADS}
 #include "multi_gpu_barrier.cuh"
 namespace hpgraph {{
 struct Arrays {{ u32* of[MAX_PARTS]; }};
 __global__ void __launch_bounds__(THREADS, 1)
 levels(i64 rounds, const Arrays arrays, const Parts parts, u64 launch) {{
     __shared__ BlockFlags flags;
-    Meeting meeting(parts, launch, flags);
+    MultiGpuBarrier barrier(parts, launch, flags);
     for (i64 round = 0; round < rounds; ++round) {{
-        share_words(meeting, arrays.of);
-        meeting.meet([](Report&) {{}});
+        share_words(barrier, arrays.of);
+        barrier.meet([](Report&) {{}});
     }}
 }}
 }}
@@ -33,7 +33,7 @@ levels(i64 rounds, const Arrays arrays, const Parts parts, u64 launch) {{
 
 
 def level(parts: Parts) -> float:
-    """Seconds that it takes to write the words of a frontier of all vertices to the others, and to meet."""
+    """Seconds that it takes to write the words of a frontier of all vertices to the other GPUs and to wait for them."""
     words = parts.shared("frontier to measure", (parts.n + 63) // 64 * 8)
     arrays = np.ndarray((), np.dtype((np.void, 8 * len(words))), bytearray(np.array(words, np.int64).tobytes()))
 
@@ -50,5 +50,5 @@ def level(parts: Parts) -> float:
 
 @cache
 def _kernel(device: int, beside: int) -> Any:
-    module = load("multi_gpu_barrier.cuh", prologue=_SOURCE, names=("hpgraph::levels",), cooperative=beside == 1)
+    module = load("multi_gpu_barrier.cuh", prologue=SOURCE, names=("hpgraph::levels",), cooperative=beside == 1)
     return partial(module.function("hpgraph::levels"), (multiprocessors() // beside,), (THREADS,))

@@ -229,9 +229,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs")
     chosen = parser.parse_args(words)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    record = Record(
-        chosen.output or RESULTS / f"several-gpus-{Record.today()}.json", words, "cuda", merge=chosen.merge
-    )
+    record = Record(chosen.output or RESULTS / f"several-gpus-{Record.today()}.json", words, "cuda", merge=chosen.merge)
     wrong = False
     for name in chosen.graphs.split(","):
         seconds, case = divided(GRAPHS[name](), Devices.of(chosen.devices))

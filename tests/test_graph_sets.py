@@ -124,8 +124,11 @@ def test_graphs_of_nothing(device: str) -> None:
         (lambda G: G.add_edges([8], [0]), IndexError, "source holds 8: with n_vertices=3 .* raise it to 9"),
         (lambda G: G.add_edges([1], [0], n_vertices=2), ValueError, "n_vertices must be at least 3"),
         (lambda G: G.add_edges([(0, 1, 5)]), ValueError, "edges, where no target is given, must be pairs"),
-        (lambda G: hpg.Graph(G, names=list("abc")).add_edges([("b", "d")], n_vertices=9), ValueError,
-         "n_vertices is for graphs without names"),
+        (
+            lambda G: hpg.Graph(G, names=list("abc")).add_edges([("b", "d")], n_vertices=9),
+            ValueError,
+            "n_vertices is for graphs without names",
+        ),
         (lambda G: G.add_edges([0, 0], [1, 1], [1, 2], duplicates="error"), ValueError, "given more than once"),
         (lambda G: G.add_edges([0, 1], [1]), ValueError, "2 and 1"),
         (lambda G: G.add_edges([0], [1], [1, 2]), ValueError, "weight must have one value"),

@@ -78,9 +78,7 @@ def test_sets_and_trusses(karate: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert nx.is_maximal_matching(g, pairs)
 
 
-def test_connectivity(
-    karate: str, roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_connectivity(karate: str, roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     g, out = nx.karate_club_graph(), str(tmp_path / "each.csv")
     assert main(["components", roads, "--directed", "--device", device, "-o", out]) == 0
     said = capsys.readouterr().out

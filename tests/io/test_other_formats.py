@@ -262,9 +262,7 @@ def test_compressed_data_that_end_early(tmp_path: Path) -> None:
         (".npz.zst", lambda: UNDIRECTED, "does not name a known format"),
     ],
 )
-def test_what_a_format_cannot_hold(
-    suffix: str, graph: Callable[[], hpg.Graph], says: str, tmp_path: Path
-) -> None:
+def test_what_a_format_cannot_hold(suffix: str, graph: Callable[[], hpg.Graph], says: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=says):
         hpg.write(graph(), tmp_path / f"g{suffix}")
     assert list(tmp_path.iterdir()) == []
@@ -315,6 +313,8 @@ def test_names_in_dictionaries(tmp_path: Path) -> None:
         assert found.names.tolist() == list("badc") and arcs(found) == [("b", "a"), ("c", "a"), ("d", "d")]
         hpg.convert(path, tmp_path / "g.hpg")
         assert same(hpg.read(tmp_path / "g.hpg"), found)
+
+
 @pytest.mark.parametrize("names", [[1001, 7, 12], [2, 1, 0], ["0", "1", "2"], ["1001", "7", "12"], list("abc")])
 def test_graphml_keeps_what_names_are(names: list[Any], tmp_path: Path) -> None:
     G = hpg.Graph.from_edges([0, 1], [1, 2], names=names)

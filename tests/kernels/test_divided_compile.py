@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles
 
+from benchmarks import exchange
 from hpgraph.algorithms.distances import SingleDistances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.engine.declarations import declarations_of
@@ -28,8 +29,8 @@ IDS = np.dtype(np.int32)
 def test_a_traversal_in_parts() -> None:
     code = declarations_of(Tree).code((IDS, IDS))
     program = cuda_program(code, None)
-    exchange = traversal.EXCHANGE.of(Index=IDS, Message=code.message)
-    layouts = traversal.POLICY, traversal.SPACE.of(Index=IDS), exchange, *SHARED
+    sent = traversal.EXCHANGE.of(Index=IDS, Message=code.message)
+    layouts = traversal.POLICY, traversal.SPACE.of(Index=IDS), sent, *SHARED
     name = f"hpgraph::traverse_divided<Program, int, hpgraph::Pattern, {persistent.techniques_type()}>"
     compiles(
         "traversal.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[0], LOCAL + 64,
@@ -40,8 +41,8 @@ def test_a_traversal_in_parts() -> None:
 def test_a_relaxation_in_parts() -> None:
     code = declarations_of(SingleDistances).code((np.dtype(np.float32),))
     program = cuda_program(code, np.dtype(np.float32))
-    exchange = relaxation.EXCHANGE.of(Index=IDS, Message=code.message)
-    layouts = relaxation.SPACE.of(Index=IDS, Value=code.message), exchange, *SHARED
+    sent = relaxation.EXCHANGE.of(Index=IDS, Message=code.message)
+    layouts = relaxation.SPACE.of(Index=IDS, Value=code.message), sent, *SHARED
     name = f"hpgraph::relax_divided<Program, int, float, Program::Message, {persistent.techniques_type()}>"
     compiles(
         "delta_stepping.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[1],
@@ -49,7 +50,7 @@ def test_a_relaxation_in_parts() -> None:
     )  # fmt: skip
 
 
-def test_letters_lie_as_the_kernels_write_them() -> None:
+def test_messages_lie_as_the_kernels_write_them() -> None:
     assert message_dtype(IDS, np.dtype(np.float32)).itemsize == 8
     assert message_dtype(IDS, np.dtype(np.int64)).itemsize == 16
 
@@ -71,3 +72,7 @@ def test_messages_of_several_goes_are_joined() -> None:
 @pytest.mark.parametrize("room", [cuda_components, cuda_divided_components])
 def test_components(room: ModuleType, index: str, offset: str, arch: str) -> None:
     compiles(room.SOURCE, names=room.kernel_names(index, offset), arch=arch)
+
+
+def test_the_benchmark_of_the_exchange() -> None:
+    compiles("multi_gpu_barrier.cuh", exchange.SOURCE, (), ("hpgraph::levels",), GENERATIONS[1])

@@ -78,7 +78,13 @@ def test_products(program, ask):
     if code.reply is not None:
         accum = code.reduce.op
         replied = specialize(
-            made.reply_product, code.reduce, None, np.dtype("int32"), np.dtype("int32"), tuple(state), code.message,
+            made.reply_product,
+            code.reduce,
+            None,
+            np.dtype("int32"),
+            np.dtype("int32"),
+            tuple(state),
+            code.message,
             False,
         )
         ask("spmv.cuh", replied.prologue, replied.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])

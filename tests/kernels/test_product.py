@@ -385,8 +385,12 @@ def test_rows_of_one_entry(device, n, accum):
     lengths = rng.integers(0, 2, n)
     lengths[::192] = 3
     lengths[-5:] = 0
-    csr = CSR((n, 50), np.concatenate(([0], np.cumsum(lengths))), rng.integers(0, 50, lengths.sum()).astype(np.int32),
-              rng.integers(-9, 9, lengths.sum()))
+    csr = CSR(
+        (n, 50),
+        np.concatenate(([0], np.cumsum(lengths))),
+        rng.integers(0, 50, lengths.sum()).astype(np.int32),
+        rng.integers(-9, 9, lengths.sum()),
+    )
     x, out = rng.integers(-9, 9, 50), rng.integers(-9, 9, n)
     expected = np.full(n, np.iinfo(np.int64).max)
     np.minimum.at(expected, np.repeat(np.arange(n), lengths), csr.data + x[csr.indices])

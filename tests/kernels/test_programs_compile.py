@@ -22,7 +22,6 @@ pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
 
 
-
 class Drawing(hpg.VertexProgram):
     """Every function draws a number, and so reads the world."""
 
