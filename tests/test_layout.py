@@ -7,14 +7,11 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module
 from hpgraph.kernels.backend import layouts
-
-
-def host(array: Any) -> Any:
-    return to_device(array, "cpu")
 
 
 def pushed(points: Any, mass: Any) -> Any:

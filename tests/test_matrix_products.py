@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import host
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, cuda_available, to_device
@@ -21,10 +20,6 @@ X, Y = RNG.standard_normal(53), RNG.standard_normal(37)
 @pytest.fixture(params=["csr", "hyb"])
 def A(request: pytest.FixtureRequest, device: str) -> hpg.Matrix:
     return hpg.Matrix(S, format=request.param).to(device)
-
-
-def host(value: Any) -> Any:
-    return to_device(value, "cpu")
 
 
 class TestMatmul:

@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_masked_product import mxv, write
@@ -19,11 +20,6 @@ from hpgraph.core.errors import CompileError
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.spmv.product_plan import swapped
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring
-
-
-def host(value: Any) -> Any:
-    return to_device(value, "cpu")
-
 
 # Each of these compiles kernels of its own: enough to tell the operands apart, a monoid from another, and terminals.
 SEMIRINGS: dict[str, tuple[Any, Any]] = {

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module
 from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.convert_cpu import inspect_rows
 
 DENSE = np.array([[0, 2.0, 1.0, 0], [1.0, 0, 0, 0], [0, 3.0, 0, 4.0], [0, 0, 5.0, 0]])
-
-
-def host(array: Any) -> np.ndarray[Any, Any]:
-    return np.asarray(to_device(array, "cpu"))
 
 
 def sparse(device: str) -> Any:

@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, cuda_available, to_device
 from hpgraph.formats import Bitmask
-
-
-def host(value: Any) -> Any:
-    return to_device(value, "cpu")
 
 
 def listed(v: hpg.Vector) -> dict[int, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
 from hpgraph.kernels.betweenness import gains_jointly
 
 CPU = "hpgraph.kernels.betweenness.cpu"
@@ -64,10 +64,6 @@ WEIGHTED = {
 
 def ours(graph: Any, device: str, weight: str | None = None) -> hpg.Graph:
     return hpg.from_networkx(graph, weight).to(device)
-
-
-def host(array: Any) -> np.ndarray:
-    return np.asarray(to_device(array, "cpu"))
 
 
 def same(found: Any, expected: dict[Any, float], keys: Any) -> None:

@@ -10,9 +10,9 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
 
 every_kind = pytest.mark.parametrize(("directed", "weighted"), [(d, w) for d in (False, True) for w in (False, True)])
 
@@ -30,18 +30,14 @@ def listed(by_node: dict[Any, float]) -> np.ndarray:
     return np.array(list(by_node.values()))
 
 
-def on_cpu(array: Any) -> np.ndarray:
-    return np.asarray(to_device(array, "cpu"))
-
-
 @every_kind
 def test_degrees(directed: bool, weighted: bool, device: str) -> None:
     N = connected(directed, weighted)
     G = hpg.from_networkx(N).to(device)
-    assert on_cpu(hpg.degree_centrality(G)).tolist() == pytest.approx(listed(nx.degree_centrality(N)))
+    assert host(hpg.degree_centrality(G)).tolist() == pytest.approx(listed(nx.degree_centrality(N)))
     if directed:
         for name in ("in_degree_centrality", "out_degree_centrality"):
-            assert on_cpu(getattr(hpg, name)(G)).tolist() == pytest.approx(listed(getattr(nx, name)(N)))
+            assert host(getattr(hpg, name)(G)).tolist() == pytest.approx(listed(getattr(nx, name)(N)))
 
 
 @every_kind
@@ -114,9 +110,9 @@ def test_hits(directed: bool, weighted: bool, device: str) -> None:
     assert found.converged and found.residual <= 1e-14
     svd = {"method": "svd"} if "method" in inspect.signature(nx.hits.orig_func).parameters else {}
     for ours, theirs in zip(found, nx.hits(N, **svd), strict=True):
-        np.testing.assert_allclose(on_cpu(ours), listed(theirs), atol=1e-10)
+        np.testing.assert_allclose(host(ours), listed(theirs), atol=1e-10)
     for ours, theirs in zip(hpg.hits(G, tol=1e-14, normalized=False), nx.hits(N, normalized=False, **svd), strict=True):
-        np.testing.assert_allclose(on_cpu(ours), abs(listed(theirs)), atol=1e-10)
+        np.testing.assert_allclose(host(ours), abs(listed(theirs)), atol=1e-10)
     # Iteration by iteration.
     A = nx.to_scipy_sparse_array(N)
     hubs = np.arange(1.0, 61)
@@ -125,8 +121,8 @@ def test_hits(directed: bool, weighted: bool, device: str) -> None:
         hubs = A @ authorities
         found = hpg.hits(G, tol=0, max_iteration=limit, start=np.arange(1.0, 61))
         assert found.iterations == limit
-        np.testing.assert_allclose(on_cpu(found.hubs), hubs / hubs.sum(), rtol=1e-12)
-        np.testing.assert_allclose(on_cpu(found.authorities), authorities / authorities.sum(), rtol=1e-12)
+        np.testing.assert_allclose(host(found.hubs), hubs / hubs.sum(), rtol=1e-12)
+        np.testing.assert_allclose(host(found.authorities), authorities / authorities.sum(), rtol=1e-12)
 
 
 def test_single_precision(device: str) -> None:
@@ -134,7 +130,7 @@ def test_single_precision(device: str) -> None:
     N = connected(True, weighted=False)
     G = hpg.from_networkx(N).to(device)
     found = hpg.eigenvector_centrality(G, dtype=np.float32).centrality
-    np.testing.assert_allclose(on_cpu(found), listed(nx.eigenvector_centrality(N)), atol=1e-5)
+    np.testing.assert_allclose(host(found), listed(nx.eigenvector_centrality(N)), atol=1e-5)
     begun = {"tol": 0, "max_iteration": 0, "dtype": np.float32}
     hits = hpg.hits(G, **begun)
     for values in (found, hpg.katz_centrality(G, **begun).centrality, hits.hubs, hits.authorities):
@@ -147,7 +143,7 @@ def test_graphs_of_nothing(device: str) -> None:
     apart = hpg.Graph.from_edges([], [], n_vertices=2).to(device)
     for G in (nothing, alone, apart):
         ones = [1.0] * len(G)
-        assert on_cpu(hpg.degree_centrality(G)).tolist() == ([0.0, 0.0] if G is apart else ones)
+        assert host(hpg.degree_centrality(G)).tolist() == ([0.0, 0.0] if G is apart else ones)
         scaled = [max(len(G), 1) ** -0.5] * len(G)
         for found in (hpg.eigenvector_centrality(G), hpg.katz_centrality(G)):
             assert np.asarray(found).tolist() == pytest.approx(scaled) and found.converged

@@ -7,11 +7,11 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from arrays import host
 from graph_examples import KINDS, example
 
 import hpgraph as hpg
 from hpgraph.algorithms import square_clustering as squares
-from hpgraph.core.device import to_device
 
 every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 
@@ -20,19 +20,15 @@ def listed(by_node: dict[Any, float]) -> np.ndarray:
     return np.array(list(by_node.values()))
 
 
-def on_cpu(array: Any) -> np.ndarray:
-    return np.asarray(to_device(array, "cpu"))
-
-
 @every_kind
 def test_clustering(directed: bool, weighted: bool, named: bool, device: str) -> None:
     N = example(directed, weighted, named)
     G = hpg.from_networkx(N).to(device)
     expected = listed(nx.clustering(N, weight="weight" if weighted else None))
     assert expected.any()
-    np.testing.assert_allclose(on_cpu(hpg.clustering(G, weight=weighted)), expected, rtol=1e-12)
+    np.testing.assert_allclose(host(hpg.clustering(G, weight=weighted)), expected, rtol=1e-12)
     some = [list(N)[i] for i in (7, 2, 7)]
-    np.testing.assert_allclose(on_cpu(hpg.clustering(G, some, weight=weighted)), expected[[7, 2, 7]], rtol=1e-12)
+    np.testing.assert_allclose(host(hpg.clustering(G, some, weight=weighted)), expected[[7, 2, 7]], rtol=1e-12)
     for zeros in (True, False):
         ours = hpg.average_clustering(G, weight=weighted, count_zeros=zeros)
         theirs = nx.average_clustering(N, weight="weight" if weighted else None, count_zeros=zeros)
@@ -42,7 +38,7 @@ def test_clustering(directed: bool, weighted: bool, named: bool, device: str) ->
 @pytest.mark.parametrize("directed", [False, True])
 def test_ldbc(directed: bool, device: str) -> None:
     N = example(directed, weighted=True, named=True)
-    found = on_cpu(hpg.clustering(hpg.from_networkx(N).to(device), form="ldbc"))
+    found = host(hpg.clustering(hpg.from_networkx(N).to(device), form="ldbc"))
     for v, ours in zip(N, found, strict=True):
         around = set(nx.all_neighbors(N, v)) - {v}
         arcs = sum(N.has_edge(u, w) for u in around for w in around if u != w)
@@ -64,22 +60,22 @@ def test_square_clustering(ways: int, device: str, monkeypatch: pytest.MonkeyPat
         N = example(directed, weighted=True, named=named)
         G = hpg.from_networkx(N).to(device)
         expected = listed(nx.square_clustering(N.to_undirected()))
-        np.testing.assert_allclose(on_cpu(hpg.square_clustering(G)), expected, rtol=1e-15)
+        np.testing.assert_allclose(host(hpg.square_clustering(G)), expected, rtol=1e-15)
         some = [list(N)[i] for i in (7, 2, 39, 7)]
-        np.testing.assert_allclose(on_cpu(hpg.square_clustering(G, some)), expected[[7, 2, 39, 7]], rtol=1e-15)
+        np.testing.assert_allclose(host(hpg.square_clustering(G, some)), expected[[7, 2, 39, 7]], rtol=1e-15)
     N = nx.complete_bipartite_graph(3, 4)
-    assert on_cpu(hpg.square_clustering(hpg.from_networkx(N).to(device))).tolist() == [1.0] * 7
+    assert host(hpg.square_clustering(hpg.from_networkx(N).to(device))).tolist() == [1.0] * 7
 
 
 def test_graphs_of_nothing(device: str) -> None:
     for n in (0, 1, 3):
         G = hpg.Graph.from_edges([], [], n_vertices=n).to(device)
-        assert on_cpu(hpg.clustering(G)).tolist() == on_cpu(hpg.square_clustering(G)).tolist() == [0.0] * n
+        assert host(hpg.clustering(G)).tolist() == host(hpg.square_clustering(G)).tolist() == [0.0] * n
         assert hpg.transitivity(G) == 0
         assert np.isnan(hpg.average_clustering(G)) == (n == 0)
     loop = hpg.Graph.from_edges([0, 0], [0, 1], [1.0, 2.0]).to(device)
-    assert on_cpu(hpg.clustering(loop, weight=True)).tolist() == [0, 0]
-    assert on_cpu(hpg.clustering(loop, form="ldbc")).tolist() == [0, 0]
+    assert host(hpg.clustering(loop, weight=True)).tolist() == [0, 0]
+    assert host(hpg.clustering(loop, form="ldbc")).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

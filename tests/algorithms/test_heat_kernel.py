@@ -9,13 +9,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse.linalg
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
-
-
-def on_cpu(array: Any) -> np.ndarray:
-    return np.asarray(to_device(array, "cpu"))
 
 
 def made(directed: bool, weighted: bool, device: str) -> tuple[np.ndarray, hpg.Graph]:
@@ -55,7 +51,7 @@ def test_against_the_dense_exponential(kind: str, directed: bool, weighted: bool
     for t in (0.01, 1, 30):
         E = scipy.linalg.expm(-t * L)
         for tol in (1e-3, 1e-12):
-            found = on_cpu(hpg.heat_kernel(G, heat, t, laplacian=kind, tol=tol))
+            found = host(hpg.heat_kernel(G, heat, t, laplacian=kind, tol=tol))
             off, given = found - E @ heat, heat
             if kind == "random-walk" and not directed:
                 scale = np.sqrt(np.where(W.sum(1) > 0, W.sum(1), 1))[:, None]
@@ -63,7 +59,7 @@ def test_against_the_dense_exponential(kind: str, directed: bool, weighted: bool
             order = 1 if directed else 2
             bound = tol * np.linalg.norm(given, order, axis=0)
             assert (np.linalg.norm(off, order, axis=0) <= bound * 1.01).all()
-            one = on_cpu(hpg.heat_kernel(G, heat[:, 1], t, laplacian=kind, tol=tol))
+            one = host(hpg.heat_kernel(G, heat[:, 1], t, laplacian=kind, tol=tol))
             np.testing.assert_allclose(one, found[:, 1], atol=1e-12)
         if kind != "normalized":
             np.testing.assert_allclose(found.sum(axis=0), heat.sum(axis=0), atol=1e-10)
@@ -90,11 +86,11 @@ def test_a_tolerance_saves_work(monkeypatch: pytest.MonkeyPatch, device: str) ->
 def test_a_long_time(device: str) -> None:
     """Where numbers such as exp(−t) are 0; at last heat is even."""
     H = hpg.Graph.from_edges(np.arange(9), np.arange(1, 10), directed=False).to(device)
-    even = on_cpu(hpg.heat_kernel(H, {3: 5}, 1e5))
+    even = host(hpg.heat_kernel(H, {3: 5}, 1e5))
     np.testing.assert_allclose(even, 0.5, atol=1e-7)
     ring = hpg.Graph.from_edges(np.arange(9), (np.arange(9) + 1) % 9).to(device)
     around = hpg.heat_kernel(ring, {3: 9}, 2e4, laplacian="random-walk", tol=1e-13)
-    np.testing.assert_allclose(on_cpu(around), 1, atol=1e-12)
+    np.testing.assert_allclose(host(around), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -104,16 +100,16 @@ def test_beside_expm_multiply(directed: bool, device: str) -> None:
     L = (scipy.sparse.diags_array(A.sum(axis=1)) - A.T).tocsr()
     heat = np.random.default_rng(2).random((400, 2))
     found = hpg.heat_kernel(hpg.Graph(A, directed=directed).to(device), heat, 0.7, tol=1e-13)
-    np.testing.assert_allclose(on_cpu(found), scipy.sparse.linalg.expm_multiply(-0.7 * L, heat), rtol=1e-10)
+    np.testing.assert_allclose(host(found), scipy.sparse.linalg.expm_multiply(-0.7 * L, heat), rtol=1e-10)
 
 
 def test_forms_of_heat(device: str) -> None:
     names = list("abcd")
     G = hpg.Graph.from_edges([0, 1], [1, 2], [2, 3], 4, directed=False, names=names).to(device)
     by_array = hpg.heat_kernel(G, [0, 2, 0, 1])
-    assert by_array.shape == (4,) and on_cpu(by_array)[3] == pytest.approx(1, rel=1e-7)
-    assert on_cpu(hpg.heat_kernel(G, {"b": 2, "d": 1})).tolist() == on_cpu(by_array).tolist()
-    np.testing.assert_allclose(on_cpu(hpg.heat_kernel(G, 2)), 2, rtol=1e-7)
+    assert by_array.shape == (4,) and host(by_array)[3] == pytest.approx(1, rel=1e-7)
+    assert host(hpg.heat_kernel(G, {"b": 2, "d": 1})).tolist() == host(by_array).tolist()
+    np.testing.assert_allclose(host(hpg.heat_kernel(G, 2)), 2, rtol=1e-7)
     given = np.array([0.0, 2, 0, 1])
     for t in (0, 1):
         found = hpg.heat_kernel(G, given, t)
@@ -121,10 +117,10 @@ def test_forms_of_heat(device: str) -> None:
         assert given.tolist() == [0, 2, 0, 1]
     unweighted = hpg.heat_kernel(G, given, weight=False)
     plain = hpg.Graph.from_edges([0, 1], [1, 2], None, 4, directed=False).to(device)
-    assert on_cpu(unweighted).tolist() == on_cpu(hpg.heat_kernel(plain, given)).tolist()
+    assert host(unweighted).tolist() == host(hpg.heat_kernel(plain, given)).tolist()
     single = hpg.heat_kernel(G, given, tol=1e-6, dtype=np.float32)
     assert single.dtype == np.float32
-    np.testing.assert_allclose(on_cpu(single), on_cpu(by_array), atol=1e-5)
+    np.testing.assert_allclose(host(single), host(by_array), atol=1e-5)
 
 
 def test_nothing_to_do(device: str) -> None:
@@ -133,7 +129,7 @@ def test_nothing_to_do(device: str) -> None:
         assert hpg.heat_kernel(empty, []).shape == (0,)
         apart = hpg.Graph.from_edges([1], [1], None, 3, directed=directed).to(device)
         for kind in ("combinatorial", "random-walk"):
-            assert on_cpu(hpg.heat_kernel(apart, [1, 2, 3], laplacian=kind)) == pytest.approx([1, 2, 3], rel=1e-7)
+            assert host(hpg.heat_kernel(apart, [1, 2, 3], laplacian=kind)) == pytest.approx([1, 2, 3], rel=1e-7)
         assert hpg.heat_kernel(apart, np.ones((3, 0))).shape == (3, 0)
 
 

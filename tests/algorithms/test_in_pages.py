@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+from arrays import host
 from graphs_in_pages import streamed
 from reference_algorithms import levels, random_digraph
 
@@ -17,10 +18,6 @@ SMALL.setdiag(SMALL.diagonal())
 BOTH = SMALL.maximum(SMALL.T).tocsr()
 SIMPLE = nx.from_scipy_sparse_array(BOTH)
 SIMPLE.remove_edges_from(list(nx.selfloop_edges(SIMPLE)))
-
-
-def host(array):
-    return to_device(array, "cpu")
 
 
 @pytest.fixture(params=["array", "file", "gaps"])

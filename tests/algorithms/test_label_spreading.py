@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
 
 every_kind = pytest.mark.parametrize(("directed", "weighted"), [(d, w) for d in (False, True) for w in (False, True)])
-
-
-def on_cpu(array: Any) -> np.ndarray:
-    return np.asarray(to_device(array, "cpu"))
 
 
 def made(directed: bool, weighted: bool, device: str) -> tuple[np.ndarray, hpg.Graph, np.ndarray]:
@@ -47,8 +43,8 @@ def test_spreading(directed: bool, weighted: bool, device: str) -> None:
     for alpha in (0.2, 0.9):
         found = hpg.label_spreading(G, labels, alpha=alpha, tol=1e-13, max_iteration=1000)
         expected = scaled(np.linalg.solve(np.eye(40) - alpha * S, (1 - alpha) * Y))
-        np.testing.assert_allclose(on_cpu(found.distribution), expected, atol=1e-12)
-        assert found.converged and on_cpu(found.classes).tolist() == [3, 5, 8]
+        np.testing.assert_allclose(host(found.distribution), expected, atol=1e-12)
+        assert found.converged and host(found.classes).tolist() == [3, 5, 8]
         assert np.asarray(found).tolist() == np.where(expected.any(1), found_of(expected), -1).tolist()
     assert np.asarray(found)[:2].tolist() == [-1, 5]
     # Step by step as scikit-learn: so many, and where they lead.
@@ -59,7 +55,7 @@ def test_spreading(directed: bool, weighted: bool, device: str) -> None:
             break
     usual = hpg.label_spreading(G, labels)
     assert usual.iterations == steps and usual.residual < 1e-3
-    np.testing.assert_allclose(on_cpu(usual.distribution), scaled(F), atol=1e-13)
+    np.testing.assert_allclose(host(usual.distribution), scaled(F), atol=1e-13)
 
 
 def found_of(distribution: np.ndarray) -> np.ndarray:
@@ -74,14 +70,14 @@ def test_propagation(directed: bool, weighted: bool, device: str) -> None:
     F = Y
     for _ in range(500):
         F = np.where(known[:, None], Y, scaled(P @ F))
-    np.testing.assert_allclose(on_cpu(found.distribution), F, atol=1e-11)
+    np.testing.assert_allclose(host(found.distribution), F, atol=1e-11)
     assert (np.asarray(found)[known] == labels[known]).all() and np.asarray(found)[0] == -1
     if not directed:
         # The harmonic function, solved for.
         free = ~known & (W.sum(1) > 0)
         inside = np.eye(free.sum()) - P[np.ix_(free, free)]
         solved = np.linalg.solve(inside, P[np.ix_(free, known)] @ Y[known])
-        np.testing.assert_allclose(on_cpu(found.distribution)[free], solved, atol=1e-11)
+        np.testing.assert_allclose(host(found.distribution)[free], solved, atol=1e-11)
 
 
 def test_labels_by_vertex(device: str) -> None:
@@ -92,9 +88,9 @@ def test_labels_by_vertex(device: str) -> None:
     assert np.asarray(found).tolist() == [left, left, right, right, right, None]  # the tie goes to the first given
     assert found.classes.tolist() == [right, left] and len(found) == 6
     numbers = hpg.label_spreading(G, {"a": 7, hpg.id(4): 2, "c": -1})
-    assert on_cpu(numbers.label).tolist() == [7, 7, 2, 2, 2, -1]
+    assert host(numbers.label).tolist() == [7, 7, 2, 2, 2, -1]
     by_array = hpg.label_spreading(G, [7, -1, -1, -1, 2, -1])
-    assert on_cpu(by_array.distribution).tolist() == on_cpu(numbers.distribution).tolist()
+    assert host(by_array.distribution).tolist() == host(numbers.distribution).tolist()
     assert repr(found).startswith("<LabelResult: 6 vertices, 2 labels, converged after ")
     assert set(np.asarray(hpg.label_propagation(G, np.full(6, 4, np.uint8)))) == {4}
 
@@ -104,7 +100,7 @@ def test_single_precision(device: str) -> None:
     for method in (hpg.label_spreading, hpg.label_propagation):
         found = method(G, labels, dtype=np.float32)
         assert found.distribution.dtype == np.float32
-        np.testing.assert_allclose(on_cpu(found.distribution), on_cpu(method(G, labels).distribution), atol=1e-4)
+        np.testing.assert_allclose(host(found.distribution), host(method(G, labels).distribution), atol=1e-4)
 
 
 def test_weights_of_no_use(device: str) -> None:

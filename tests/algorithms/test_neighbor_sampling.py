@@ -10,13 +10,10 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.stats
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available, to_device
-
-
-def host(array: Any) -> Any:
-    return to_device(array, "cpu")
+from hpgraph.core.device import cuda_available
 
 
 @pytest.fixture(scope="module")

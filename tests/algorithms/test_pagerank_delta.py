@@ -7,16 +7,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from arrays import host
 from graph_examples import KINDS, example
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
 
 every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
-
-
-def on_cpu(array: Any) -> np.ndarray:
-    return np.asarray(to_device(array, "cpu"))
 
 
 @every_kind
@@ -29,7 +25,7 @@ def test_against_networkx(directed: bool, weighted: bool, named: bool, device: s
         expected = nx.pagerank(N, tol=1e-15, max_iter=1000, weight=weight, personalization=given)
         found = hpg.pagerank(G, method="delta", tol=1e-12, max_iteration=1000, weight=weighted, personalization=given)
         assert found.converged and found.residual <= 1e-12 and found.trace.loop.startswith("supersteps: sends")
-        np.testing.assert_allclose(on_cpu(found.rank), list(expected.values()), atol=1e-11)
+        np.testing.assert_allclose(host(found.rank), list(expected.values()), atol=1e-11)
 
 
 @pytest.mark.parametrize("normalization", ["standard", "hpgraph"])
@@ -37,11 +33,11 @@ def test_against_networkx(directed: bool, weighted: bool, named: bool, device: s
 def test_against_power_iteration(normalization: str, convergence: str, device: str) -> None:
     G = hpg.from_networkx(example(directed=True, weighted=False, named=False)).to(device)
     options: dict[str, Any] = {"normalization": normalization, "convergence": convergence, "max_iteration": 1000}
-    expected = on_cpu(hpg.pagerank(G, tol=1e-14, **options).rank)
+    expected = host(hpg.pagerank(G, tol=1e-14, **options).rank)
     for start in (None, expected, np.arange(1.0, 41), {3: 1.0}):
         found = hpg.pagerank(G, method="delta", tol=1e-10, start=start, **options)
         assert found.converged
-        np.testing.assert_allclose(on_cpu(found.rank), expected, atol=1e-7)
+        np.testing.assert_allclose(host(found.rank), expected, atol=1e-7)
     again = hpg.pagerank(G, method="delta", tol=1e-10, start=expected, **options)
     assert again.iterations <= 2, "nothing is left to send"
 
@@ -68,7 +64,7 @@ def test_unfit_input(device: str) -> None:
         hpg.pagerank(G, method="push")
     with pytest.raises(ValueError, match="damping must be below 1"):
         hpg.pagerank(G, method="delta", damping=1)
-    assert on_cpu(hpg.pagerank(G, method="delta", damping=0).rank).tolist() == [0.5, 0.5]
+    assert host(hpg.pagerank(G, method="delta", damping=0).rank).tolist() == [0.5, 0.5]
 
 
 class Relay(hpg.VertexProgram):
@@ -92,7 +88,7 @@ class Relay(hpg.VertexProgram):
 def test_who_sends(direction: str, device: str) -> None:
     G = hpg.Graph.from_edges([0, 1, 2, 3, 0, 9], [1, 2, 3, 4, 9, 5]).to(device)
     found = hpg.run(Relay, G, active=[0], direction=direction)
-    assert on_cpu(found.heard).tolist() == [0, 1, 1, 1, 0, 0, 0, 0, 0, 1], "9 and 3 have changed, and send nothing"
+    assert host(found.heard).tolist() == [0, 1, 1, 1, 0, 0, 0, 0, 0, 1], "9 and 3 have changed, and send nothing"
     assert found.supersteps == 3 and found.trace.loop == "supersteps: sends says who is active"
 
 

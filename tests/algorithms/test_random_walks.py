@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
-
-
-def host(array: Any) -> Any:
-    return to_device(array, "cpu")
 
 
 def dense(seed: int, n: int = 12) -> Any:

@@ -10,9 +10,9 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from arrays import host
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
 
 PREDICTIONS = {
     "jaccard_coefficient": nx.jaccard_coefficient,
@@ -26,10 +26,6 @@ SETS: dict[str, Callable[[set[int], set[int], int], float]] = {
     "cosine": lambda a, b, common: common / math.sqrt(len(a) * len(b)) if a and b else 0.0,
     "common_neighbors": lambda a, b, common: common,
 }
-
-
-def host(array: Any) -> Any:
-    return to_device(array, "cpu")
 
 
 def with_loops() -> nx.Graph:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from arrays import host
 from cuda_build import compiles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,10 +30,6 @@ from hpgraph.kernels.structure.orientation import worth_ordering
 Arcs = tuple[np.ndarray, np.ndarray, int]
 
 
-def on_host(array: Any) -> np.ndarray:
-    return array.get() if hasattr(array, "get") else array
-
-
 def counted(arcs: Arcs, device: str, dtype: Any = np.int32, directed: bool | None = False) -> tuple[int, np.ndarray]:
     source, target, n = arcs
     ids = (np.asarray(ids, dtype=dtype) for ids in (source, target))
@@ -43,7 +40,7 @@ def counted(arcs: Arcs, device: str, dtype: Any = np.int32, directed: bool | Non
     assert device_of(each) == device
     total = hpg.triangle_count(graph)
     assert isinstance(total, int)
-    return total, on_host(each)
+    return total, host(each)
 
 
 def of_networkx(graph: nx.Graph) -> Arcs:
@@ -153,7 +150,7 @@ def test_direction_loops_repeats_and_weights_make_no_difference(name, device):
     weight = rng.random(len(source)).astype(np.float32)
     graph = hpg.Graph.from_edges(source, target, weight, n_vertices=n, directed=True).to(device)
     assert hpg.triangle_count(graph) == plain[0]
-    np.testing.assert_array_equal(on_host(hpg.triangles(graph)), plain[1])
+    np.testing.assert_array_equal(host(hpg.triangles(graph)), plain[1])
 
 
 def test_directed_cycle_is_a_triangle(device):
@@ -179,7 +176,7 @@ def test_wide_ids(name, device, wide_graph):
         # Of degree order without tallies: what they are indexed by, the other loop says.
         assert hpg.triangle_count(graph) == reference(name).sum() // 3
     else:
-        np.testing.assert_array_equal(on_host(hpg.triangles(graph)), reference(name))
+        np.testing.assert_array_equal(host(hpg.triangles(graph)), reference(name))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -279,7 +276,7 @@ def test_degree_order_kept_beside_the_graph(device):
     graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False).to(device)
     assert len({hpg.triangle_count(graph) for _ in range(3)}) == 1
     for _ in range(2):
-        np.testing.assert_array_equal(on_host(hpg.triangles(graph)), on_host(hpg.triangles(graph)))
+        np.testing.assert_array_equal(host(hpg.triangles(graph)), host(hpg.triangles(graph)))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -9,11 +9,11 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
+from arrays import host
 from graphs_in_pages import in_file, streamed
 from reference_algorithms import levels, random_digraph
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
 from hpgraph.engine.multi_source_totals import Levels
 
 SMALL = random_digraph(200, 2400, seed=4)
@@ -23,10 +23,6 @@ COO = SMALL.tocoo()
 ARCS = nx.DiGraph(list(zip(COO.row.tolist(), COO.col.tolist(), strict=True)))
 RANK = nx.pagerank(ARCS, tol=1e-12)
 LABEL = scipy.sparse.csgraph.connected_components(SMALL, directed=True, connection="weak")[0]
-
-
-def host(array):
-    return to_device(array, "cpu")
 
 
 def at_once(asked):

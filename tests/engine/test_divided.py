@@ -9,9 +9,10 @@ import pytest
 import scipy.sparse.csgraph
 import test_phases
 import test_run
+from arrays import host
 from busy_stream import made_ready, spin
 from reference_algorithms import levels
-from test_run import SMALL, host
+from test_run import SMALL
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide

@@ -8,9 +8,10 @@ import programs
 import pytest
 import test_run
 import test_streaming
+from arrays import host
 from graphs_in_pages import in_file
 from test_divided import device, places  # noqa: F401
-from test_run import SMALL, host
+from test_run import SMALL
 
 import hpgraph as hpg
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph

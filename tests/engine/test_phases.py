@@ -7,17 +7,14 @@ import re
 import luby
 import numpy as np
 import pytest
+from arrays import host
 from reference_algorithms import random_digraph
 
 import hpgraph as hpg
 from hpgraph import Parameter, Property
-from hpgraph.core.device import device_of, to_device
+from hpgraph.core.device import device_of
 
 SMALL = random_digraph(200, 900, seed=1)
-
-
-def host(array):
-    return to_device(array, "cpu")
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import programs
 import pytest
 import scipy.sparse as sp
+from arrays import host
 from scipy.sparse import csgraph
-from test_run import host
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide

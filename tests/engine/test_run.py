@@ -7,6 +7,7 @@ import programs
 import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
+from arrays import host
 from reference_algorithms import core, levels, random_digraph, widest
 
 import hpgraph as hpg
@@ -20,10 +21,6 @@ DIRECTIONS = ["auto", "push", "pull"]
 @pytest.fixture
 def G(device):
     return hpg.Graph(SMALL, directed=True).to(device)
-
-
-def host(array):
-    return to_device(array, "cpu")
 
 
 def rows_of(csr):

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import host
 from reference_algorithms import random_digraph
 
 import hpgraph as hpg
@@ -15,10 +16,6 @@ from hpgraph.core.device import device_of, to_device
 
 SMALL = random_digraph(200, 900, seed=1)
 DIRECTIONS = ["auto", "push", "pull"]
-
-
-def host(array):
-    return to_device(array, "cpu")
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ import programs
 import pytest
 import scipy.sparse
 import test_run
+from arrays import host
 from graphs_in_pages import in_file, streamed
 from reference_algorithms import check_shortest_paths, check_tree, levels, pagerank, random_digraph
-from test_run import SMALL, host
+from test_run import SMALL
 
 import hpgraph as hpg
 from hpgraph.formats import CSR, Bitmask

@@ -14,7 +14,6 @@ from hpgraph.kernels.runtime.functions import functions_of
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
 
-from hpgraph.kernels.runtime.cuda import rescale
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.sweep.cuda import KERNELS
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored
@@ -48,7 +47,3 @@ def test_who_sends(weighted: bool) -> None:
     made = cuda_program(code, np.dtype(np.float32) if weighted else None)
     kind = "float" if weighted else "hpgraph::Pattern"
     compiles("frontier.cuh", made.prologue, made.ltoir, (f"hpgraph::run_small<Program, int, {kind}>",))
-
-
-def test_the_last_division() -> None:
-    compiles(rescale.SOURCE, names=[rescale.kernel_name(np.dtype(real)) for real in ("float32", "float64")])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles
@@ -16,7 +14,6 @@ from hpgraph.kernels.relaxation import cuda as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, message_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
-from hpgraph.kernels.structure import cuda_components, cuda_divided_components
 from hpgraph.kernels.superstep import cuda as superstep
 from hpgraph.kernels.traversal import cuda as traversal
 
@@ -59,19 +56,6 @@ def test_messages_of_several_goes_are_joined() -> None:
     code = declarations_of(SingleDistances).code((np.dtype(np.float32),))
     program = cuda_program(code, None)
     compiles("joined.cuh", program.prologue, program.ltoir, superstep.JOIN_KERNELS, GENERATIONS[1])
-
-
-@pytest.mark.parametrize(
-    ("index", "offset", "arch"),
-    [
-        ("int", "unsigned int", GENERATIONS[0]),
-        ("int", "long long", GENERATIONS[1]),
-        ("long long", "long long", GENERATIONS[1]),
-    ],
-)
-@pytest.mark.parametrize("room", [cuda_components, cuda_divided_components])
-def test_components(room: ModuleType, index: str, offset: str, arch: str) -> None:
-    compiles(room.SOURCE, names=room.kernel_names(index, offset), arch=arch)
 
 
 def test_the_benchmark_of_the_exchange() -> None:

@@ -14,8 +14,6 @@ from hpgraph.semiring.entry import EntryFunction, entry_function
 pytest.importorskip("cuda.core")
 pytest.importorskip("cupy")
 
-from hpgraph.core.c_types import WORD_TYPES
-from hpgraph.kernels.entries import cuda_marks as marks
 from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
 
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
@@ -64,9 +62,3 @@ def test_types_have_code_of_their_own() -> None:
     for op in (get_unary("sqrt"), get_index_unary(lambda value, row, column: row > value, "bool")):
         functions = [entry_function(op, kind, INT64) for kind in (np.dtype("int8"), FLOAT32, np.dtype("float64"))]
         assert len({map_code(function, False, INT32)[0] for function in functions}) == 3
-
-
-@pytest.mark.parametrize("value", WORD_TYPES.values())
-def test_marked_entries(value: str) -> None:
-    names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in ("int", "long long"))
-    compiles(marks.SOURCE, names=names)

@@ -25,10 +25,6 @@ from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
 from hpgraph.semiring import get_semiring
 
 INSTANCES = [("plus_times", "float32"), ("min_plus", "float64"), ("plus_times", "int32")]
-BUILDS = (
-    "sample_blocks<int>", "count_blocks<int>", "place_arcs<int, unsigned>", "place_arcs<long long, unsigned long long>",
-    "mark_last", "list_rows", "bound_groups",
-)  # fmt: skip
 
 
 class Spread(hpg.VertexProgram):
@@ -181,11 +177,9 @@ def test_blocks_compile(semiring, dtype, of_patterns, pattern):
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)
-def test_layout_and_sweeps_compile(arch):
+def test_sweeps_compile(arch):
     pytest.importorskip("cuda.core")
     pytest.importorskip("numba.cuda")
-    names = [f"hpgraph::{name}" for name in BUILDS]
-    compiles("column_blocks_build.cuh", names=names, arch=arch)
     f64 = np.dtype(np.float64)
     code = declarations_of(Spread).code((f64,))
     program = SweepProgram(code, declarations_of(Spread).functions["converged"])

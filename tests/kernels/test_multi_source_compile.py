@@ -16,8 +16,8 @@ from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED
 from hpgraph.kernels.runtime.cuda.program import cuda_program
-from hpgraph.kernels.traversal import cuda_bands, cuda_sources_team
 from hpgraph.kernels.traversal import cuda_sources as lanes
+from hpgraph.kernels.traversal import cuda_sources_team
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -104,11 +104,6 @@ def test_histories(element):
     kinds = ("true, 2", "false, 1")
     names = [f"hpgraph::write_history<{element}, {kind}>" for kind in kinds]
     compiles("source_history.cuh", "", (), names)
-
-
-@pytest.mark.parametrize("index", ["int", "long long"])
-def test_bands(index):
-    compiles(cuda_bands.SOURCE, names=[cuda_bands.kernel_name(index)])
 
 
 def test_what_messages_depend_on():

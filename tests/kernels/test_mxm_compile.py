@@ -61,11 +61,6 @@ def test_python_operators_are_linked_in_on_the_oldest():
     product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code, OLDEST)
 
 
-@pytest.mark.parametrize("ids", ["int", "long long"])
-def test_estimate(ids):
-    product_compiles(mxm_masked.SOURCE, [f"hpgraph::masked_work<{ids}>"], (mxm_masked._NOTHING, ()))
-
-
 @pytest.mark.parametrize("arch", GENERATIONS)
 def test_kronecker(arch):
     pytest.importorskip("numba.cuda")

@@ -109,16 +109,6 @@ def test_wide_ids_have_no_gaps():
     assert len(encode(np.arange(3), 2**40, "none")) == 24
 
 
-def test_decoding_compiles_for_gpus():
-    pytest.importorskip("cuda.core")
-    from cuda_build import GENERATIONS, compiles
-
-    from hpgraph.kernels.pages import cuda
-
-    for arch in GENERATIONS:
-        compiles(cuda.SOURCE, names=(cuda.kernel_name("int32"),), arch=arch)
-
-
 def test_the_gpu_decodes_the_same(device):
     if device == "cpu":
         pytest.skip("compared with the CPU")

@@ -5,25 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from arrays import host, put
 from reference_product import product
 
 from hpgraph import config
-from hpgraph.core.device import is_cuda
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary, get_semiring
-
-
-def host(array):
-    return array.get() if is_cuda(array) else array
-
-
-def array_on(device, array):
-    if device == "cpu":
-        return array
-    import cupy
-
-    return cupy.asarray(array)
 
 
 def random_arcs(rng, shape, dtype, count, ids=np.int32):
@@ -36,13 +24,13 @@ def random_arcs(rng, shape, dtype, count, ids=np.int32):
 
 def run(device, csr, semiring, x, frontier, out, *, mask=None, accum=None, complement=False):
     ring = get_semiring(semiring)
-    moved = array_on(device, out.copy())
+    moved = put(device, out.copy())
     touched = kernels(device).push(
         csr.to(device),
         ring.gather(csr.data.dtype, x.dtype, out.dtype),
         ring.add,
-        (array_on(device, x),),
-        array_on(device, frontier),
+        (put(device, x),),
+        put(device, frontier),
         moved,
         mask=None if mask is None else Bitmask.from_bool(mask).to(device),
         complement=complement,
@@ -137,13 +125,3 @@ def test_any_takes_one_of_the_messages(device):
         assert parent[v] in frontier
         assert matrix[parent[v], v]
     assert (np.delete(parent, touched) == -7).all()
-
-
-def test_wide_ids(device):
-    rng = np.random.default_rng(5)
-    csr = random_arcs(rng, (60, 90), np.float64, 400, ids=np.int64)
-    x, frontier, out = rng.integers(0, 30, 60).astype(float), np.arange(60), np.zeros(90)
-    result, touched = run(device, csr, "plus_times", x, frontier, out)
-    wanted, reached = expect(csr, "plus_times", x, frontier, out)
-    np.testing.assert_array_equal(result, wanted)
-    np.testing.assert_array_equal(touched, reached)

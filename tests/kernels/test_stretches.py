@@ -167,6 +167,3 @@ def test_stretches_compile(arch, dtype, pattern):
     special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (kind,), message, False)
     names = [*(f"hpgraph::{name}<Product>" for name in KERNELS), "hpgraph::mark_ends", "hpgraph::count_ends"]
     compiles("row_stretches.cuh", special.prologue, special.ltoir, names, arch)
-    kernels = ("sample_sectors", "touch_sectors")
-    samples = [f"hpgraph::{name}<{index}>" for name in kernels for index in ("int", "long long")]
-    compiles("locality.cuh", names=samples, arch=arch)
