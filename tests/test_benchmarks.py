@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -219,17 +218,6 @@ def test_gapbs(benchmarks: Any, case: Any, tmp_path: Path, monkeypatch: pytest.M
     assert gapbs.note("pagerank") == "pr, in float32"
 
 
-def test_floors_follow_their_formulas(benchmarks: Any) -> None:
-    n, arcs = 2_097_152, 181_162_642
-    assert benchmarks.floors.seconds("spmv", n, arcs, None, 20) == pytest.approx(0.347e-3, rel=0.01)
-    assert benchmarks.floors.seconds("bfs", n, arcs, 7, 20) == pytest.approx(
-        n / 259e9 + 8 * n / 4.275e12 + 28 * 0.24e-6, rel=0.03
-    )
-    assert benchmarks.floors.seconds("bfs_row", n, arcs, 7, 20) == 64 * benchmarks.floors.seconds("bfs", n, arcs, 7, 20)
-    assert benchmarks.floors.seconds("sssp", n, arcs, 7, 20) > arcs / 147e9
-    assert benchmarks.floors.seconds("triangles", n, arcs, 7, 20) is None
-
-
 @pytest.mark.parametrize(
     "words",
     [["cpu", "--graphs", "kron99"], ["cpu", "--works", "bsf"], ["tpu"], ["cpu", "--gapbs", "no such folder"]],
@@ -253,21 +241,6 @@ def test_every_switch_is_in_the_ablation(benchmarks: Any) -> None:
     assert switches <= {*CONCERNS, *lanes.TECHNIQUES, "multi_gpu"}
 
 
-@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux tells")
-def test_neighbours_are_noticed(benchmarks: Any) -> None:
-    from benchmarks.neighbours import Neighbours
-
-    watched = Neighbours()
-    # Alive, so that it is not yet among this process's own.
-    spin = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
-    other = subprocess.Popen([sys.executable, "-c", spin], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        other.stdout.readline()
-        assert watched.seconds() > 0.4
-    finally:
-        other.communicate(b"\n")
-
-
 def test_the_table_of_layouts_is_that_of_the_saved_results(benchmarks: Any) -> None:
     saved = sorted((ROOT / "benchmarks" / "results").glob("layouts-*.json"))[-1]
     rows = benchmarks.record.Record.read(saved)["layouts"]
@@ -275,51 +248,6 @@ def test_the_table_of_layouts_is_that_of_the_saved_results(benchmarks: Any) -> N
     assert not any(row["wrong"] for row in rows)
     head, _, *lines = benchmarks.layouts.table(rows).splitlines()
     assert head.split()[:2] == ["ms", "cuSPARSE"] and len(lines) == len(rows)
-
-
-def test_a_summary_leaves_open_what_was_not_measured(benchmarks: Any) -> None:
-    row = {
-        "kind": "star", "new": True, "type": "float64", "product_s": 1e-3, "cusparse_s": 2e-3, "chosen": "hyb",
-        "pagerank_s": None,
-    }  # fmt: skip
-    assert benchmarks.layouts.summary([row]).splitlines()[-1] == "| star* |  |  |  | 1 | hyb | 2.00 |  |  |"
-
-
-@pytest.mark.parametrize(
-    ("kind", "sizes", "vertices", "edges", "largest"),
-    [
-        ("lattice", (4,), 64, 3 * 4 * 4 * 3, 6),
-        ("cliques", (5, 6), 30, 5 * 15 + 4, 7),
-        ("stars", (3, 10), 30, 3 * 9 + 2, 11),
-        ("tree", (100,), 100, 99, None),
-        ("de_bruijn", (3,), 64, 4 * 64 - 4 - 6, 8),
-        ("kronecker", (2,), 34**2, (2 * 78) ** 2 // 2, 17**2),
-    ],
-)
-def test_unseen_kinds_are_what_they_are_called(
-    benchmarks: Any, kind: str, sizes: tuple[int, ...], vertices: int, edges: int, largest: int | None
-) -> None:
-    from benchmarks import unseen
-
-    source, target, n = getattr(unseen, kind)(*sizes)
-    apart = source != target
-    pairs = {(min(u, v), max(u, v)) for u, v in zip(source[apart].tolist(), target[apart].tolist(), strict=True)}
-    assert (n, len(pairs)) == (vertices, edges)
-    degree = np.bincount(np.array(list(pairs)).ravel(), minlength=n)
-    assert degree.min() > 0
-    assert largest is None or degree.max() == largest
-
-
-@pytest.mark.parametrize("kind", ["small_world", "web_like", "power_law", "bipartite", "geometric"])
-def test_unseen_kinds_repeat_and_have_their_degree(benchmarks: Any, kind: str) -> None:
-    from benchmarks import unseen
-
-    first, again = (getattr(unseen, kind)(1 << 12) for _ in range(2))
-    for ends, same in zip(first[:2], again[:2], strict=True):
-        np.testing.assert_array_equal(ends, same)
-        assert 0 <= ends.min() <= ends.max() < first[2] == 1 << 12
-    # Drawn twice, arcs count once; the degrees asked for are 12 to 32.
-    assert 8 < 2 * len(first[0]) / first[2] <= 33
 
 
 def test_wrong_lanes_are_caught(benchmarks: Any, case: Any) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import collections
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
-from reference_triangles import k_truss
 
 import hpgraph as hpg
 
@@ -109,72 +107,6 @@ def test_first_steps_says_what_is_true(executed):
     assert shown[-1] in ("True", "np.True_")
 
 
-def test_algebra_says_what_is_true(executed):
-    """Against NetworkX, trusses by peeling, and label propagation by counting equal votes."""
-    nx = pytest.importorskip("networkx")
-    everything = "\n".join(text(cell) for cell in executed(NOTEBOOKS[1]).cells if cell.cell_type == "code")
-    csr = hpg.datasets.debian().undirected.out_csr
-    graph = nx.Graph(zip(csr.expand_rows().tolist(), csr.indices.tolist(), strict=True))
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    levels = re.search(r"by number of steps: \[([\d\s]+)\]", everything)
-    libc6 = hpg.datasets.debian().index_of("libc6")
-    counts = collections.Counter(nx.single_source_shortest_path_length(graph, libc6).values())
-    assert [int(count) for count in levels[1].split()] == [counts[step] for step in range(len(counts))]
-    assert "as hpg.bfs has it: True" in everything
-    assert "most depended upon: libc6 libgcc-s1 gcc-12-base" in everything
-    assert float(re.search(r"difference from hpg.pagerank: (\S+)", everything)[1]) < 1e-7
-    assert "449,489 triangles; hpg.triangle_count says 449,489" in everything
-    truss = {v: set(graph[v]) for v in graph}
-    for k in (4, 8, 12):
-        # A truss lies in those of smaller k.
-        truss = k_truss(truss, k)
-        assert f"{k}-truss: {sum(map(len, truss.values())) // 2:,} edges" in everything
-    near = [np.array([v, *graph[v]] if v in graph else [v]) for v in range(csr.shape[0])]
-    voters, heard = np.repeat(np.arange(csr.shape[0]), [len(each) for each in near]), np.concatenate(near)
-    label = np.arange(csr.shape[0])
-    for _ in range(5):
-        pairs, votes = np.unique(voters * csr.shape[0] + label[heard], return_counts=True)
-        voter, choice = np.divmod(pairs, csr.shape[0])
-        order = np.lexsort((choice, -votes, voter))
-        label = choice[order][np.unique(voter[order], return_index=True)[1]]
-    sizes = collections.Counter(label.tolist())
-    assert f"{len(sizes):,} communities after five rounds; the largest has {max(sizes.values()):,} pack" in everything
-
-
-def test_who_is_central_says_what_is_true(executed):
-    """Against NetworkX, from a few vertices; diameter and radius are between the distances of the ends and centers."""
-    nx = pytest.importorskip("networkx")
-    cells = [cell for cell in executed(NOTEBOOKS[2]).cells if cell.cell_type == "code"]
-    everything = "\n".join(map(text, cells))
-    pictures = [out for cell in cells for out in cell.outputs if "image/png" in out.get("data", {})]
-    assert len(pictures) == 3
-    debian = hpg.datasets.debian()
-    names, csr = debian.names.tolist(), debian.out_csr
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
-    graph.add_edges_from((names[u], names[v]) for u, v in zip(csr.expand_rows(), csr.indices, strict=True))
-    # The first ten by closeness are in the order that NetworkX has.
-    table = everything[everything.index("closeness   ") :].splitlines()[1:11]
-    first = [row[:24].strip() for row in table]
-    back = graph.reverse()
-    found = [nx.single_source_shortest_path_length(back, name).values() for name in first]
-    closeness = [(len(steps) - 1) ** 2 / sum(steps) for steps in found]
-    assert first[0] == "libc6" and closeness == sorted(closeness, reverse=True)
-    rank = nx.pagerank(graph, tol=1e-10)
-    assert [row[48:].strip() for row in table] == sorted(rank, key=lambda name: -rank[name])[:10]
-    # Radius and diameter are the eccentricities of the vertices it names, and the path between two ends is as long.
-    both = graph.to_undirected()
-    widest, least = map(int, re.search(r"diameter (\d+), radius (\d+)", everything).groups())
-    for title, expected in (("center", least), ("periphery", widest)):
-        listed = re.search(rf"^{title}: (.*)$", everything, re.MULTILINE)[1].split(", ")
-        assert all(max(nx.single_source_shortest_path_length(both, name).values()) == expected for name in listed)
-    way = re.search(r"^(\d+) steps: (.*)$", everything, re.MULTILINE)
-    assert int(way[1]) == widest and nx.is_path(both, way[2].split(" - ")) and way[2].count(" - ") == widest
-    for name, down, up in re.findall(r"^(\S+) +needs +([\d,]+) packages, +([\d,]+) need it$", everything, re.MULTILINE):
-        assert int(down.replace(",", "")) == len(nx.descendants(graph, name))
-        assert int(up.replace(",", "")) == len(nx.descendants(back, name))
-
-
 def test_larger_than_memory_says_what_is_true(executed):
     """Against SciPy's components: arcs go both ways there, so that one number is left in each."""
     everything = "\n".join(text(cell) for cell in executed(NOTEBOOKS[3]).cells if cell.cell_type == "code")
@@ -218,21 +150,3 @@ def test_on_a_cluster_says_what_is_true(executed):
     assert everything.count("as on one machine: True") == 3
     assert "the same to the last bit: True" in everything and "the same again: True" in everything
     assert "the first: libc6" in everything
-
-
-def test_communities_says_what_is_true(executed):
-    """Against NetworkX's modularity and its components."""
-    nx = pytest.importorskip("networkx")
-    path = next(path for path in NOTEBOOKS if "communities" in path.name)
-    cells = [cell for cell in executed(path).cells if cell.cell_type == "code"]
-    everything = "\n".join(map(text, cells))
-    assert sum("image/png" in out.get("data", {}) for cell in cells for out in cell.outputs) == 2
-    assert everything.count("1.00 alike") >= 3 and "the same again: True" in everything
-    debian = hpg.datasets.debian().undirected
-    graph = nx.Graph(zip(debian.out_csr.expand_rows().tolist(), debian.out_csr.indices.tolist(), strict=True))
-    graph.add_nodes_from(range(len(debian)))
-    label = hpg.leiden(debian, seed=1).label
-    order, ends = np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))
-    parts = [set(part.tolist()) for part in np.split(order, ends[:-1])]
-    said = float(re.search(r"modularity by its definition: (\S+)", everything)[1])
-    assert abs(nx.community.modularity(graph, parts) - said) < 1e-4

@@ -5,6 +5,7 @@ Where it is not installed, as on most machines with a GPU, `definition` takes it
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,12 +33,16 @@ DTYPES = ("bool", "int8", "float64")
 ACCUMULATORS = ("plus", "second")
 
 
+# How many times as many examples, no longer the same in each run: what `make fuzz` asks for.
+MORE = int(os.environ.get("HPGRAPH_EXAMPLES", "1"))
+
+
 def examples(count: int) -> settings:
     """So many examples, the same in each run, as each new operator is compiled; fewer on CUDA: that takes long."""
     return settings(
-        max_examples=count // 4 if cuda_available() else count,
+        max_examples=MORE * (count // 4 if cuda_available() else count),
         deadline=None,
-        derandomize=True,
+        derandomize=MORE == 1,
         database=None,
         # One device serves all examples of a test.
         suppress_health_check=[HealthCheck.function_scoped_fixture],

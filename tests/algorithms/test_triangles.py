@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,12 @@ import pytest
 import scipy.io
 import scipy.sparse
 from arrays import host
-from cuda_build import compiles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference_triangles import triangles_by_product, triangles_by_sets
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of
-from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.kernels.structure import cpu_triangle_cost
-from hpgraph.kernels.structure import cpu_triangles as cpu
-from hpgraph.kernels.structure.cpu_triangle_cost import cheapest
-from hpgraph.kernels.structure.orientation import worth_ordering
 
 Arcs = tuple[np.ndarray, np.ndarray, int]
 
@@ -123,15 +116,6 @@ def test_complete_graph(n, device):
     np.testing.assert_array_equal(each, comb(n - 1, 2))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_networkx_agrees(seed, device):
-    graph = nx.powerlaw_cluster_graph(400 + 100 * seed, 2 + 3 * seed, 0.5, seed=seed)
-    total, each = counted(of_networkx(graph), device)
-    triangles = nx.triangles(graph)
-    np.testing.assert_array_equal(each, [triangles[v] for v in range(len(triangles))])
-    assert 3 * total == sum(triangles.values())
-
-
 def test_takes_networkx_and_scipy():
     graph = nx.karate_club_graph()
     assert hpg.triangle_count(graph) == sum(nx.triangles(graph).values()) // 3 == 45
@@ -151,10 +135,6 @@ def test_direction_loops_repeats_and_weights_make_no_difference(name, device):
     graph = hpg.Graph.from_edges(source, target, weight, n_vertices=n, directed=True).to(device)
     assert hpg.triangle_count(graph) == plain[0]
     np.testing.assert_array_equal(host(hpg.triangles(graph)), plain[1])
-
-
-def test_directed_cycle_is_a_triangle(device):
-    assert counted((np.array([0, 1, 2]), np.array([1, 2, 0]), 3), device, directed=True)[0] == 1
 
 
 @pytest.mark.parametrize("name", ["even degrees", "uneven degrees", "very uneven degrees", "hub"])
@@ -193,92 +173,6 @@ def test_any_small_graph(device, data):
     assert 3 * total == each.sum()
 
 
-@pytest.mark.parametrize("way", ["walk", "mark", "order"])
-@pytest.mark.parametrize("name", GRAPHS)
-def test_each_loop_of_the_cpu_counts_any_graph(name, way, monkeypatch):
-    monkeypatch.setattr(cpu, "cheapest", lambda graph: way)
-    source, target, n = GRAPHS[name]
-    loops = np.arange(0, n, 7)
-    total, each = counted((np.r_[source, loops], np.r_[target, loops], n), "cpu")
-    np.testing.assert_array_equal(each, reference(name))
-    assert 3 * total == each.sum()
-
-
-def test_the_loop_that_looks_at_least_counts():
-    def way(arcs: Arcs) -> str:
-        return cheapest(hpg.Graph.from_edges(*arcs[:2], n_vertices=arcs[2], directed=False).out_csr)
-
-    # No wedge lies below any vertex of a star whose centre comes first; most of those of one that comes last do.
-    leaves = np.arange(1, 20_000)
-    assert way((0 * leaves, leaves, 20_000)) == "walk"
-    assert way((0 * leaves + 20_000, leaves, 20_001)) == "order"
-    assert way(GRAPHS["path"]) == way(GRAPHS["triangulated grid"]) == "walk"
-    # Nothing to gain where all degrees are alike.
-    assert way(GRAPHS["complete"]) == way(GRAPHS["even degrees, dense"]) == "mark"
-    assert way((NOWHERE, NOWHERE, 0)) == "walk"
-
-
-@pytest.mark.parametrize("name", ["complete", "uneven degrees", "hub", "aliases", "one edge"])
-def test_wedges_are_those_of_the_definition(name):
-    source, target, n = GRAPHS[name]
-    # A loop counts as a neighbour above: it decides nothing.
-    source, target = source[source != target], target[source != target]
-    csr = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False).out_csr
-    rows = [set(csr.indices[csr.indptr[u] : csr.indptr[u + 1]].tolist()) - {u} for u in range(n)]
-    below = [sum(v < u for v in row) for u, row in enumerate(rows)]
-    above = [len(row) - b for row, b in zip(rows, below, strict=True)]
-    assert cpu_triangle_cost._wedges(csr.indptr, csr.indices) == (
-        sum(b * (b - 1) / 2 for b in below),
-        sum(a * b for a, b in zip(above, below, strict=True)),
-        # A vertex of one neighbour is passed over.
-        sum(a for a, b in zip(above, below, strict=True) if b and a + b > 1),
-    )
-    degree = [len(row) for row in rows]
-    before = [sum((-degree[v], v) < (-degree[u], u) for v in row) for u, row in enumerate(rows)]
-    estimate = cpu_triangle_cost._wedges_by_degree(csr.indptr, csr.indices, n, n)
-    assert estimate == pytest.approx(sum(b * (b - 1) / 2 for b in before), rel=0.02)
-
-
-def test_degree_order_of_the_cpu():
-    source, target, n = GRAPHS["uneven degrees"]
-    csr = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False).out_csr
-    by_degree = cpu.degree_order(csr)
-    assert by_degree is cpu.degree_order(csr)
-    degrees = csr.degrees[by_degree.order]
-    assert (degrees[1:] <= degrees[:-1]).all()
-    ties = degrees[1:] == degrees[:-1]
-    assert (np.diff(by_degree.order)[ties] > 0).all()
-    np.testing.assert_array_equal(by_degree.rank[by_degree.order], np.arange(n))
-    whole = csr.to_scipy()[by_degree.order][:, by_degree.order]
-    lower = scipy.sparse.csr_array(scipy.sparse.tril(whole, -1))
-    lower.sort_indices()
-    np.testing.assert_array_equal(by_degree.indptr, lower.indptr)
-    np.testing.assert_array_equal(by_degree.indices, lower.indices)
-    # The bound that makes it worth while.
-    assert np.diff(by_degree.indptr).max() <= np.sqrt(2 * lower.nnz)
-
-
-@pytest.mark.parametrize("device", ["cuda"], indirect=True)
-def test_degree_order_is_the_same_on_cuda(device):
-    from hpgraph.kernels.structure import cuda_triangles as cuda
-
-    source, target, n = GRAPHS["very uneven degrees"]
-    loops = np.arange(0, n, 7)
-    graph = hpg.Graph.from_edges(np.r_[source, loops], np.r_[target, loops], n_vertices=n, directed=False)
-    theirs, ours = cuda.plan(graph.to("cuda").out_csr).by_degree, cpu.degree_order(graph.out_csr)
-    assert theirs is not None
-    for name in ("order", "rank", "indptr", "indices"):
-        np.testing.assert_array_equal(getattr(theirs, name).get(), getattr(ours, name), err_msg=name)
-
-
-def test_degree_order_kept_beside_the_graph(device):
-    source, target, n = GRAPHS["uneven degrees"]
-    graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False).to(device)
-    assert len({hpg.triangle_count(graph) for _ in range(3)}) == 1
-    for _ in range(2):
-        np.testing.assert_array_equal(host(hpg.triangles(graph)), host(hpg.triangles(graph)))
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_any_number_of_threads(threads):
     source, target, n = GRAPHS["very uneven degrees"]
@@ -289,71 +183,11 @@ def test_any_number_of_threads(threads):
         np.testing.assert_array_equal(hpg.triangles(graph), expected[1])
 
 
-def test_two_threads_may_count_at_once(device):
-    source, target, n = GRAPHS["uneven degrees"]
-    graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False).to(device)
-    totals: list[int] = []
-    callers = [threading.Thread(target=lambda: totals.append(hpg.triangle_count(graph))) for _ in range(4)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
-    assert totals == [counted(GRAPHS["uneven degrees"], "cpu")[0]] * 4
-
-
-@pytest.mark.parametrize(
-    ("vertices", "arcs", "squares", "worth"),
-    [
-        (0, 0, 0, False),
-        (10**6, 4 * 10**6, 16 * 10**6, False),  # a grid
-        (5000, 5000 * 4999, 5000 * 4999**2, False),  # complete: nothing to gain
-        (10**6 + 1, 2 * 10**6, 10**12 + 10**6, True),  # a star
-    ],
-)
-def test_when_ordering_pays(vertices, arcs, squares, worth):
-    assert worth_ordering(vertices, arcs, squares) is worth
-
-
 def test_unfit_input_is_refused():
     with pytest.raises(ValueError, match="square"):
         hpg.triangle_count(scipy.sparse.csr_array((2, 3)))
     with pytest.raises(TypeError):
         hpg.triangles("graph")
-
-
-@pytest.mark.parametrize("device", ["cuda"], indirect=True)
-def test_too_little_memory_is_said(device, monkeypatch):
-    from hpgraph.kernels.structure import cuda_degree_order as degree_order
-
-    source, target, n = GRAPHS["uneven degrees"]
-    graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False).to(device)
-
-    def nothing_left(nbytes, what, device):
-        raise DeviceMemoryError(what, nbytes, 0, device)
-
-    monkeypatch.setattr(degree_order, "check_memory", nothing_left)
-    with pytest.raises(DeviceMemoryError, match="arcs of a graph in an order"):
-        hpg.triangle_count(graph)
-
-
-@pytest.mark.parametrize(
-    ("arch", "index"),
-    [("sm_75", "int"), ("sm_100", "long long")],
-)
-def test_cuda_source_compiles(arch, index):
-    pytest.importorskip("cuda.core")
-    from hpgraph.kernels.structure import cuda_degree_order as degree_order
-    from hpgraph.kernels.structure import cuda_triangles as cuda
-
-    names = [
-        name
-        for by_degree, tally, lanes in [(True, False, 32), (False, True, 8), (True, True, 16)]
-        for name in cuda.kernel_names(index, by_degree, tally, lanes)
-    ]
-    names += cuda.kernel_names(index, True, False, 32, filtered=False)
-    ids = np.dtype({"int": "int32", "long long": "int64"}[index])
-    compiles(cuda.SOURCE, names=tuple(dict.fromkeys(names)), arch=arch, checks=cuda.checks(ids))
-    compiles(degree_order.SOURCE, names=degree_order.kernel_names(index), arch=arch)
 
 
 @pytest.mark.parametrize(

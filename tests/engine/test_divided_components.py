@@ -142,18 +142,6 @@ def test_phases_wait_for_each_other() -> None:
             np.testing.assert_array_equal(to_device(multi_gpu.components(divided)[1], "cpu"), want)
 
 
-def test_who_divides_them() -> None:
-    def has(n: int, degree: int, place: Any = None) -> bool:
-        graph = object.__new__(DividedGraph)
-        graph.n_vertices, graph.n_edges = n, degree * n
-        graph.shards, graph.place = (None, None), place  # type: ignore[assignment]
-        return multi_gpu.divides_components(graph)
-
-    assert has(1 << 24, 31) and has(1 << 25, 32)
-    # Few vertices; few arcs; and vertices dealt out anew.
-    assert not has(1 << 21, 90) and not has(1 << 24, 3) and not has(1 << 24, 31, place=np.arange(3))
-
-
 @needs_cuda
 @pytest.mark.parametrize("pays", [False, True])
 def test_the_call_goes_where_it_pays(monkeypatch: pytest.MonkeyPatch, pays: bool) -> None:

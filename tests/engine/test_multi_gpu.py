@@ -178,43 +178,6 @@ def test_what_a_search_on_one_device_tells_of_the_next() -> None:
     assert seen.arcs() == 40
 
 
-def test_small_supersteps_are_not_worth_it() -> None:
-    divided = divide(_graph("hubs"), ["cpu", "cpu"])
-    assert isinstance(divided, DividedGraph)
-    arcs = InShards(divided, "in", True, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
-    assert not multi_gpu.is_worth_it(arcs, True, 8)
-    seen = multi_gpu.supersteps_of(arcs)
-    # Between the two: a relaxation does more for an arc.
-    for arcs_a_superstep, traversal, relaxation in ((10**6, False, False), (10**7, False, True), (10**9, True, True)):
-        seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
-        assert multi_gpu.is_worth_it(arcs, True, 8) == traversal
-        assert multi_gpu.is_worth_it(arcs, False, 4) == relaxation
-
-
-def test_short_sweeps_are_not_worth_it() -> None:
-    # Two devices save half of 2.5e11 arcs a second; a third one saves more.
-    for arcs, shards, want in ((47_000_000, 2, False), (90_000_000, 2, True), (70_000_000, 3, True)):
-        given: Any = SimpleNamespace(graph=SimpleNamespace(n_edges=arcs, shards=[None] * shards))
-        assert multi_gpu.sweeps_are_worth_it(given) == want
-
-
-def test_what_stays_apart_need_not_travel() -> None:
-    # Results of so many vertices take longer over the link than several devices save; but from one they take it, too.
-    n, arcs_a_superstep = 1 << 24, 7 * 10**7
-    seen = multi_gpu.SuperstepHistory(lambda: 1.0)
-    seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
-    graph = SimpleNamespace(
-        n_vertices=n, n_edges=8 * arcs_a_superstep, shards=[None, None], once=lambda name, build: seen
-    )
-    arcs: Any = SimpleNamespace(graph=graph, side="in")
-    assert not multi_gpu.is_worth_it(arcs, True, 8)
-    assert multi_gpu.is_worth_it(arcs, True, 8, stay_apart=True)
-    # Supersteps of thousands that are small stay on one device, however many vertices there are.
-    graph.n_vertices, seen.parts = 1 << 30, SimpleNamespace(arcs_a_superstep=10**5)  # type: ignore[assignment]
-    graph.n_edges = 4 * graph.n_vertices
-    assert not multi_gpu.is_worth_it(arcs, True, 8, stay_apart=True)
-
-
 def test_vertices_without_arcs_are_in_no_search(device: str) -> None:
     graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], n_vertices=300)
     divided = divide(graph.to(device), [device] * 2)

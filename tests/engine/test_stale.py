@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import os
 import subprocess
@@ -57,6 +58,13 @@ def settings_of(value):
     return settings
 
 
+def tools_of():
+    tools = types.ModuleType("tools")
+    exec("def rate(): return RATE", vars(tools))
+    return tools
+
+
+Pair = collections.namedtuple("Pair", "first second")
 # What a function refers to, how, and how that changes from 5 to 7.
 CHANGES = {
     "a global number": ("def message(w): return w * 0 + X", lambda names, value: names.update(X=value)),
@@ -114,6 +122,18 @@ CHANGES = {
     "an array in a tuple, in place": (
         "def message(w): return w * 0 + pair[0][0]",
         lambda names, value: names.setdefault("pair", (np.zeros(2), 1))[0].__setitem__(0, value),
+    ),
+    "a field of a named tuple": (
+        "def message(w): return w * 0 + pair.second",
+        lambda names, value: names.update(pair=Pair(1, value)),
+    ),
+    "what a function of a module refers to": (
+        "def message(w): return w * 0 + tools.rate()",
+        lambda names, value: setattr(names.setdefault("tools", tools_of()), "RATE", value),
+    ),
+    "a built-in function that is given another meaning": (
+        "def message(w): return w * 0 + abs(5)",
+        lambda names, value: value == 5 or exec(f"def abs(x): return {value}", names),
     ),
     "a default of a helper": (
         "def helper(x=5): return x\ndef message(w): return w * 0 + helper()",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ import scipy.sparse
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read, stream, write
-
-SUFFIXES = [".mtx", ".mtx.gz", ".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz", ".npz"]
 
 
 def assert_same(found: hpg.Graph, expected: hpg.Graph) -> None:
@@ -24,76 +21,6 @@ def assert_same(found: hpg.Graph, expected: hpg.Graph) -> None:
     assert found.weighted is expected.weighted
     if expected.weighted:
         np.testing.assert_array_equal(found.out_csr.data, expected.out_csr.data)
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("weights", [None, "int64", "float64"])
-def test_round_trip(tmp_path: Path, suffix: str, directed: bool, weights: str | None) -> None:
-    random = np.random.default_rng(17)
-    source, target = random.integers(0, 40, (2, 150))
-    weight = None if weights is None else (random.normal(0, 100, 150)).astype(weights)
-    if weights == "float64":
-        assert weight is not None
-        weight[:2] = np.nan, np.inf
-    # Two vertices at the end have no edge.
-    graph = hpg.Graph.from_edges(source, target, weight, n_vertices=42, directed=directed)
-    path = tmp_path / f"g{suffix}"
-    write(graph, path)
-    assert_same(read(path), graph)
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_round_trip_without_an_edge(tmp_path: Path, suffix: str) -> None:
-    none = np.empty(0, np.int64)
-    for directed in (True, False):
-        graph = hpg.Graph.from_edges(none, none, n_vertices=3, directed=directed)
-        path = tmp_path / f"g{suffix}"
-        write(graph, path)
-        assert_same(read(path), graph)
-
-
-def named_arcs(graph: hpg.Graph) -> set[tuple[Any, Any]]:
-    rows = np.repeat(np.arange(graph.n_vertices), np.diff(graph.out_csr.indptr))
-    return {(graph.names[a], graph.names[b]) for a, b in zip(rows, graph.out_csr.indices, strict=True)}
-
-
-@pytest.mark.parametrize("suffix", [".el", ".txt.gz", ".tsv", ".csv", ".npz"])
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["a", "b", "c"],
-        ["New York", 'the "B"', "C#"],
-        ["x,y", "#first", "semi;colon"],
-        ["1", "2", "700"],
-        ["ß", "日本", "%"],
-        [10, 2, 99_999_999_999],
-    ],
-)
-def test_names_round_trip(tmp_path: Path, suffix: str, names: list[Any]) -> None:
-    graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 2], n_vertices=3, names=names)
-    path = tmp_path / f"g{suffix}"
-    write(graph, path)
-    again = read(path)
-    assert named_arcs(again) == named_arcs(graph)
-    if suffix == ".npz":
-        assert list(again.names) == list(names)
-
-
-@pytest.mark.parametrize("name", ["", " a", "two\nlines", "a\tb"])
-def test_names_that_no_line_can_hold(tmp_path: Path, name: str) -> None:
-    graph = hpg.Graph.from_edges([0], [1], names=["b", name])
-    with pytest.raises(ValueError, match=r"the name .* \.npz holds any name"):
-        write(graph, tmp_path / "g.csv")
-    write(graph, tmp_path / "g.npz")
-    assert list(read(tmp_path / "g.npz").names) == ["b", name]
-
-
-def test_wel_wants_weights(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a \.wel file holds weights and the graph has none; write it to \.el"):
-        write(hpg.Graph.from_edges([0], [1]), tmp_path / "g.wel")
-    write(hpg.Graph.from_edges([0], [1], [2.5]), tmp_path / "g.wel")
-    assert (tmp_path / "g.wel").read_text().splitlines()[1:] == ["0 1 2.5"]
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])

@@ -17,6 +17,7 @@ from hpgraph.kernels.communities import cuda_aggregate, cuda_members
 from hpgraph.kernels.layout import DEPTH
 from hpgraph.kernels.layout import cuda as layout
 from hpgraph.kernels.pages import cuda as pages
+from hpgraph.kernels.runtime.cuda import row_bins
 from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
@@ -24,6 +25,7 @@ from hpgraph.kernels.sampling import cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
 from hpgraph.kernels.structure import (
     cuda_components,
+    cuda_degree_order,
     cuda_divided_components,
     cuda_fifo,
     cuda_greedy,
@@ -66,6 +68,11 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
             yield room.SOURCE, room.kernel_names(index), arch, {}
         trusses = *cuda_truss.kernel_names(index), cuda_truss.peeling_name(index)
         yield cuda_truss.SOURCE, trusses, arch, {"checks": cuda_truss.checks(ids)}
+        kinds = (True, False, 32), (False, True, 8), (True, True, 16)
+        counts = [name for kind in kinds for name in cuda_triangles.kernel_names(index, *kind)]
+        counts += cuda_triangles.kernel_names(index, True, False, 32, filtered=False)
+        yield cuda_triangles.SOURCE, dict.fromkeys(counts), arch, {"checks": cuda_triangles.checks(ids)}
+        yield cuda_degree_order.SOURCE, cuda_degree_order.kernel_names(index), arch, {}
         types = index, "hpgraph::One", "unsigned"
         frequent = communities.kernel_name(True, *types)
         yield communities.SOURCE, (frequent,), arch, {"checks": communities.layout(*types).checks}
@@ -124,6 +131,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         yield cuda_hops.DRAWS, (sampling.summing_name("float"),), arch, {"prologue": cuda_hops.prologue()}
         # The nodes that a point has still to look at lie in local memory.
         yield layout.SOURCE, layout.NAMES, arch, {"prologue": layout.prologue(), "local": 8 * DEPTH}
+        yield "row_bins.cuh", row_bins.KERNELS, arch, {}
         yield pages.SOURCE, (pages.kernel_name("int32"),), arch, {}
         yield "locality.cuh", [f"hpgraph::{name}" for name in SAMPLES], arch, {}
         yield "column_blocks_build.cuh", [f"hpgraph::{name}" for name in BLOCK_BUILDS], arch, {}
