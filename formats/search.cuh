@@ -13,9 +13,16 @@ __device__ __forceinline__ long long row_of(const long long* indptr, long long l
     return low;
 }
 
+// An array that nothing writes to during a kernel.
+template <class T>
+struct ReadOnly {
+    const T* values;
+    __device__ T operator[](long long i) const { return __ldg(values + i); }
+};
+
 // The first place in [begin, end) whose value is not below x.
-template <class T, class X>
-__device__ long long lower_bound(const T* values, long long begin, long long end, X x) {
+template <class Values, class X>
+__device__ long long lower_bound(Values values, long long begin, long long end, X x) {
     while (begin < end) {
         const long long middle = begin + (end - begin) / 2;
         if (values[middle] < x) begin = middle + 1;

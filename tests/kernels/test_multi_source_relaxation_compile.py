@@ -45,7 +45,7 @@ def relaxation_of(program, weight, index="int32"):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
     names = cuda_relax.kernel_names(C[index], kind, persistent.techniques_type())
     # Of 1,024 threads each has 64 registers: what changes once a superstep is spilt.
-    before = f"#define HPGRAPH_THREADS {persistent.THREADS_OF_MANY_ARCS}\n"
+    before = f"#define HPGRAPH_THREADS {cuda_relax.THREADS_OF_MANY_ARCS}\n"
     return cuda_relax.SOURCE, before + made.prologue, made.ltoir, tuple(names.values())
 
 

@@ -202,7 +202,7 @@ def test_blocks_of_many_threads():
     chosen = persistent.techniques_type(persistent.BATCH_OF_MANY_ARCS)
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
     before = f"#define HPGRAPH_THREADS {persistent.THREADS_OF_MANY_ARCS}\n"
-    compiled(distances.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), before=before, local=LOCAL + 72)
+    compiled(distances.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), before=before, local=LOCAL + 40)
 
 
 def test_products_of_a_program():

@@ -13,7 +13,6 @@ from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
     THREADS,
-    THREADS_OF_MANY_ARCS,
     TRACE,
     Record,
     Space,
@@ -23,21 +22,21 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     techniques_type,
     weight_dtype,
 )
-from hpgraph.kernels.runtime.cuda.program import device_functions
+from hpgraph.kernels.runtime.cuda.program import DeviceFunctions
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import ProgramCode, begin_sources, bucket_bounds
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.c_types import c_type
-from hpgraph.semiring.cuda import LinkedCode
+from hpgraph.semiring.function import Function
 
 # Sources of one launch: the lanes of a warp.
 MAX_RELAXED = 32
 # As in warm_up.cuh.
 MAX_STARTS = 32
-# Mean degree up to which blocks have fewer threads, with more registers each.
-DENSE = 8
+# Mean degree above which blocks have more threads, with fewer registers each; and the threads.
+DENSE, THREADS_OF_MANY_ARCS = 8, 1024
 # Of buckets of 1/4, 1 and 4 times the width for a single search the narrow ones were fastest on a Kronecker, a social
 # and a road network.
 NARROWER = 4
@@ -50,7 +49,7 @@ SPACE = Layout(
 )  # fmt: skip
 
 
-class ValueProgram:
+class ValueProgram(DeviceFunctions):
     """The C++ struct ``Program`` of a relaxation whose kernel keeps values in registers, and the code to link to it.
 
     ``weight``: type of the weights; None for a pattern, whose weights are int32 ones.
@@ -59,22 +58,16 @@ class ValueProgram:
     def __init__(self, code: ProgramCode, weight: np.dtype | None) -> None:
         self.code = code
         self.weight = np.dtype(np.int32 if weight is None else weight)
-        value, ids = code.message, np.dtype(np.int64)
-        functions, arc = value_functions(code), (ids, value, self.weight, ids, value)
-        self._functions = {
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+        value, ids = self.code.message, np.dtype(np.int64)
+        functions, arc = value_functions(self.code), (ids, value, self.weight, ids, value)
+        return {
             "hpg_gather": (functions.gather, arc, value),
             "hpg_reduce": (functions.reduce, (value, value), value),
             "hpg_allows": (functions.allows, arc, np.dtype(np.bool_)),
         }
-
-    @cached_property
-    def _code(self) -> tuple[str, tuple[LinkedCode, ...]]:
-        return device_functions(self._functions)
-
-    @property
-    def ltoir(self) -> tuple[LinkedCode, ...]:
-        """Code of functions that C++ only declares; compiled only if no finished kernel is cached."""
-        return self._code[1]
 
     @cached_property
     def prologue(self) -> str:

@@ -332,7 +332,7 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
                                const Priority<Value>& priority, i64 limit, const LocalLimits& limits,
                                const RelaxSpace<Index, Value>& space, const Trace& trace) {
     __shared__ LocalQueue<Index> local;
-    __shared__ Index slots[3][WARPS * 64];
+    __shared__ Index slots[2 + Team::DIVIDED][WARPS * 64];
     __shared__ BlockSums sums;
     __shared__ BucketWidth<Value> bucket;
     __shared__ u32 repeated;
@@ -342,7 +342,8 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
     }
     Relaxation<T, Team, Exchange, Program, Index, Weight, Value> relaxation{
         team, exchange, program, n, arcs, out, priority, limit, limits, space, trace, local,
-        Stages<Index>{Stage<Index>(slots[0]), Stage<Index>(slots[1])}, Stage<Index>(slots[2]), sums, bucket, repeated};
+        Stages<Index>{Stage<Index>(slots[0]), Stage<Index>(slots[1])}, Stage<Index>(slots[1 + Team::DIVIDED]), sums,
+        bucket, repeated};
     relaxation.run(sources);
     trace.end(relaxation.step, relaxation.left);
     if (Trace::is_writer()) {

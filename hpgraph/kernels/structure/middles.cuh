@@ -51,7 +51,7 @@ struct Members {
     u32* filter;
     u32 mask;
     bool exact;
-    const Index* sorted;
+    ReadOnly<Index> sorted;
     i64 size;
 
     __device__ void insert(Index w) const { if (FILTERED) atomicOr(filter + ((u32(w) & mask) >> 5), 1u << (u32(w) & 31)); }
@@ -103,7 +103,7 @@ __device__ __forceinline__ void for_short(const Upwards<Index, ABOVE>& up, i64 n
             const int owner = __ffs(waiting) - 1;
             Middle<Index> middle{Index(base + owner), __shfl_sync(ALL, mine.begin, owner), __shfl_sync(ALL, mine.end, owner),
                                  __shfl_sync(ALL, mine.low, owner), __shfl_sync(ALL, mine.stop, owner)};
-            Members<Index, FILTERED> members{filter, SHORT_BITS - 1, u64(middle.v) <= SHORT_BITS, up.lower + middle.low, 0};
+            Members<Index, FILTERED> members{filter, SHORT_BITS - 1, u64(middle.v) <= SHORT_BITS, {up.lower + middle.low}, 0};
             for (i64 i = middle.low; i < middle.stop; i += 32) {
                 const Index w = i + lane < middle.stop ? up.below(i + lane) : middle.v;
                 if (w < middle.v) members.insert(w);
@@ -169,9 +169,9 @@ __device__ __forceinline__ void for_tasks(const Upwards<Index, ABOVE>& up, const
         Middle<Index> middle{v, begin, begin + PIECE < row_end ? begin + PIECE : row_end, up.begin(v), up.begin(i64(v) + 1)};
         if (ABOVE == BY_ID) {
             if (up.neighbour(middle.end - 1) <= v) continue;
-            middle.stop = lower_bound(up.lower, middle.low, middle.stop, v);
+            middle.stop = lower_bound(ReadOnly<Index>{up.lower}, middle.low, middle.stop, v);
         }
-        const Members<Index, FILTERED> members{filter, bits - 1, u64(v) <= bits, up.lower + middle.low,
+        const Members<Index, FILTERED> members{filter, bits - 1, u64(v) <= bits, {up.lower + middle.low},
                                                middle.stop - middle.low};
         for (i64 i = middle.low + threadIdx.x; i < middle.stop; i += THREADS) {
             const Index w = up.below(i);

@@ -45,8 +45,10 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, con
                 const i64 stop = batch.stop[row];
                 for (i64 at = batch.start[row] + sub + LANES; at < stop; at += LOADS * LANES) {
                     Index next[LOADS];
+                    const Index* const from = lower + at;
+                    const int left = (int)min(stop - at, (i64)LOADS * LANES);
 #pragma unroll
-                    for (int k = 0; k < LOADS; ++k) next[k] = at + k * LANES < stop ? __ldg(lower + at + k * LANES) : v;
+                    for (int k = 0; k < LOADS; ++k) next[k] = k * LANES < left ? __ldg(from + k * LANES) : v;
 #pragma unroll
                     for (int k = 0; k < LOADS; ++k)
                         if (next[k] < v) here += look_up<Index, TALLY, FILTERED>(members, next[k], tally);

@@ -111,17 +111,18 @@ __device__ void for_each_arc_of_short(const Graph& graph, const Index* light, co
 // Call visit(batch) until every out-arc of the frontier was in a batch; warp-collective, including lanes without an
 // arc, so that visit may use warp votes.
 template <class T, class Index, class Graph, class Visit>
-__device__ void for_each_arc(const Graph& graph, Frontier<Index> frontier, u64 light, u64 pieces, Visit visit) {
+__device__ void for_each_arc(const Graph& graph, Frontier<Index> frontier, u64 all_light, u64 all_pieces, Visit visit) {
+    typedef decltype(Index() + 0u) Place;  // 32 bits where ids are, as every register counts here
     const u32 lane = lane_of_warp();
     const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
     // If most warps would be idle, several share a row by parts.
-    const int shift = (pieces + light) * 8 <= warps ? 3 : 0, parts = 1 << shift;
-    pieces <<= shift, light <<= shift;
+    const int shift = (all_pieces + all_light) * 8 <= warps ? 3 : 0, parts = 1 << shift;
+    const Place pieces = (Place)all_pieces << shift, light = (Place)all_light << shift;
     // Of the 32 rows of a warp, some are pieces and the others whole vertices.
-    const auto share = [&](u64 rows, u32 most) { return ((u32)min(rows, (u64)most * warps) + warps - 1) / warps; };
+    const auto share = [&](Place rows, u32 most) { return ((u32)min(rows, (Place)most * warps) + warps - 1) / warps; };
     const u32 heavy = share(pieces, 16), some = min(share(light, 32), 32 - heavy);
-    const u64 all_heavy = (u64)warps * heavy, all_some = (u64)warps * some;
-    for (u64 p = (u64)warp * heavy, i = (u64)warp * some; p < pieces || i < light; p += all_heavy, i += all_some) {
+    for (Place p = (Place)warp * heavy, i = (Place)warp * some; p < pieces || i < light;
+         p += (Place)warps * heavy, i += (Place)warps * some) {
         Index u = 0;
         i64 start = 0, end = 0;
         int part = 0;

@@ -23,11 +23,11 @@ from hpgraph.kernels.runtime.techniques import techniques
 # As in load_balancing.cuh, frontier_queue.cuh and apply.cuh.
 PIECE = 256
 # Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
-# vertices are over a quarter sooner. Relaxing millions of arcs at once takes all the loads in flight there can be.
-THREADS, THREADS_OF_MANY_ARCS = 640, 1024
-# Arcs that a lane of a push has in flight. For supersteps of millions of arcs, loads in flight are worth more than
-# registers.
-BATCH, BATCH_OF_MANY_ARCS = 2, 3
+# vertices are over a quarter sooner. Relaxing millions of arcs at once takes as many loads in flight as 1,024 threads
+# have with three arcs each; 768 with four have them too, and 80 registers instead of 64.
+THREADS, THREADS_OF_MANY_ARCS = 640, 768
+# Arcs that a lane of a push has in flight.
+BATCH, BATCH_OF_MANY_ARCS = 2, 4
 # Limits of vertices and arcs for supersteps on one block.
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
 # Rows of a trace; later supersteps are not recorded.

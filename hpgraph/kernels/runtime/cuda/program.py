@@ -24,7 +24,26 @@ _ID = np.dtype(np.int64)
 _BOOL = np.dtype(np.bool_)
 
 
-class CUDAProgram:
+class DeviceFunctions:
+    """A struct of C++ whose methods call compiled functions."""
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+        """Each function by its C name, with the types of its arguments and of its result."""
+        raise NotImplementedError
+
+    @cached_property
+    def _code(self) -> tuple[str, tuple[LinkedCode, ...]]:
+        made = [device_function(*function, name) for name, function in self._functions.items()]
+        return "".join(text for text, _ in made), tuple(code for _, linked in made for code in linked)
+
+    @property
+    def ltoir(self) -> tuple[LinkedCode, ...]:
+        """The code of functions that C++ only declares, compiled only if no finished kernel is cached."""
+        return self._code[1]
+
+
+class CUDAProgram(DeviceFunctions):
     """The C++ struct ``Program`` of a vertex program, and the code to link with it.
 
     ``weight``: type of the weights; None for a pattern, whose weights are int32 ones.
@@ -61,7 +80,6 @@ class CUDAProgram:
 
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
-        """Each function by its C name, with the types of its arguments and of its result."""
         made, on_copies, code = functions_of(self.code), functions_of(self.code).on_copies, self.code
         pointers = tuple(f"{dtype.name}*" for dtype in self._state)
         arc = (pointers, _ID, self.weight, _ID)
@@ -83,15 +101,6 @@ class CUDAProgram:
             arguments = (pointers, self._properties, _ID, self._world, _ID, "float64*")
             found["hpg_aggregate"] = (made.aggregate, arguments, None)
         return found
-
-    @cached_property
-    def _code(self) -> tuple[str, tuple[LinkedCode, ...]]:
-        return device_functions(self._functions)
-
-    @property
-    def ltoir(self) -> tuple[LinkedCode, ...]:
-        """The code of functions that C++ only declares, compiled only if no finished kernel is cached."""
-        return self._code[1]
 
     @cached_property
     def prologue(self) -> str:
@@ -225,14 +234,6 @@ def _fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...
 
 def _cpp(flag: bool) -> str:
     return "true" if flag else "false"
-
-
-def device_functions(
-    functions: dict[str, tuple[Function, tuple[Any, ...], Any]]
-) -> tuple[str, tuple[LinkedCode, ...]]:
-    """Functions under their names in C++."""
-    made = [device_function(*function, name) for name, function in functions.items()]
-    return "".join(text for text, _ in made), tuple(code for _, linked in made for code in linked)
 
 
 @lru_cache(maxsize=256)

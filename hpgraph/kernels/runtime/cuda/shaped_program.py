@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cuda.program import device_functions
+from hpgraph.kernels.runtime.cuda.program import DeviceFunctions
 from hpgraph.kernels.runtime.cuda.specialization import Specialization
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.c_types import c_literal, c_type
-from hpgraph.semiring.cuda import LinkedCode
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.tracing import byte_type
 
@@ -21,7 +20,7 @@ _ID = np.dtype(np.int64)
 _BOOL = np.dtype(np.bool_)
 
 
-class ShapedProgram:
+class ShapedProgram(DeviceFunctions):
     """The C++ structs ``Program`` and ``Product`` of a program with shapes, and the code to link with them.
 
     ``weight``: type of the weights; None for a pattern, whose weights are ones of the messages' type.
@@ -56,7 +55,6 @@ class ShapedProgram:
 
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
-        """Each function by its C name, with the types of its arguments and of its result."""
         made, code, number = self._made, self.code, self.code.message
         gather, edge_cond = made.gather_to, None if code.edge_cond is None else made.edge_cond
         if self._replies:
@@ -75,15 +73,6 @@ class ShapedProgram:
         if code.aggregate is not None:
             found["hpg_contribute"] = (made.contribute, (own, _ID, self._world, _ID, "float64*"), None)
         return found
-
-    @cached_property
-    def _code(self) -> tuple[str, tuple[LinkedCode, ...]]:
-        return device_functions(self._functions)
-
-    @property
-    def ltoir(self) -> tuple[LinkedCode, ...]:
-        """The code of functions that C++ only declares, compiled only if no finished kernel is cached."""
-        return self._code[1]
 
     @cached_property
     def prologue(self) -> str:
