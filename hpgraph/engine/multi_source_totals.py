@@ -102,7 +102,10 @@ def survey(
             most, lambda lanes: 2 * joint.work_space(graph.n_vertices, lanes, starts.vertices.dtype), device
         )
         running: tuple[np.ndarray, Totals] | None = None
-        for group in groups(order_of(listed, arcs.sending, most), most, "searches"):
+        # Those that share a frontier are grouped; a call may run several such groups.
+        order = order_of(listed, arcs.sending, min(most, joint.MAX_SOURCES))
+        for part in groups(np.arange(k), most, "searches"):
+            group = order[part]
             totals = joint.survey_sources(Search(
                 None, arcs.sending, (), (), (), some_of(starts, group, device),
                 ENDLESS if max_depth is None else max_depth, arcs.by_target, policy.alpha, policy.beta, policy.forced,
@@ -116,9 +119,7 @@ def survey(
     return found._replace(histogram=histogram)
 
 
-def _one_by_one(
-    graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction
-) -> Survey:
+def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction) -> Survey:
     """Search after search, each bringing the pages that it wants."""
     k = len(listed)
     found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),

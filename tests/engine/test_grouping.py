@@ -68,7 +68,16 @@ def test_answers_do_not_depend_on_the_groups(device):
         assert len(found.traces) == len(found.groups)
 
 
-@pytest.mark.parametrize("csr", [random_digraph(400, 1100, seed=4), broom(400, 3000)], ids=["digraph", "broom"])
+def lattice(side):
+    path = scipy.sparse.diags_array([np.ones(side - 1), np.ones(side - 1)], offsets=[-1, 1])
+    return scipy.sparse.csr_array(scipy.sparse.kronsum(path, path))
+
+
+@pytest.mark.parametrize(
+    "csr",
+    [random_digraph(400, 1100, seed=4), broom(400, 3000), lattice(20), scipy.sparse.triu(lattice(20), format="csr")],
+    ids=["digraph", "broom", "lattice", "one way"],
+)
 @pytest.mark.parametrize("incoming", [False, True])
 @pytest.mark.parametrize("depth", [None, 2, 150])
 def test_a_survey_totals_levels(csr, incoming, depth, device):
@@ -98,8 +107,7 @@ def test_a_survey_of_nobody(device):
 
 def test_a_survey_of_everyone_on_a_grid(device):
     """Frontiers that hardly meet: the lanes go on one by one."""
-    path = scipy.sparse.diags_array([np.ones(23), np.ones(23)], offsets=[-1, 1])
-    csr = scipy.sparse.csr_array(scipy.sparse.kronsum(path, path))
+    csr = lattice(24)
     found = survey(hpg.Graph(csr).to(device), None)
     rows = np.array([levels(csr, source) for source in range(0, 576, 50)])
     assert (found.total[::50] == rows.sum(axis=1)).all() and (found.farthest[::50] == rows.max(axis=1)).all()

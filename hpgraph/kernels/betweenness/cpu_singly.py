@@ -27,6 +27,8 @@ from hpgraph.semiring.stop import is_stopped
 STRETCHES, APART = 64, 16
 # Prefetch distances in the queue, of row pointers, first arcs and first neighbours' state; how many of these.
 AHEAD_ROWS, AHEAD_ARCS, AHEAD_NEIGHBOURS, NEIGHBOURS = 16, 8, 4, 4
+# Below so many vertices they are in a cache.
+CACHED = 1 << 14
 # The bits of a tag that hold the level.
 _LOW = (1 << 32) - 1
 _BLANK = -1
@@ -107,13 +109,14 @@ def _count(arcs, source, scratch):
     put(numbers, 2 * source, 1.0)
     put(tags, 2 * source + 1, 0)
     queue[0] = source
-    head, tail, wide = 0, 1, False
+    head, tail, wide, far = 0, 1, False, indptr.size > CACHED
     while head < tail and not is_stopped():
         end = tail - 1
-        _fetch_ahead(
-            arcs, queue, numbers, min(head + AHEAD_NEIGHBOURS, end), min(head + AHEAD_ARCS, end),
-            min(head + AHEAD_ROWS, end),
-        )  # fmt: skip
+        if far:
+            _fetch_ahead(
+                arcs, queue, numbers, min(head + AHEAD_NEIGHBOURS, end), min(head + AHEAD_ARCS, end),
+                min(head + AHEAD_ROWS, end),
+            )  # fmt: skip
         u = vertex(queue, head)
         head += 1
         number, exponent = peek(numbers, 2 * u), 0
@@ -175,12 +178,14 @@ def _depend(arcs, distance, scratch, count, wide):
     numbers, tags, queue, dependencies = scratch.numbers, scratch.tags, scratch.queue, scratch.dependency
     indptr, indices, weights = arcs.indptr, arcs.indices, arcs.data
     last = tags[2 * queue[count - 1] + 1] & _LOW if distance is None else -1
+    far = indptr.size > CACHED
     for i in range(count - 1, -1, -1):
         if is_stopped():
             return
-        _fetch_ahead(
-            arcs, queue, numbers, max(i - AHEAD_NEIGHBOURS, 0), max(i - AHEAD_ARCS, 0), max(i - AHEAD_ROWS, 0)
-        )  # fmt: skip
+        if far:
+            _fetch_ahead(
+                arcs, queue, numbers, max(i - AHEAD_NEIGHBOURS, 0), max(i - AHEAD_ARCS, 0), max(i - AHEAD_ROWS, 0)
+            )  # fmt: skip
         v = vertex(queue, i)
         own, total = peek(tags, 2 * v + 1), 0.0
         if own & _LOW != last:

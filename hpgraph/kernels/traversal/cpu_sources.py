@@ -1,10 +1,13 @@
 """Traversal from many sources on the CPU: with a joint frontier while frontiers overlap, then a search for each source.
 
 If frontiers have no vertex in common, as in a road network, a joint frontier saves nothing, and words of bits take more
-memory than the bits of one search. Each then continues as a traversal from one source, on one thread.
+memory than the bits of one search. Each then continues as a traversal from one source, on one thread; those that only
+count start anew, with a plain queue.
 """
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 
@@ -16,6 +19,7 @@ from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, long
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
+from hpgraph.kernels.runtime.direction import PULL, PUSH
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode, begin_sources
 from hpgraph.kernels.runtime.search import Search, Starts
@@ -41,20 +45,23 @@ _COUNTING = separate.Runs(
 )
 # Sources of a group: one word. Pulls of two to eight words a vertex were measured: the frontier's words then exceed the
 # cache, and 64 sources take as long (kron18) or up to three times as long (urand18) as in a group of their own.
-MAX_SOURCES = MAX_SURVEYED = SIDE
+MAX_SOURCES = SIDE
+# Several groups of a survey: if the frontiers of one hardly overlap, it and the rest search separately.
+MAX_SURVEYED = 8 * SIDE
 
 
 class _Totals:
     """What a group of searches has settled: trace rows of each part, with the supersteps before it; sums by source.
 
-    ``sums`` (int64 array of shape (k, 4)): vertices reached, their levels' sum, the last level, vertices still active.
+    ``sums`` (int64 array of shape (k, 4)): vertices reached, their levels' sum, the last level, vertices still active;
+    ``parted`` (bool): whether this group of a survey was given up, as frontiers hardly overlap.
     """
 
     def __init__(self, starts: Starts) -> None:
         self.tables: list[tuple[int, np.ndarray]] = []
         self.sums, self.inverse = np.zeros((starts.k, 4), np.int64), np.zeros(starts.k)
         self.sums[:, separate.VISITED] = np.bincount(starts.source, minlength=starts.k)
-        self.unfinished = False
+        self.unfinished = self.parted = False
 
 
 def _run(search: Search) -> _Totals:
@@ -109,7 +116,7 @@ def _separately(
 
 
 def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.ndarray, np.ndarray] | None:
-    """Run with a joint frontier; returns what `_separately` continues, if that is faster."""
+    """Run with a joint frontier; returns what `_separately` continues, if that is faster. A survey then starts anew."""
     code, out, in_, (vertices, sources, k), n = search.code, search.out, search.in_, search.sources, search.out.shape[0]
     flags = np.uint64(1) << sources.astype(np.uint64)
     words = Words(_word_of_each(_closed(search), n), np.zeros((2, n), np.uint64), np.empty((2, n), out.indices.dtype))
@@ -135,9 +142,7 @@ def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.nda
     clock, trace = Clock(), np.empty((ROWS, 5), np.int64)
     while True:
         shared = joint.Shared(board, progress, trace, totals.sums, totals.inverse)
-        joint.run_supersteps(
-            _program(code), flat, search.world, _rows(out), _rows(in_), words, shared, scratch, policy
-        )
+        joint.run_supersteps(_program(code), flat, search.world, _rows(out), _rows(in_), words, shared, scratch, policy)
         if progress[joint.ROW] < len(trace):
             break
         trace = longer(trace)
@@ -146,11 +151,38 @@ def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.nda
     if not progress[joint.PARTED]:
         totals.unfinished = bool(progress[ACTIVE])
         return None
+    if code is None and search.forced != PULL:
+        totals.parted = True
+        return None
     settled, active = np.empty((2, k, (n + SIDE - 1) // SIDE), np.uint64)
     separate.by_source(words.seen, n, settled)
     separate.by_source(words.fronts[progress[joint.TURN]], n, active)
     active[:, -1:] &= ~past(n)
     return int(progress[STEP]), settled, active
+
+
+def _count(search: Search, first: int) -> _Totals:
+    """The searches of a survey from source number `first` on, each by itself from its start."""
+    out, vertices = search.out, plain(search.sources.vertices[first:])
+    n, k, ids = out.shape[0], len(vertices), out.indices.dtype
+    totals = _Totals(Starts(vertices, np.arange(k), k))
+    with team() as workers:
+        # A page that no superstep writes to is never allocated.
+        counting = separate.Counting(
+            np.empty((workers, n + 1), ids), np.zeros((workers, n), np.uint8),
+            np.zeros((workers, min(search.limit, n) + 2, 2), np.int64),
+        )  # fmt: skip
+        began = time.perf_counter_ns()
+        separate.count_each(_rows(out), vertices, counting, totals.sums, totals.inverse, search.limit)
+        spent = time.perf_counter_ns() - began
+    steps = int(totals.sums[:, separate.FARTHEST].max(initial=0)) + 1
+    senders, arcs = counting.sums[:, : steps + 1].sum(axis=0).T
+    work = (senders + arcs)[:-1]
+    nanoseconds = (spent / max(work.sum(), 1) * work).astype(np.int64)
+    table = np.column_stack([np.full(steps, PUSH), senders[:-1], arcs[:-1], nanoseconds, senders[1:]])
+    totals.tables.append((0, table[: np.count_nonzero(table[:, 1])]))
+    totals.unfinished = bool(totals.sums[:, separate.UNFINISHED].any())
+    return totals
 
 
 def _closed(search: Search) -> np.ndarray:
@@ -201,7 +233,7 @@ def work_space(n: int, sources: int, ids: np.dtype) -> int:
     """Bytes of work space, without the properties."""
     row = (n + SIDE - 1) // SIDE * 8
     # Bitmaps of settled and active vertices for each source; then words of a joint frontier, or space for each thread.
-    together, room = n * (8 + 2 * 8 + 2 * ids.itemsize), n * ids.itemsize + 2 * row
+    together, room = n * (8 + 2 * 8 + 2 * ids.itemsize), n * (ids.itemsize + 1) + 2 * row
     return 2 * min(sources, SIDE) * row + max(together, config.threads * room)
 
 
@@ -236,7 +268,13 @@ def traverse_sources(search: Search) -> JointOutcome:
 
 def survey_sources(search: Search) -> Totals:
     """Breadth-first search from many sources that keeps totals."""
-    found = [_run(group) for group in _groups(search)]
+    found: list[_Totals] = []
+    for group in _groups(search):
+        totals = _run(group)
+        if totals.parted:
+            found.append(_count(search, SIDE * len(found)))
+            break
+        found.append(totals)
     sums = np.concatenate([np.zeros((0, 4), np.int64), *(totals.sums for totals in found)]).T.copy()
     inverse = np.concatenate([np.zeros(0), *(totals.inverse for totals in found)])
     totals = SourceTotals(sums[separate.VISITED], sums[separate.LEVELS], inverse, sums[separate.FARTHEST])
