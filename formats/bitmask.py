@@ -87,10 +87,6 @@ class Bitmask(Storage):
             Number of vertices.
         device : {"cpu", "cuda"}
             Where.
-
-        Returns
-        -------
-        Bitmask
         """
         index_dtype(n)
         return cls(n, array_module(device).zeros(_word_count(n), dtype=np.uint64), validate=False)
@@ -105,10 +101,6 @@ class Bitmask(Storage):
             Number of vertices.
         device : {"cpu", "cuda"}
             Where.
-
-        Returns
-        -------
-        Bitmask
         """
         return ~cls.zeros(n, device)
 
@@ -206,30 +198,15 @@ class Bitmask(Storage):
         return backend("bits", self.words).bits_to_bool(self.words, self.n)
 
     def count(self) -> int:
-        """How many members there are. On CUDA this waits for the stream.
-
-        Returns
-        -------
-        int
-        """
+        """How many members there are. On CUDA this waits for the stream."""
         return int(backend("bits", self.words).bits_count(self.words))
 
     def any(self) -> bool:
-        """Whether there is a member. On CUDA this waits for the stream.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether there is a member. On CUDA this waits for the stream."""
         return bool(self.words.any())
 
     def copy(self) -> Bitmask:
-        """A mask with words of its own.
-
-        Returns
-        -------
-        Bitmask
-        """
+        """A mask with words of its own."""
         return Bitmask(self.n, self.words.copy(), validate=False)
 
     def and_not(self, other: Bitmask) -> Bitmask:
@@ -239,10 +216,6 @@ class Bitmask(Storage):
         ----------
         other : Bitmask
             Over as many vertices, on the same device.
-
-        Returns
-        -------
-        Bitmask
 
         Raises
         ------

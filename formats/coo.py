@@ -85,10 +85,6 @@ class COO(Storage):
         pattern : bool, default False
             Whether to leave the values out.
 
-        Returns
-        -------
-        COO
-
         Raises
         ------
         TypeError
@@ -129,14 +125,7 @@ class COO(Storage):
     def to_csr(self, duplicates: Duplicates = "sum") -> CSR:
         """As CSR, its rows sorted and without duplicates.
 
-        Parameters
-        ----------
-        duplicates : {"sum", "min", "max", "first", "error"}
-            As in `CSR.from_coo`.
-
-        Returns
-        -------
-        CSR
+        Parameters are those of `CSR.from_coo`.
         """
         return CSR.from_coo(self.row, self.col, self.data, self.shape, duplicates=duplicates)
 
@@ -171,10 +160,5 @@ class COO(Storage):
         return sparse.coo_array((data, (row, col)), shape=self.shape, copy=False)
 
     def transpose(self) -> COO:
-        """The transpose, which shares the arrays.
-
-        Returns
-        -------
-        COO
-        """
+        """The transpose, which shares the arrays."""
         return COO(self.shape[::-1], self.col, self.row, self.data, validate=False)

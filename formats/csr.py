@@ -190,6 +190,8 @@ class CSR(RowOrder):
     ) -> CSR:  # fmt: skip
         """From the arrays of a CSR whose rows need be neither sorted nor free of duplicates.
 
+        Errors are those of `CSR`.
+
         Parameters
         ----------
         shape : (int, int)
@@ -204,11 +206,6 @@ class CSR(RowOrder):
         -------
         CSR
             Rows sorted, no duplicates; ids of 32 bits where they fit.
-
-        Raises
-        ------
-        ValueError, IndexError, TypeError
-            As `CSR`.
 
         Examples
         --------
@@ -349,10 +346,7 @@ class CSR(RowOrder):
     def canonical(self, duplicates: Duplicates | None = "sum") -> CSR:
         """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit.
 
-        Parameters
-        ----------
-        duplicates : {"sum", "min", "max", "first", "error"} or None
-            As for `from_coo`.
+        Parameters are those of `from_coo`.
 
         Returns
         -------

@@ -83,10 +83,6 @@ class ELL(Padded):
         limit : float, default 4
             Most slots per entry to accept.
 
-        Returns
-        -------
-        ELL
-
         Raises
         ------
         ValueError
@@ -113,12 +109,7 @@ class ELL(Padded):
         return cls(csr.shape, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row in the order of its slots.
-
-        Returns
-        -------
-        CSR
-        """
+        """As CSR, each row in the order of its slots."""
         xp = array_module(self.indices)
         none = xp.empty(0, dtype=self.indices.dtype)
         values = None if self.data is None else xp.empty(0, dtype=self.data.dtype)

@@ -77,10 +77,6 @@ class Frontier:
         ----------
         indptr : array, shape (n + 1,)
             Where each vertex's arcs begin.
-
-        Returns
-        -------
-        int
         """
         if self.arcs is None:
             if self.everyone:

@@ -165,10 +165,6 @@ class HYB(RowFormat):
         width : int, optional
             Slots of each row in the slab; `hyb_width` by default.
 
-        Returns
-        -------
-        HYB
-
         Raises
         ------
         ValueError
@@ -197,10 +193,6 @@ class HYB(RowFormat):
 
     def to_csr(self) -> CSR:
         """As CSR, each row its slots and then its tail: what `from_csr` was given.
-
-        Returns
-        -------
-        CSR
 
         Raises
         ------

@@ -31,10 +31,6 @@ def lengths_of(indptr: Any) -> Lengths:
     ----------
     indptr : int64 array, shape (rows + 1,)
 
-    Returns
-    -------
-    Lengths
-
     Examples
     --------
     >>> lengths = lengths_of(np.array([0, 2, 2, 5, 7]))

@@ -34,21 +34,11 @@ class RowOrder(RowFormat):
         return backend("convert", self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
 
     def is_sorted(self) -> bool:
-        """Whether the columns of no row fall. On CUDA this waits for the stream.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether the columns of no row fall. On CUDA this waits for the stream."""
         return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
 
     def is_canonical(self) -> bool:
-        """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream."""
         return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
 
     def sorted(self) -> Self:

@@ -149,12 +149,7 @@ class Pages:
         return indptr
 
     def pattern(self) -> Pages:
-        """The same pages without values.
-
-        Returns
-        -------
-        Pages
-        """
+        """The same pages without values."""
         if self.values is None:
             return self
         return Pages(
@@ -207,6 +202,8 @@ class Pages:
     def values_of(self, page: int) -> Array | None:
         """The values of a page's entries, as `payload` gives ids.
 
+        Errors are those of `payload`.
+
         Parameters
         ----------
         page : int
@@ -214,11 +211,6 @@ class Pages:
         Returns
         -------
         array or None
-
-        Raises
-        ------
-        DamagedPageError
-            As `payload`.
         """
         if self.values is None:
             return None
@@ -270,10 +262,6 @@ class Pages:
         ----------
         page : int
         reason : str
-
-        Returns
-        -------
-        DamagedPageError
         """
         return DamagedPageError(self.origin, page, (int(self.first_row[page]), int(self.last_row[page])), reason)
 

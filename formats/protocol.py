@@ -137,10 +137,6 @@ class RowFormat(Storage):
             Whether to leave the values out.
         **options : object
             As for `from_csr`.
-
-        Returns
-        -------
-        RowFormat
         """
         return cls.from_csr(ROW_FORMATS["csr"].from_scipy(matrix, pattern=pattern), **options)  # type: ignore[arg-type]
 

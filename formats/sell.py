@@ -138,10 +138,6 @@ class SELL(Padded, RowFormat):
             Rows of a window, a multiple of 32. By default the fewest of 1,024, 8,192, 65,536, ... that leave no more
             than a quarter of the entries in padding, or all rows.
 
-        Returns
-        -------
-        SELL
-
         Raises
         ------
         ValueError
@@ -183,10 +179,6 @@ class SELL(Padded, RowFormat):
 
     def to_csr(self) -> CSR:
         """As CSR, each row in the order of its slots: what `from_csr` was given.
-
-        Returns
-        -------
-        CSR
 
         Raises
         ------

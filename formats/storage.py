@@ -79,10 +79,6 @@ class Storage(ABC):
         device : {"cpu", "cuda"}
             Where to.
 
-        Returns
-        -------
-        Storage
-
         Notes
         -----
         Moving to the CPU waits for the GPU's current stream.

@@ -106,10 +106,7 @@ def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
 def uniform32(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
     """`uniform` as float32: a multiple of 2⁻²⁴, never 1.
 
-    Parameters
-    ----------
-    seed, vertex, superstep
-        As for `uniform`.
+    Parameters are those of `uniform`.
 
     Returns
     -------

@@ -41,10 +41,6 @@ def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
     ----------
     op : UnaryOp, str or function
 
-    Returns
-    -------
-    UnaryOp
-
     Raises
     ------
     ValueError
@@ -65,10 +61,6 @@ def get_binary(op: BinaryOp | str | Python | Function | Monoid) -> BinaryOp:
     Parameters
     ----------
     op : BinaryOp, str, function or Monoid
-
-    Returns
-    -------
-    BinaryOp
 
     Raises
     ------
@@ -103,10 +95,6 @@ def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "
     result : str
         Type of a function's result, as for `IndexUnaryOp`.
 
-    Returns
-    -------
-    IndexUnaryOp
-
     Raises
     ------
     ValueError
@@ -140,10 +128,6 @@ def get_monoid(monoid: Monoid | str) -> Monoid:
     ----------
     monoid : Monoid or str
 
-    Returns
-    -------
-    Monoid
-
     Raises
     ------
     ValueError
@@ -166,10 +150,6 @@ def get_semiring(semiring: Semiring | str) -> Semiring:
     Parameters
     ----------
     semiring : Semiring or str
-
-    Returns
-    -------
-    Semiring
 
     Raises
     ------
@@ -220,10 +200,6 @@ def register_unary(name: str, function: Python, result: Kind = "returned") -> Un
         ``f(a)``, of what Numba compiles for the CPU and the GPU.
     result : str
         Type of the result, as for `UnaryOp`.
-
-    Returns
-    -------
-    UnaryOp
     """
     return _register(name, UnaryOp(name, function, result), _unary, UNARY, "unary operator")
 
@@ -239,10 +215,6 @@ def register_index_unary(name: str, function: Python, result: Kind = "returned")
         Of (value), (value, thunk), (value, row, column) or (value, row, column, thunk).
     result : str
         Type of the result, as for `IndexUnaryOp`.
-
-    Returns
-    -------
-    IndexUnaryOp
     """
     return _register(name, IndexUnaryOp(name, function, result), _index_unary, INDEX_UNARY, "index-unary operator")
 
@@ -258,10 +230,6 @@ def register_binary(name: str, function: Python, result: Kind = "returned") -> B
         ``f(a, b)``, of what Numba compiles for the CPU and the GPU.
     result : str
         Type of the result, as for `BinaryOp`.
-
-    Returns
-    -------
-    BinaryOp
 
     Examples
     --------
@@ -291,10 +259,6 @@ def register_monoid(
     op : BinaryOp, str or function
     identity, terminal, idempotent, samples
         As for `Monoid`.
-
-    Returns
-    -------
-    Monoid
 
     Raises
     ------
@@ -327,10 +291,6 @@ def register_semiring(name: str, add: Monoid | str, multiply: BinaryOp | str | P
         An identifier; an earlier registration is replaced.
     add : Monoid or str
     multiply : BinaryOp, str or function
-
-    Returns
-    -------
-    Semiring
 
     Examples
     --------

@@ -155,21 +155,13 @@ def edge_betweenness_centrality(
 ) -> Array:
     """Of all pairs of vertices, the share of shortest paths that lead along each edge, summed.
 
-    Parameters
-    ----------
-    G, k, normalized, weight, seed, sources
-        As for `betweenness_centrality`.
+    Parameters and errors are those of `betweenness_centrality`.
 
     Returns
     -------
     float64 array of shape (n_edges,)
         By arc, in the order of ``G.weights`` and of ``G.out_csr``: by source, then by target. Both arcs of an edge of
         an undirected graph carry the edge's value.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `betweenness_centrality`.
 
     See Also
     --------

@@ -29,7 +29,7 @@ from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run_one
-from hpgraph.engine.state import limit_of
+from hpgraph.engine.state import ENDLESS, limit_of
 from hpgraph.engine.trace import Trace
 
 
@@ -176,8 +176,8 @@ def bfs(
     >>> hpg.bfs(G, sources=[0, 2], parents=False).level.tolist()
     [[0, 1, 1, 2, -1], [-1, -1, 0, 1, -1]]
     """
-    graph, limit = as_graph(G), limit_of(max_depth, "max_depth")
-    apart = not gathers(gather, apart)
+    graph, limit = as_graph(G), ENDLESS if max_depth is None else limit_of(max_depth, "max_depth")
+    apart = not gather if apart is None else not gathers(apart)
     if apart and not graph.on_devices:
         raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (sources is not None or deterministic):

@@ -89,6 +89,8 @@ def closeness_centrality(
 def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = None, seed: Any = None) -> Array:
     """The sum of 1 / distance over all vertices that reach each vertex.
 
+    Errors are those of `closeness_centrality`.
+
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
@@ -105,11 +107,6 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
     -------
     float64 array of shape (n,), or (k,) where `sources` is given
         As `closeness_centrality` does. Not divided by n − 1, as in NetworkX.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        As `closeness_centrality`.
 
     Notes
     -----

@@ -103,6 +103,8 @@ def average_clustering(
 ) -> float:
     """The mean of the local clustering coefficients.
 
+    Errors are those of `clustering`.
+
     Parameters
     ----------
     G, vertices, weight, form
@@ -114,11 +116,6 @@ def average_clustering(
     -------
     float
         NaN where there is nothing to take the mean of, where NetworkX raises an error.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `clustering`.
 
     Examples
     --------

@@ -111,20 +111,12 @@ def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gra
 def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Graph:
     """The k-shell: the vertices of core number k, which are in the k-core and in no larger one.
 
-    Parameters
-    ----------
-    G, k, core_number
-        As for `k_core`.
+    Parameters and errors are those of `k_core`.
 
     Returns
     -------
     Graph
         Those vertices and all edges between them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `k_core`.
 
     References
     ----------

@@ -17,6 +17,8 @@ from hpgraph.core.suggestions import naming_arguments
 def degree_centrality(G: Graph | Any) -> Array:
     """The degree of each vertex, divided by n − 1.
 
+    Errors are those of `hpgraph.as_graph`.
+
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
@@ -27,11 +29,6 @@ def degree_centrality(G: Graph | Any) -> Array:
     float64 array of length n
         By index, on the graph's device. Above 1 where loops, or arcs both ways, make it so; 1 for a vertex alone in
         its graph, as in NetworkX.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        As `hpgraph.as_graph`.
 
     References
     ----------

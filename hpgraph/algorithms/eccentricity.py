@@ -100,6 +100,8 @@ def eccentricity(
 def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
     """The largest distance between two vertices: the largest eccentricity.
 
+    Errors are those of `eccentricity`.
+
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
@@ -110,11 +112,6 @@ def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fa
     Returns
     -------
     int, or float for weights
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `eccentricity`.
 
     References
     ----------
@@ -134,6 +131,8 @@ def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fa
 def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
     """The least eccentricity.
 
+    Errors are those of `eccentricity`.
+
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
@@ -144,11 +143,6 @@ def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
     Returns
     -------
     int, or float for weights
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `eccentricity`.
 
     References
     ----------
@@ -168,6 +162,8 @@ def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Array:
     """The vertices of least eccentricity.
 
+    Errors are those of `eccentricity`.
+
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
@@ -179,11 +175,6 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
     -------
     array
         Names, in NumPy; or indices, on the graph's device, if the graph has no names. In ascending order of index.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `eccentricity`.
 
     References
     ----------
@@ -203,6 +194,8 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Array:
     """The vertices of largest eccentricity.
 
+    Errors are those of `eccentricity`.
+
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
@@ -214,11 +207,6 @@ def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = F
     -------
     array
         Names, in NumPy; or indices, on the graph's device, if the graph has no names. In ascending order of index.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `eccentricity`.
 
     References
     ----------

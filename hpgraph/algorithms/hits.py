@@ -146,10 +146,6 @@ def hits(
     dtype : float32 or float64
         Type of the numbers; sums are float64 always.
 
-    Returns
-    -------
-    HITSResult
-
     Raises
     ------
     ValueError, TypeError

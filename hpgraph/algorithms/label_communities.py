@@ -37,10 +37,6 @@ def label_propagation_communities(
     max_iteration : int
         Limit of the rounds; each visits the vertices with a neighbour that changed.
 
-    Returns
-    -------
-    Communities
-
     Raises
     ------
     ValueError, TypeError

@@ -88,10 +88,6 @@ def label_spreading(
     dtype : float32 or float64
         Type of the distributions.
 
-    Returns
-    -------
-    LabelResult
-
     Raises
     ------
     ValueError
@@ -159,6 +155,8 @@ def label_propagation(
 ) -> LabelResult:
     """Labels for all vertices from those of some, which keep theirs.
 
+    Errors are those of `label_spreading`.
+
     Parameters
     ----------
     G, labels, tol, weight, dtype
@@ -171,11 +169,6 @@ def label_propagation(
     LabelResult
         A vertex without a label has, for each label, the mean over its neighbours: the probability that a random walk
         from it, against the arcs, reaches that label first.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `label_spreading`.
 
     Warns
     -----

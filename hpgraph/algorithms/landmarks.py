@@ -42,10 +42,6 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere.
 
-    Returns
-    -------
-    Landmarks
-
     Raises
     ------
     ValueError, TypeError, IndexError
@@ -138,20 +134,12 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
     def upper(self, s: Any, t: Any) -> Any:
         """The length of some path from s to t, by way of a landmark.
 
-        Parameters
-        ----------
-        s, t : vertex, or sequence or array of m vertices
-            As for `lower`.
+        Parameters and errors are those of `lower`.
 
         Returns
         -------
         float64 array of shape (m,), or a float for a single pair
             On the graph's device; inf where no landmark lies on the way.
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `lower`.
 
         Examples
         --------
@@ -166,21 +154,13 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
     def distance(self, s: Any, t: Any) -> Any:
         """The length of a shortest path from s to t, exactly.
 
-        Parameters
-        ----------
-        s, t : vertex, or sequence or array of m vertices
-            As for `lower`.
+        Parameters and errors are those of `lower`.
 
         Returns
         -------
         int64 array of shape (m,), or an int for a single pair
             On the graph's device; -1 where there is no path. With weights float64, inf where there is none; sums by
             way of a landmark may differ from `hpgraph.sssp` by rounding.
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `lower`.
 
         Notes
         -----

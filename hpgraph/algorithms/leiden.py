@@ -38,6 +38,8 @@ def leiden(
 ) -> Communities:
     """Communities of high modularity, each connected: as `louvain`, with a refinement phase before aggregation.
 
+    Errors are those of `louvain`.
+
     Parameters
     ----------
     G, weight, resolution, max_level, seed
@@ -53,11 +55,6 @@ def leiden(
     -------
     Communities
         Its `hierarchy` holds the refined parts of each level of the last iteration, and the communities themselves.
-
-    Raises
-    ------
-    ValueError, TypeError, DeviceMemoryError
-        As `louvain`.
 
     Notes
     -----

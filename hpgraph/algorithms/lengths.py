@@ -16,13 +16,13 @@ def with_weights(G: Any, weight: Any, duplicates: Duplicates | None = None) -> t
     """The graph that a user gave, and whether its weights are asked for and differ from ones."""
     if not (weight is None or isinstance(weight, bool | str)):
         raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
-    if is_networkx(G):
-        attribute = weight if isinstance(weight, str) else "weight" if weight else None
-        graph = Graph.from_edges(**edges_of_networkx(G, attribute), duplicates=duplicates)
-    elif isinstance(G, Graph):
+    if isinstance(G, Graph):
         if isinstance(weight, str) and weight != "weight":
             raise ValueError(f"weight={weight!r}: a Graph has weights without a name, which weight=True reads")
         graph = as_graph(G)
+    elif is_networkx(G):
+        attribute = weight if isinstance(weight, str) else "weight" if weight else None
+        graph = Graph.from_edges(**edges_of_networkx(G, attribute), duplicates=duplicates)
     else:
         graph = Graph(G, weight=weight if isinstance(weight, str) and weight != "weight" else None,
                       duplicates=duplicates)  # fmt: skip

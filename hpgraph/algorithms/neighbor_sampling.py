@@ -119,10 +119,6 @@ def sample_neighbors(
     seed : int
         Another seed, another sample; the same seed gives the same, on every device.
 
-    Returns
-    -------
-    NeighborSample
-
     Raises
     ------
     ValueError, TypeError, IndexError

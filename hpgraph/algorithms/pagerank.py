@@ -29,9 +29,11 @@ from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
 from hpgraph.core.renamed import gathers
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.run import run_one
+from hpgraph.engine.state import limit_of
 from hpgraph.engine.trace import Trace
 
 
@@ -216,7 +218,7 @@ def pagerank(
     xp = array_module(graph.device)
     n = graph.n_vertices
     personalization, start = gathered(personalization), gathered(start)
-    apart = not gathers(gather, apart)
+    apart = not gather if apart is None else not gathers(apart)
     if apart and not graph.on_devices:
         raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (method == "delta" or is_of_lanes(personalization, graph)):
@@ -248,14 +250,14 @@ def pagerank(
         return named(_ended(delta, tol), graph)
     # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
-    given = {"teleport": teleport} if teleport is not None else {}
-    found = run(
-        power_program(weighted=weighted, personalized=teleport is not None, convergence=convergence), graph,
-        max_iteration=max_iteration,
-        share=(_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False), leaving=leaving,
-        damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, gather=not apart,
-        **given,
-    )  # fmt: skip
+    given: dict[str, Any] = {} if teleport is None else {"teleport": teleport}
+    program = power_program(weighted=weighted, personalized=teleport is not None, convergence=convergence)
+    given |= {
+        "share": (_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False),
+        "leaving": leaving, "damping": damping, "jump": (1 - damping) * each,
+        "spread": 0.0 if paper else damping * each, "tol": tol,
+    }  # fmt: skip
+    found = run_one(declarations_of(program), graph, None, limit=limit_of(max_iteration), apart=apart, initial=given)
     iterations, residual = found.supersteps, float(found.world["residual"])
     reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
     if apart:

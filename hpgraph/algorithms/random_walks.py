@@ -82,6 +82,8 @@ def node2vec_walk(
 ) -> Array:
     """Random walks that remember one step: they return, stay near, or go on away with different chances.
 
+    The result is that of `random_walk`.
+
     Parameters
     ----------
     G, starts, length, weight, incoming, seed
@@ -90,11 +92,6 @@ def node2vec_walk(
         The chance of an arc back to where the walk was before is divided by it.
     q : float
         So is by it that of an arc to a vertex to which none leads from there.
-
-    Returns
-    -------
-    integer array of shape (k, length + 1)
-        As `random_walk`.
 
     Raises
     ------

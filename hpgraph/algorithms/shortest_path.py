@@ -72,20 +72,12 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
 def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, weight: Any = None) -> int | float:
     """The length of a shortest path.
 
-    Parameters
-    ----------
-    G, source, target, weight
-        As for `shortest_path`.
+    Parameters and errors are those of `shortest_path`.
 
     Returns
     -------
     int, or float for weights
         Of weights the sums from both ends, added: it may differ from `hpgraph.sssp` by rounding.
-
-    Raises
-    ------
-    NoPathError, ValueError, TypeError, IndexError
-        As `shortest_path`.
 
     References
     ----------

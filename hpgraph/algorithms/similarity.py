@@ -123,22 +123,7 @@ def overlap(
 ) -> Any:
     """The common neighbours of two vertices as a share of the smaller neighbourhood: ``|A ∩ B| / min(|A|, |B|)``.
 
-    Parameters
-    ----------
-    G, pairs, top, vertices, joined, incoming
-        As for `jaccard`.
-    weight : None, bool or str
-        As for `jaccard`.
-
-    Returns
-    -------
-    float64 array of shape (k,), or SimilarPairs
-        As for `jaccard`.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `jaccard`.
+    Parameters, result and errors are those of `jaccard`.
 
     References
     ----------
@@ -167,22 +152,7 @@ def sorensen(
 ) -> Any:
     """Twice the common neighbours over the sizes of both neighbourhoods: 2 ``|A ∩ B| / (|A| + |B|)``.
 
-    Parameters
-    ----------
-    G, pairs, top, vertices, joined, incoming
-        As for `jaccard`.
-    weight : None, bool or str
-        As for `jaccard`.
-
-    Returns
-    -------
-    float64 array of shape (k,), or SimilarPairs
-        As for `jaccard`.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `jaccard`.
+    Parameters, result and errors are those of `jaccard`.
 
     References
     ----------
@@ -211,22 +181,14 @@ def cosine(
 ) -> Any:
     """The cosine of the angle between two rows of the adjacency matrix: ``|A ∩ B| / √(|A| |B|)``.
 
+    Result and errors are those of `jaccard`.
+
     Parameters
     ----------
     G, pairs, top, vertices, joined, incoming
         As for `jaccard`.
     weight : None, bool or str
         As for `jaccard`, but common neighbours count the product of two weights.
-
-    Returns
-    -------
-    float64 array of shape (k,), or SimilarPairs
-        As for `jaccard`.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `jaccard`.
 
     References
     ----------
@@ -254,20 +216,12 @@ def adamic_adar(
 ) -> Any:
     """The sum of 1 / log(degree) over common neighbours.
 
-    Parameters
-    ----------
-    G, pairs, top, vertices, joined, incoming
-        As for `jaccard`.
+    Parameters and errors are those of `jaccard`.
 
     Returns
     -------
     float64 array of shape (k,), or SimilarPairs
         As for `jaccard`; infinity for a vertex and itself where a neighbour has no other.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `jaccard`.
 
     Notes
     -----
@@ -305,20 +259,7 @@ def resource_allocation(
 ) -> Any:
     """The sum of 1 / degree over common neighbours.
 
-    Parameters
-    ----------
-    G, pairs, top, vertices, joined, incoming
-        As for `jaccard`.
-
-    Returns
-    -------
-    float64 array of shape (k,), or SimilarPairs
-        As for `jaccard`.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `jaccard`.
+    Parameters, result and errors are those of `jaccard`.
 
     Notes
     -----
@@ -358,6 +299,8 @@ def common_neighbors(
 ) -> Any:
     """The number of common neighbours of two vertices, or these neighbours.
 
+    Errors are those of `jaccard`.
+
     Parameters
     ----------
     G, top, vertices, joined, incoming
@@ -374,11 +317,6 @@ def common_neighbors(
     array
         Where `v` is given: the common neighbours, by name in NumPy, or by index on the graph's device; in order of
         index. NetworkX gives a set.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `jaccard`.
 
     Examples
     --------

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class Algorithms:
-    """Algorithms as methods; each also takes the arguments of a run.
+    """Algorithms as methods: those of the same name of one machine, with the parameters listed here.
 
-    Every method passes ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads`` on to `Graph.run`.
+    ``**run``: ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads``, as for `Graph.run`.
     """
 
     _placement = "on a cluster"
@@ -54,20 +54,7 @@ class Algorithms:
     def bfs(
         self, source: Hashable | id, *, direction: Any = "auto", max_depth: int | None = None, **run: Any
     ) -> BFSResult:
-        """Breadth-first search from one vertex, along arcs.
-
-        Parameters
-        ----------
-        source, direction, max_depth
-            As for `hpgraph.bfs`.
-        **run
-            As for `Graph.run`.
-
-        Returns
-        -------
-        BFSResult
-            The parent may be any neighbour one level up.
-        """
+        """`hpgraph.bfs`; the parent may be any neighbour one level up."""
         limit_of(max_depth, "max_depth")
         start = self.index_of(source, "source")
         program = Tree if self.id_dtype == np.int32 else WideTree
@@ -81,26 +68,7 @@ class Algorithms:
     def sssp(
         self, source: Hashable | id, *, cutoff: float | None = None, parents: bool = False, **run: Any
     ) -> SSSPResult:
-        """Length of a shortest path from one vertex to every other.
-
-        Parameters
-        ----------
-        source, cutoff
-            As for `hpgraph.sssp`.
-        parents : bool
-            Whether to find a tree of shortest paths too, in a second run.
-        **run
-            As for `Graph.run`.
-
-        Returns
-        -------
-        SSSPResult
-
-        Raises
-        ------
-        ValueError
-            If a weight is negative or NaN.
-        """
+        """`hpgraph.sssp` with weights that are not negative; ``parents`` finds a tree in a second run."""
         start = self.index_of(source, "source")
         if not self.least_weight() >= 0:
             raise ValueError("on a cluster weights must not be negative or NaN: run hpgraph.sssp on one machine")
@@ -128,19 +96,7 @@ class Algorithms:
     def pagerank(
         self, *, damping: float = 0.85, tol: float = 1e-6, max_iteration: int = 100, dtype: Any = np.float64, **run: Any
     ) -> PageRankResult:
-        """PageRank of every vertex, by power iteration.
-
-        Parameters
-        ----------
-        damping, tol, max_iteration, dtype
-            As for `hpgraph.pagerank`.
-        **run
-            As for `Graph.run`.
-
-        Returns
-        -------
-        PageRankResult
-        """
+        """`hpgraph.pagerank`, by power iteration."""
         damping, tol, dtype = checked(damping, tol, max_iteration, dtype)
         if not (n := self.n_vertices):
             return of_no_vertices(np.empty(0, dtype))
@@ -157,18 +113,7 @@ class Algorithms:
         return PageRankResult(rank, iterations, residual, bool(iterations and residual <= tol), found.trace)
 
     def connected_components(self, **run: Any) -> ComponentsResult:
-        """The weakly connected component of every vertex.
-
-        Parameters
-        ----------
-        **run
-            As for `Graph.run`.
-
-        Returns
-        -------
-        ComponentsResult
-            Components are numbered by their smallest vertex.
-        """
+        """`hpgraph.connected_components`, weak ones."""
         kind = Label if self.id_dtype == np.int32 else WideLabel
         call = {"name": "connected_components", "arguments": {}}
         label = self.run(kind, prepare="components", **{"call": call, **run}).label
@@ -185,21 +130,9 @@ class Algorithms:
         return ComponentsResult(*numbered(np.asarray(label)))
 
     def core_number(self, **run: Any) -> np.ndarray:
-        """The largest k for which each vertex lies in the k-core, of an undirected graph.
+        """`hpgraph.core_number` of an undirected graph; int32.
 
-        Parameters
-        ----------
-        **run
-            As for `Graph.run`, but for `checkpoint`: peeling is one run for each k, with its state in the client.
-
-        Returns
-        -------
-        int32 array of length n
-
-        Raises
-        ------
-        ValueError
-            If the graph is directed.
+        Without `checkpoint`: peeling is one run for each k, with its state in the client.
         """
         self._require_undirected("core numbers")
         left = self.run(Neighbours, **run).count
@@ -212,21 +145,7 @@ class Algorithms:
         return core.astype(np.int32)
 
     def __matmul__(self, x: Any) -> np.ndarray:
-        """The adjacency matrix times a vector, or times each column of a matrix.
-
-        Parameters
-        ----------
-        x : array of shape (n,) or (n, k)
-
-        Returns
-        -------
-        float64 array of the same shape
-
-        Raises
-        ------
-        ValueError
-            If there is not a row for each vertex.
-        """
+        """The adjacency matrix times `x`, an array of shape (n,) or (n, k); float64."""
         x = np.asarray(x, np.float64)
         if x.ndim not in (1, 2) or len(x) != self.n_vertices:
             raise ValueError(f"x must have a row for each of {self.n_vertices} vertices, not the shape {x.shape}")
@@ -236,22 +155,7 @@ class Algorithms:
         return found
 
     def triangles(self, **run: Any) -> Any:
-        """Number of triangles at each vertex of an undirected graph.
-
-        Parameters
-        ----------
-        **run
-            ``gather``, ``restarts`` and ``threads``, as for `Graph.run`.
-
-        Returns
-        -------
-        int64 array of length n
-            Loops and weights are passed over.
-
-        Raises
-        ------
-        ValueError
-            If the graph is directed.
+        """`hpgraph.triangles` of an undirected graph: int64 array of length n.
 
         References
         ----------
@@ -262,7 +166,7 @@ class Algorithms:
         return self.count_triangles(**run).count
 
     def triangle_count(self, **run: Any) -> int:
-        """Number of triangles of an undirected graph; see `triangles`."""
+        """`hpgraph.triangle_count` of an undirected graph."""
         return int(self.triangles(**{**run, "gather": True}).sum()) // 3
 
     def _serve(self, name: str, call: BoundArguments) -> Any:
@@ -293,20 +197,7 @@ class Algorithms:
             )
 
     def betweenness_centrality(self, *, sources: Any = None, normalized: bool = True, **run: Any) -> np.ndarray:
-        """The fraction of shortest paths through each vertex, by number of arcs.
-
-        Parameters
-        ----------
-        sources : sequence of vertices, optional
-            Where paths begin; all vertices by default, at two runs each.
-        normalized : bool
-            As for `hpgraph.betweenness_centrality`.
-        **run
-            As for `Graph.run`, but for `checkpoint`.
-
-        Returns
-        -------
-        float64 array of length n
+        """`hpgraph.betweenness_centrality` by number of arcs, for `sources`, at two runs each; without `checkpoint`.
 
         References
         ----------

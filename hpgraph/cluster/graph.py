@@ -116,10 +116,6 @@ class Graph(Placement, Algorithms):
         duplicates : {"min", "max", "sum", "first", "error"}, optional
             As for `hpgraph.Graph`, if `G` is not a graph yet.
 
-        Returns
-        -------
-        Graph
-
         Raises
         ------
         ClusterError

@@ -20,7 +20,7 @@ from hpgraph.cluster.memory import memory_on
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.programs import PREPARED
 from hpgraph.cluster.relaxation import RelaxingArcs, relaxes
-from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.engine.complaint import reworded
 from hpgraph.engine.state import Run
 from hpgraph.engine.superstep import supersteps
 from hpgraph.formats import Bitmask
@@ -56,7 +56,7 @@ class BlockRun:
     ) -> BlockResult:
         """Run all supersteps, from the state that `restored` reads into `memory`, if it does, or from the beginning."""
         run, arcs = self.run, self.arcs
-        with naming_what_does_not_compile(run.code, lambda: arcs.sending.dtype):
+        with reworded(run.code, arcs):
             state = restored(self) or self._begin()
             run.world.update(state.world)
             arcs.notes = [(*row, 0) for row in state.rows[:, 4:].tolist()]

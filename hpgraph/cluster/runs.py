@@ -68,10 +68,6 @@ def run(
         workers, as Dask arrays; ``checkpoint``: a folder, or a URL of an object store, for checkpoints; ``every``:
         seconds between them (60); ``restarts``: how often a run starts again, with no checkpoint between, after a
         worker is lost (8); ``threads``: threads of each block.
-
-    Returns
-    -------
-    ClusterResult
     """
     options = Options(**{name: arguments.pop(name) for name in _OPTIONS & arguments.keys()})
     if isinstance(program, Phases) or is_edge_program(program):

@@ -71,10 +71,6 @@ class DividedArray:
             One a piece.
         order, place : arrays of ids, optional
             As for the class.
-
-        Returns
-        -------
-        DividedArray
         """
         with place_of(array).here:
             if order is not None:
@@ -169,10 +165,6 @@ class DividedArray:
         *others : DividedArray or array of length n
             An array by index is divided likewise first.
 
-        Returns
-        -------
-        DividedArray
-
         Examples
         --------
         >>> DividedArray([np.arange(2), np.arange(3)]).map(lambda piece: 2 * piece).gather().tolist()
@@ -191,10 +183,6 @@ class DividedArray:
         Parameters
         ----------
         values : DividedArray or array of length n
-
-        Returns
-        -------
-        DividedArray
 
         Raises
         ------

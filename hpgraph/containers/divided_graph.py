@@ -204,10 +204,7 @@ class DividedGraph(DividedVertices, Graph):
     def to(self, device: Any) -> Any:
         """The graph on another device, or on others.
 
-        Parameters
-        ----------
-        device : str or list of str
-            As for `Graph.to`.
+        Parameters are those of `Graph.to`.
 
         Returns
         -------

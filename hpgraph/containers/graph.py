@@ -99,10 +99,6 @@ def as_graph(obj: Any) -> Graph:
     obj : Graph, or anything that `Graph` takes
         A graph is returned as it is.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     ValueError, TypeError, IndexError
@@ -114,4 +110,6 @@ def as_graph(obj: Any) -> Graph:
     >>> hpg.as_graph((numpy.array([0, 1]), numpy.array([1, 0]))).directed
     False
     """
+    if type(obj) is Graph and obj._index is None:
+        return obj
     return obj.at_hand if isinstance(obj, Graph) else Graph(obj)

@@ -72,6 +72,8 @@ class GraphLookup(GraphStorage):
     def successors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs of a vertex lead.
 
+        Errors are those of `index_of`.
+
         Parameters
         ----------
         vertex : hashable or hpgraph.id
@@ -83,11 +85,6 @@ class GraphLookup(GraphStorage):
         -------
         array of shape (out-degree of the vertex,)
             In order of index.
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `index_of`.
 
         Examples
         --------
@@ -304,10 +301,7 @@ class GraphLookup(GraphStorage):
 
         The graph may be used between two blocks, by other threads too.
 
-        Parameters
-        ----------
-        names, both_ways : bool
-            As for `Graph.edges`.
+        Parameters are those of `Graph.edges`.
 
         Yields
         ------

@@ -161,20 +161,12 @@ class GraphSets(GraphParts):
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
         """The vertices that both graphs have, and the edges that both have; ``G & H``.
 
-        Parameters
-        ----------
-        other, weight
-            As for `union`.
+        Parameters and errors are those of `union`.
 
         Returns
         -------
         Graph
             Undirected if both are.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As `union`.
 
         Examples
         --------
@@ -197,6 +189,8 @@ class GraphSets(GraphParts):
     def difference(self, other: GraphStorage) -> Self:
         """The graph without the edges of another; its vertices stay; ``G - H``.
 
+        Errors are those of `union`.
+
         Parameters
         ----------
         other : Graph
@@ -207,11 +201,6 @@ class GraphSets(GraphParts):
         -------
         Graph
             Directed or not as this one.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As `union`.
 
         Examples
         --------

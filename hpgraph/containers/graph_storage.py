@@ -132,10 +132,6 @@ class GraphStorage(GraphLayouts):
         argument : str, optional
             What an error message calls it.
 
-        Returns
-        -------
-        int
-
         Raises
         ------
         ValueError
@@ -159,6 +155,8 @@ class GraphStorage(GraphLayouts):
     def indices_of(self, vertices: Any, argument: str = "vertices") -> Any:
         """The indices of many vertices.
 
+        Errors are those of `index_of`.
+
         Parameters
         ----------
         vertices : array or sequence of names, or hpgraph.id
@@ -170,11 +168,6 @@ class GraphStorage(GraphLayouts):
         -------
         integer array of shape (k,)
             In the order given. On the CPU where they were looked up by name, else where the array given lies.
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `index_of`.
 
         Examples
         --------
@@ -223,10 +216,6 @@ class GraphStorage(GraphLayouts):
             "cpu"; "cuda", CuPy's current GPU; "cuda:1", a GPU by number, which must be the current one wherever the
             graph is worked on (``with cupy.cuda.Device(1): ...``); or several, "cuda:0,1", "cuda:all" or
             ``["cuda:0", "cuda:1"]``, between which the graph is divided, as a `DividedGraph`.
-
-        Returns
-        -------
-        Graph
 
         Raises
         ------

@@ -309,10 +309,6 @@ class MatrixStorage:
             False returns the matrix itself where it has the type already. The arrays of a matrix do not change, and
             may be those of another in any case.
 
-        Returns
-        -------
-        Matrix
-
         Raises
         ------
         TypeError

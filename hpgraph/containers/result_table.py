@@ -120,10 +120,7 @@ class ResultTable:
     def to_arrow(self) -> Any:
         """The result as a pyarrow.Table, which Polars and DuckDB take as it is.
 
-        Returns
-        -------
-        pyarrow.Table
-            As `to_pandas`.
+        The result is that of `to_pandas`.
 
         Raises
         ------

@@ -101,10 +101,6 @@ class StreamedGraph(Graph):
         memory, host_memory : int, optional
             As for the class.
 
-        Returns
-        -------
-        StreamedGraph
-
         Examples
         --------
         >>> import hpgraph as hpg
@@ -245,10 +241,6 @@ class StreamedGraph(Graph):
     def in_memory(self) -> Graph:
         """The same graph with its topology in the memory of its device.
 
-        Returns
-        -------
-        Graph
-
         Raises
         ------
         DeviceMemoryError
@@ -271,10 +263,6 @@ class StreamedGraph(Graph):
         Parameters
         ----------
         device : {"cpu", "cuda"}
-
-        Returns
-        -------
-        StreamedGraph
         """
         device = normalize_device(device)
         if device == self.device:

@@ -259,10 +259,6 @@ class VectorStorage:
             Type; by default that of the value.
         device : {"cpu", "cuda"}
             Where.
-
-        Returns
-        -------
-        Vector
         """
         return cls(array_module(device).full(size, value, dtype=dtype or np.asarray(value).dtype))
 
@@ -301,10 +297,6 @@ class VectorStorage:
         ----------
         device : {"cpu", "cuda"}
             Where to.
-
-        Returns
-        -------
-        Vector
         """
         device = normalize_device(device)
         if device == self.device:
@@ -317,12 +309,7 @@ class VectorStorage:
         return self._like(to_device(self._values, device), present)
 
     def copy(self) -> Self:
-        """The vector over arrays of its own.
-
-        Returns
-        -------
-        Vector
-        """
+        """The vector over arrays of its own."""
         held = self._list
         if held is not None:
             return object.__new__(type(self))._set_list(held[0].copy(), held[1].copy(), self.size, self._fill)
@@ -335,10 +322,6 @@ class VectorStorage:
         ----------
         dtype : dtype
             bool, an integer, a float or a complex type.
-
-        Returns
-        -------
-        Vector
         """
         kind = as_value_dtype(dtype, "dtype")
         made = self._on_list(lambda values: values.astype(kind))

@@ -98,17 +98,14 @@ class _Setting(Generic[Value]):
         self.name = name
         _SETTINGS[name] = self
 
-    def _given(self, config: Config) -> Any:
-        for values in (config._overrides.get(), config._held):
-            if values.get(self.name) is not None:
-                return values[self.name]
-        text = os.environ.get(self.variable, "").strip()
-        return self.check(text, self.variable) if text else None
-
     def __get__(self, config: Config | None, owner: Any = None) -> Value:
         if config is None:
             return self  # type: ignore[return-value]
-        value: Value | None = self._given(config)
+        value: Value | None = config._overrides.get().get(self.name)
+        if value is None:
+            value = config._held.get(self.name)
+        if value is None and (text := os.environ.get(self.variable, "").strip()):
+            value = self.check(text, self.variable)
         if callable(self._default):
             return self._default(value)
         return self._default if value is None else value
@@ -290,12 +287,7 @@ class Config:
             self._settle()
 
     def show_progress(self) -> bool:
-        """Whether to draw a progress bar now: `progress` with "auto" resolved by what standard error is.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether to draw a progress bar now: `progress` with "auto" resolved by what standard error is."""
         return sys.stderr.isatty() or "ipykernel" in sys.modules if self.progress == "auto" else bool(self.progress)
 
     def announce(self, what: str) -> None:

@@ -97,7 +97,7 @@ def cuda_available() -> bool:
 def array_module(device_or_array: object) -> ModuleType:
     """NumPy for the CPU, CuPy for CUDA."""
     if isinstance(device_or_array, str):
-        device = normalize_device(device_or_array)
+        device = _NAMES.get(device_or_array) or normalize_device(device_or_array)
     else:
         device = device_of(device_or_array)
     return require_cupy() if device == "cuda" else np
@@ -108,7 +108,8 @@ def to_device(array: Any, device: str) -> Any:
 
     Moving to the CPU waits for the GPU's current stream.
     """
-    device = normalize_device(device)
+    if device not in ("cpu", "cuda"):
+        device = normalize_device(device)
     if array is None:
         return None
     if device == "cuda":

@@ -78,6 +78,8 @@ def social(
 ) -> Graph:
     """A recursive random graph gentler than `kron`, nearer the degrees of a social network.
 
+    Errors are those of `kron`.
+
     Parameters
     ----------
     scale : int
@@ -95,11 +97,6 @@ def social(
     -------
     Graph
         Undirected, vertex ids permuted at random.
-
-    Raises
-    ------
-    ValueError, TypeError, DeviceMemoryError
-        As `kron`.
 
     References
     ----------
@@ -120,6 +117,8 @@ def uniform(
 ) -> Graph:
     """A uniform random graph: every pair of vertices is as likely to be joined as any other.
 
+    Errors are those of `kron`.
+
     Parameters
     ----------
     scale : int
@@ -137,11 +136,6 @@ def uniform(
     -------
     Graph
         Undirected.
-
-    Raises
-    ------
-    ValueError, TypeError, DeviceMemoryError
-        As `kron`.
 
     References
     ----------

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -25,26 +23,37 @@ _ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World|Edge|Rev
 _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 
 
-@contextmanager
-def naming_what_does_not_compile(code: ProgramCode, weight: Callable[[], np.dtype | None]) -> Iterator[None]:
-    """Reword whatever a compiler raises, so that it is about a function its reader wrote.
+class reworded:
+    """Context manager that rewords whatever a compiler raises, so that it is about a function its reader wrote.
 
     Compilers complain of the kernels that the functions were inlined into. So each function is compiled again by
     itself, for a vertex of the program's own types, and the first one that does not compile, or does not return what
     it must, is the one that is named.
 
-    ``weight``: called only on failure, for the type of the arcs' weights; None where there are none.
+    ``arcs``: asked for the type of their weights, on failure only.
     """
-    try:
-        yield
-    except OutOfBoundsError as error:
+
+    __slots__ = ("_arcs", "_code")
+
+    def __init__(self, code: ProgramCode, arcs: Any) -> None:
+        self._code, self._arcs = code, arcs
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if error is not None:
+            reword(error, self._code, self._arcs)
+
+
+def reword(error: BaseException, code: ProgramCode, arcs: Any) -> None:
+    """Raise the error that `reworded` raises instead of another; nothing for what no compiler raised."""
+    if isinstance(error, OutOfBoundsError):
         raise OutOfBoundsError(_own_name(code, error.function)) from None
-    except Exception as error:
-        if not isinstance(error, CompileError):
-            if isinstance(error, HpgraphError | MemoryError) or not _is_of_a_compiler(error.__traceback__):
-                raise
-            error = CompileError(code.name, reason(error)).with_traceback(error.__traceback__)
-        raise (_fault(code, weight()) or _by_its_own_name(code, error)) from error
+    if not isinstance(error, CompileError):
+        if isinstance(error, HpgraphError | MemoryError) or not _is_of_a_compiler(error.__traceback__):
+            return
+        error = CompileError(code.name, reason(error)).with_traceback(error.__traceback__)
+    raise (_fault(code, arcs.sending.dtype) or _by_its_own_name(code, error)) from error
 
 
 def _is_of_a_compiler(traceback: TracebackType | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -39,6 +39,8 @@ class Direction:
     mode: Literal["auto", "push", "pull"] = "auto"
     alpha: float = ALPHA
     beta: float = BETA
+    #: The direction as kernels take it: -1 for a choice, 0 for push, 1 for pull.
+    forced: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.mode, str) or self.mode not in _FORCED:
@@ -49,11 +51,7 @@ class Direction:
             if not share >= 0:
                 raise ValueError(f"alpha and beta must not be negative, not {given!r}")
             object.__setattr__(self, name, share)
-
-    @property
-    def forced(self) -> int:
-        """The direction as kernels take it: -1 for a choice, 0 for push, 1 for pull."""
-        return _FORCED[self.mode]
+        object.__setattr__(self, "forced", _FORCED[self.mode])
 
     def of_superstep(self, frontier: Frontier, arcs: CSR | Resident) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it visits.

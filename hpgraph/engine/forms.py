@@ -58,7 +58,7 @@ def form_for(run: Run) -> Form:
     """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that."""
     if run.code.has_edges:
         return Form(SUPERSTEPS, run.code, _why_edges(run.code))
-    form = form_of(run.declared, run.code)
+    form = run.declared.forms.get(run.code) or form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
     if run.arcs.in_shards:

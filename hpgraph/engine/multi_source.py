@@ -16,7 +16,7 @@ import numpy as np
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import array_module, check_memory, device_of, lanes_within
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.engine.complaint import reworded
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
@@ -42,8 +42,11 @@ if TYPE_CHECKING:
 def are_sources(active: Any, graph: Graph) -> bool:
     """Whether what a user gave as `active` is one start for each source."""
     if isinstance(active, list | tuple):
-        kinds = list if graph.names is not None else (list, tuple)
-        return len(active) > 0 and all(isinstance(one, kinds) or getattr(one, "ndim", 0) == 1 for one in active)
+        kinds = list if graph._names is not None else (list, tuple)
+        for one in active:
+            if not isinstance(one, kinds) and getattr(one, "ndim", 0) != 1:
+                return False
+        return len(active) > 0
     return getattr(active, "ndim", 1) == 2
 
 
@@ -98,7 +101,7 @@ def run_sources(
     beginnings = tuple(column.beginning for column in begun.values())
     # What differs from source to source is filled in by the loops.
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
-    with naming_what_does_not_compile(code, lambda: arcs.sending.dtype), backend.interruptible():
+    with reworded(code, arcs), backend.interruptible():
         form = form_for(run)
         if delta is not None or ceiling is not None:
             check_order(form_of(declared, code), delta, ceiling)
@@ -194,9 +197,7 @@ def _relax_together(
     found.traces.append(Trace(rows, form))
 
 
-def _alone(
-    run: Run, form: Form, state: tuple[Any, ...], sources: Any, lane: int, found: LanesResult
-) -> None:
+def _alone(run: Run, form: Form, state: tuple[Any, ...], sources: Any, lane: int, found: LanesResult) -> None:
     """Run one source alone."""
     one = replace(run, state=state, sources=sources, world=dict(run.world))
     outcome = go(one, form)

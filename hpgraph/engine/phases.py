@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
-from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.engine.complaint import reworded
 from hpgraph.engine.definition import Definition
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import Form
@@ -154,10 +154,6 @@ class Phases:
             As for `hpgraph.run`.
         max_iteration : int, optional
             Limit of the rounds.
-
-        Returns
-        -------
-        PhasesResult
         """
         graph = as_graph(graph)
         if active is not None and are_sources(active, graph):
@@ -202,18 +198,16 @@ def _go_round(
     none_active = array_module(graph.device).empty(0, ids)
     traces: list[tuple[str, Trace]] = []
     with backend.interruptible():
-        with naming_what_does_not_compile(first.code, lambda: first.arcs.sending.dtype):
+        with reworded(first.code, first.arcs):
             state = tuple(shared.state.values())
-            left = begin_where(
-                backend, first.code, first.seen, first.values, state, shared.beginnings, active, graph
-            )
+            left = begin_where(backend, first.code, first.seen, first.values, state, shared.beginnings, active, graph)
         done = 0
         while done < limit:
             done += 1
             shared.world[ROUND] = done
             began = False
             for i, phase in enumerate(made):
-                with naming_what_does_not_compile(phase.code, lambda: phase.arcs.sending.dtype):  # noqa: B023
+                with reworded(phase.code, phase.arcs):
                     # At first, `left` holds the start vertices of the first phase.
                     sources = left
                     if not phase.begins_left and (i or done > 1):

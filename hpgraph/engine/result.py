@@ -43,12 +43,12 @@ class RunResult(ResultTable):
         self.trace = trace
         self._active = active
         self.world = world
-        self._own_words_first()
+        if not METHODS.isdisjoint(properties):
+            self._hide_methods()
 
-    def _own_words_first(self) -> None:
+    def _hide_methods(self) -> None:
         """A program's properties hide methods of the same name."""
-        if not METHODS.isdisjoint(self.properties):
-            self.__dict__.update({name: self.properties[name] for name in METHODS.intersection(self.properties)})
+        self.__dict__.update({name: self.properties[name] for name in METHODS.intersection(self.properties)})
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self.active
@@ -107,7 +107,7 @@ class LanesResult(RunResult):
         self.groups: list[np.ndarray] = []
         self.unfinished = False
         self._of_lanes: list[Any] = []
-        self._own_words_first()
+        self._hide_methods()
 
     @property
     def active(self) -> list[Any]:  # type: ignore[override]

@@ -15,7 +15,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.core.renamed import gathers
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.engine.complaint import reword
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
 from hpgraph.engine.definition import Definition, is_edge_program
 from hpgraph.engine.direction import Direction
@@ -120,7 +120,7 @@ def run(
     >>> hpg.run(Component, G, active=[[0], [2]]).label.tolist()
     [[0, 0, 2, 3, 4], [0, 1, 2, 2, 4]]
     """
-    apart = not gathers(gather, apart)
+    apart = not gather if apart is None else not gathers(apart)
     if apart:
         _refuse_together(program, graph, active)
     if isinstance(program, Phases):
@@ -129,11 +129,11 @@ def run(
             **initial,
         )  # fmt: skip
     graph = as_graph(graph)
-    along_edges = is_edge_program(program)
+    declared = declarations_of(program)
+    along_edges = isinstance(declared, EdgeDeclarations)
     for name, value in (("delta", delta), ("ceiling", ceiling)):
         if along_edges and value is not None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
-    declared = declarations_of(program)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
 
     def alone(active: Any, initial: dict[str, Any]) -> RunResult:
@@ -179,14 +179,18 @@ def run_one(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
         apart, edges=edges,
     )  # fmt: skip
-    with naming_what_does_not_compile(code, lambda: arcs.sending.dtype), backend.interruptible():
-        if sources is None:
-            _begin_by_itself(this, graph)
-        form = form_for(this)
-        if delta is not None or ceiling is not None:
-            # The general loop has no buckets: it comes to the same end.
-            check_order(form_of(declared, code), delta, ceiling)
-        outcome = go(this, form)
+    try:
+        with backend.interruptible():
+            if sources is None:
+                _begin_by_itself(this, graph)
+            form = form_for(this)
+            if delta is not None or ceiling is not None:
+                # The general loop has no buckets: it comes to the same end.
+                check_order(form_of(declared, code), delta, ceiling)
+            outcome = go(this, form)
+    except Exception as error:
+        reword(error, code, arcs)
+        raise
     if apart or this.pieces is not None:
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]
         state = {name: piece if apart else piece.gather() for name, piece in zip(state, pieces, strict=True)}
@@ -227,9 +231,5 @@ class Runnable:
         graph : Graph or what `hpgraph.as_graph` takes
         **arguments
             As for `hpgraph.run`.
-
-        Returns
-        -------
-        RunResult
         """
         return run(self, graph, **arguments)  # type: ignore[arg-type]

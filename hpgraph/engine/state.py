@@ -19,6 +19,7 @@ from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.runtime.program import Beginning, begin
 from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.superstep import pushes_repeat
+from hpgraph.semiring.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_array import DividedArray
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hpgraph.kernels.superstep import WorkSpace
 
 ENDLESS = int(np.iinfo(np.int64).max)
+_REAL = frozenset(dtype for dtype in DTYPES if dtype.kind != "c")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,6 +45,8 @@ def exclusively(run: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(run)
     def alone(*args: P.args, **options: P.kwargs) -> R:
         graph: Any = args[1]
+        if not graph.in_pages:
+            return run(*args, **options)
         with graph.exclusive():
             return run(*args, **options)
 
@@ -177,16 +181,19 @@ def initial_state(
             dtype, begins = declared.beginnings[name]
             state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
         elif name in initial:
-            state[name], begins = _values(name, prop, initial.pop(name), None, graph)
+            given = initial.pop(name)
+            serves = xp is np and type(given) is np.ndarray and given.shape == (n,) and given.dtype in _REAL
+            if serves and not prop.length and prop.dtype in (None, given.dtype):
+                state[name], begins = given.copy(), None
+            else:
+                state[name], begins = _values(name, prop, given, None, graph)
         else:
             state[name], begins = _values(name, prop, prop.initial, prop.start, graph)
         beginnings.append(begins)
     return state, tuple(beginnings)
 
 
-def _values(
-    name: str, prop: Property, value: Any, start: Any, graph: Graph
-) -> tuple[Any, Beginning | None]:
+def _values(name: str, prop: Property, value: Any, start: Any, graph: Graph) -> tuple[Any, Beginning | None]:
     """An array for a property of this value, or of these; and what it is to be filled with, if they are not in it."""
     n, value = graph.n_vertices, as_given(value, graph, name)
     dtype = type_of(prop.dtype, value, name)
@@ -222,7 +229,7 @@ def sources_of(active: Any, graph: Graph) -> Any:
     one = None
     if type(active) is id:
         one = active.index
-    elif type(active) is list and len(active) == 1 and graph.names is None:
+    elif type(active) is list and len(active) == 1 and graph._names is None:
         one = active[0]
     if type(one) is int and 0 <= one < n:
         return np.array([one], ids)

@@ -114,10 +114,6 @@ class Trace:
         ----------
         limit : int
             Longer traces show this many lines, from both ends, and one in between that says so.
-
-        Returns
-        -------
-        str
         """
         cells = [self._columns, *self._cells(max(limit, 0))]
         widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.errors import FileFormatError
+from hpgraph.io.arc_sorter import join_weights
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.edge_list import (
-    NAME_BYTES,
-    as_written,
-    fault,
-    named_edges,
-    numbered_tables,
-    read_edge_list,
-    text_weights,
-)
 from hpgraph.io.hpg_reader import GraphFile
-from hpgraph.io.line_format import LineFormat, find_line_format
+from hpgraph.io.ids import NameNumbers, in_order, is_sparse
 from hpgraph.io.matrix_market_stream import matrix_market_blocks
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz import read_npz
@@ -31,6 +21,8 @@ from hpgraph.io.npz_stream import NpzEntries
 from hpgraph.kernels.pages import decode
 
 Block = tuple[Array, Array, Array | None]
+# Bytes of an arc at the peak: ids and weight in blocks, and all of them joined.
+_ARC_BYTES = 48
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,7 @@ class ArcStream:
     none is one more than the largest id; ``relabel`` (bool or None): whether ids are names: numbers that become indices
     in ascending order. None is if half of them go unused; ``names`` (function or None): gives the names of vertices,
     once the blocks were gone through; ``mirrored`` (bool): as of `Arcs`; ``fault`` (function or None): what to raise
-    for an id that is out of range, with its line.
+    for an id that is out of range, with its line; ``number_of`` (NameNumbers or None): names that were read so far.
     """
 
     blocks: Callable[[], Iterator[Block]]
@@ -52,74 +44,38 @@ class ArcStream:
     names: Callable[[], Any] | None = None
     fault: Callable[[], FileFormatError] | None = None
     mirrored: bool = False
+    number_of: NameNumbers | None = None
 
 
-def edge_list_stream(
-    path: Path,
-    progress: bool | None,
-    budget: Budget,
-    *,
-    comments: tuple[str, ...],
-    delimiter: str | None,
-    n_vertices: int | None,
-    names: bool | None,
-) -> ArcStream:
-    """As `hpgraph.io.edge_list.read_edge_list`, with its parameters."""
-    form = find_line_format(path, comments, delimiter, names)
-    if form is None or form.columns == 0:
-        return of_arcs(
-            read_edge_list(
-                path, progress, budget, comments=comments, delimiter=delimiter, n_vertices=n_vertices, names=names
-            )
-        )
-    own = form.own
-    directed = own is None or own.directed
-    if not form.numbered:
-        if names is False:
-            raise fault(path, replace(form, numbered=True), comments)
-        if n_vertices is not None:
-            raise ValueError(
-                f"n_vertices is for ids that are vertex numbers, and those of {path} are names: leave it out"
-            )
-        number_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-        return ArcStream(
-            lambda: _named(path, progress, budget, form, comments, number_of), directed, names=lambda: list(number_of)
-        )
-    numbers = own is not None and own.ids == "number"
-    if n_vertices is None and own is not None and not numbers:
-        n_vertices = own.n_vertices
-    without_own = replace(form, own=None)
-    return ArcStream(
-        lambda: _numbered(path, progress, form, comments),
-        directed,
-        n_vertices,
-        numbers or (None if n_vertices is None and names is not False else False),
-        fault=lambda: fault(path, without_own, comments, n_vertices),
-    )
+def joined(path: Path, stream: ArcStream, budget: Budget) -> Arcs:
+    """All arcs of a file, with ids that are vertex numbers."""
+    parts, count = [], 0
+    for block in stream.blocks():
+        parts.append(block)
+        count += len(block[0])
+        names = 0 if stream.number_of is None else stream.number_of.nbytes
+        budget.check(count * _ARC_BYTES + names, f"reading {count} edges and more of {path}")
+    source, target = (_joined([block[end] for block in parts]) for end in (0, 1))
+    weight = join_weights([block[2] for block in parts]) if parts and parts[0][2] is not None else None
+    n, directed, mirrored = stream.n_vertices, stream.directed is not False, stream.mirrored
+    if stream.names is not None:
+        names = stream.names()
+        return Arcs(source, target, weight, len(names), directed, names, mirrored)
+    least = min(int(source.min(initial=0)), int(target.min(initial=0)))
+    largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+    sparse = stream.relabel is None and source.size and least >= 0 and is_sparse(source, target, largest)
+    if stream.relabel or sparse:
+        source, target, ids = in_order(source, target)
+        return Arcs(source, target, weight, ids.size, directed, ids, mirrored)
+    if least < 0 or (n is not None and largest >= n):
+        if stream.fault is not None:
+            raise stream.fault()
+        raise FileFormatError(path, f"vertex {least if least < 0 else largest} is not in 0..{(n or largest + 1) - 1}")
+    return Arcs(source, target, weight, largest + 1 if n is None else n, directed, None, mirrored)
 
 
-def _numbered(path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...]) -> Iterator[Block]:
-    for table in numbered_tables(path, progress, form, comments):
-        weight = None if form.weight is None else table["weight"]
-        yield table["source"], table["target"], as_written(path, weight, form)
-
-
-def _named(
-    path: Path,
-    progress: bool | None,
-    budget: Budget,
-    form: LineFormat,
-    comments: tuple[str, ...],
-    number_of: dict[str, int],
-) -> Iterator[Block]:
-    letters = known = 0
-    for source, target, fields, read in named_edges(path, progress, form, comments, number_of):
-        if len(number_of) > known:
-            letters, known = letters + read, len(number_of)
-            budget.check(known * NAME_BYTES + letters, f"the names of {known} vertices and more of {path}")
-        weight = None if form.weight is None else text_weights(path, fields, form, comments)
-        ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
-        yield *ends, as_written(path, weight, form)
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 def matrix_market_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +18,7 @@ from hpgraph.core.progress import progress_bar
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
 from hpgraph.io.arrow_sizes import largest_batch
-from hpgraph.io.edge_list import NAME_BYTES
+from hpgraph.io.ids import NameNumbers
 from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
 from hpgraph.io.parquet_sizes import page_sizes
@@ -66,9 +64,9 @@ def arrow_stream(
     if all(text):
         if names is False or n_vertices is not None:
             raise ValueError(f"the vertices of {path} have names that are text: leave names and n_vertices out")
-        number_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+        number_of = NameNumbers()
         blocks = functools.partial(_blocks, path, columns, progress, budget, own.get("weight"), number_of)
-        return ArcStream(blocks, directed, names=lambda: list(number_of))
+        return ArcStream(blocks, directed, names=lambda: list(number_of), number_of=number_of)
     n = own.get("n_vertices") if n_vertices is None else n_vertices
     relabel = True if names or own.get("ids") == "number" else None if n is None and names is None else False
     blocks = functools.partial(_blocks, path, columns, progress, budget, own.get("weight"))
@@ -171,11 +169,11 @@ class _Table:
 
 def _blocks(
     path: Path, columns: list[str], progress: bool | None, budget: Budget, weight: str | None,
-    number_of: dict[str, int] | None = None,
+    number_of: NameNumbers | None = None,
 ) -> Iterator[Block]:  # fmt: skip
     import pyarrow
 
-    rows = letters = 0
+    rows = 0
     show = config.show_progress() if progress is None else bool(progress)
     text = () if number_of is None else columns[:2]
     with closing(_Table(path, columns, text)) as table, progress_bar(
@@ -191,7 +189,7 @@ def _blocks(
                 if number_of is None:
                     ends = [_ids(path, column, name) for column, name in zip(found[:2], columns, strict=False)]
                 else:
-                    ends, letters = _numbered(path, found[:2], number_of, letters, budget)
+                    ends = _numbered(path, found[:2], number_of, budget)
                 yield ends[0], ends[1], values
                 rows += len(batch)
                 bar.update(len(batch))
@@ -224,10 +222,8 @@ def _ids(path: Path, column: Any, name: str) -> Array:
     return array
 
 
-def _numbered(
-    path: Path, columns: list[Any], number_of: dict[str, int], letters: int, budget: Budget
-) -> tuple[list[Array], int]:
-    """The numbers of names, in the order in which they come, row by row; and the total length of all names so far."""
+def _numbered(path: Path, columns: list[Any], number_of: NameNumbers, budget: Budget) -> list[Array]:
+    """The numbers of names, in the order in which they come, row by row."""
     import pyarrow
 
     coded = [c if pyarrow.types.is_dictionary(c.type) else c.dictionary_encode() for c in columns]
@@ -243,14 +239,13 @@ def _numbered(
             raise FileFormatError(path, "a column of names has rows without a value")
         # Most of them may be known.
         on_their_way = len(some) * _TEXT_BYTES + 2 * held.nbytes
-        budget.check(len(number_of) * NAME_BYTES + 2 * letters + on_their_way, f"names in a batch of rows of {path}")
+        budget.check(number_of.nbytes + on_their_way, f"names in a batch of rows of {path}")
         texts += held.to_pylist()
     numbers = np.empty(len(codes), np.int64)
     for code in np.argsort(begins).tolist():
         known = len(number_of)
         numbers[code] = number = number_of[texts[code]]
         if number == known:
-            letters += sys.getsizeof(texts[code])
-    known = len(number_of)
-    budget.check(known * NAME_BYTES + 2 * letters, f"the names of {known} vertices and more of {path}")
-    return list(numbers[inverse].reshape(-1, 2).T), letters
+            number_of.letters += 2 * sys.getsizeof(texts[code])
+    budget.check(number_of.nbytes, f"the names of {len(number_of)} vertices and more of {path}")
+    return list(numbers[inverse].reshape(-1, 2).T)

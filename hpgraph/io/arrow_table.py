@@ -6,52 +6,21 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hpgraph.containers.name_arrays import text_or_numbers
-from hpgraph.core.errors import FileFormatError, MissingExtraError
-from hpgraph.io.arcs import Arcs, Array
+from hpgraph.core.errors import MissingExtraError
+from hpgraph.io.arc_stream import joined
+from hpgraph.io.arcs import Arcs
 from hpgraph.io.arrow_stream import OWN, ROWS, arrow_stream
-from hpgraph.io.ids import in_order, is_sparse
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-_ARC_BYTES = 48
 
-
-def read_arrow(
-    path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
-) -> Arcs:
-    """A `Reader` with more parameters; the parameters are those of `hpgraph.read`. It needs pyarrow."""
-    rows = arrow_stream(path, progress, budget, n_vertices=n_vertices, names=names)
-    blocks, count = [], 0
-    for block in rows.blocks():
-        blocks.append(block)
-        count += block[0].size
-        budget.check(count * _ARC_BYTES, f"{count} edges and more of {path}")
-    source, target = (_joined([block[end] for block in blocks], np.int64) for end in (0, 1))
-    weight = _joined([block[2] for block in blocks], None) if blocks and blocks[0][2] is not None else None
-    directed = rows.directed is not False
-    if rows.names is not None:
-        called = rows.names()
-        return Arcs(source, target, weight, len(called), directed, called)
-    n = rows.n_vertices
-    largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
-    least = min(int(source.min(initial=0)), int(target.min(initial=0)))
-    sparse = rows.relabel is None and source.size and least >= 0 and is_sparse(source, target, largest)
-    if rows.relabel or sparse:
-        source, target, ids = in_order(source, target)
-        return Arcs(source, target, weight, ids.size, directed, ids)
-    if least < 0 or (n is not None and largest >= n):
-        raise FileFormatError(path, f"vertex {least if least < 0 else largest} is not in 0..{(n or largest + 1) - 1}")
-    return Arcs(source, target, weight, largest + 1 if n is None else n, directed)
-
-
-def _joined(parts: list[Any], empty: Any) -> Array:
-    return np.concatenate(parts) if parts else np.empty(0, empty)
+def read_arrow(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
+    """A `Reader` with the further parameters of `arrow_stream`. It needs pyarrow."""
+    return joined(path, arrow_stream(path, progress, budget, **how), budget)
 
 
 def write_arrow(graph: Graph, path: Path) -> None:

@@ -6,19 +6,19 @@ a second pass in Python finds it and names the error.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import count, product
+from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io.arc_sorter import join_weights
+from hpgraph.io.arc_stream import ArcStream, Block, joined, of_arcs
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.ids import in_order, is_sparse
+from hpgraph.io.ids import NameNumbers
 from hpgraph.io.line_format import (
     LineFormat,
     data_lines,
@@ -30,38 +30,32 @@ from hpgraph.io.line_format import (
     split_fields,
     without_comment,
 )
-from hpgraph.io.memory import Budget
+from hpgraph.io.memory import NO_LIMIT, Budget
 from hpgraph.io.stream import count_lines, open_text, shortened
 from hpgraph.io.text_numbers import parsed
 
 _INT64_MAX = 2**63 - 1
 # Characters of the lines read at a time.
 _BLOCK = 1 << 16
-# Bytes at the peak: of what one field of a table of numbers becomes, and of an edge among names.
-_FIELD_BYTES = 16
-_NAMED_EDGE_BYTES = 48
-NAME_BYTES = 200
-"""Bytes a name, with its number, in addition to its characters."""
 
 
-def read_edge_list(
-    path: Path,
-    progress: bool | None,
-    budget: Budget,
-    *,
-    comments: tuple[str, ...],
-    delimiter: str | None,
-    n_vertices: int | None,
-    names: bool | None,
-) -> Arcs:
-    """A `Reader` with more parameters; the parameters are those of `hpgraph.read`.
+def read_edge_list(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
+    """A `Reader` with the further parameters of `edge_list_stream`.
 
     Weights are int64 where all are whole numbers, uint64 where only that holds them, else float64; where
     `hpgraph.write` wrote the file, of the type it says.
     """
+    return joined(path, edge_list_stream(path, progress, NO_LIMIT, **how), budget)
+
+
+def edge_list_stream(
+    path: Path, progress: bool | None, budget: Budget, *, comments: tuple[str, ...], delimiter: str | None,
+    n_vertices: int | None, names: bool | None,
+) -> ArcStream:  # fmt: skip
+    """The lines of an edge list as arcs; the parameters are those of `hpgraph.read`."""
     form = find_line_format(path, comments, delimiter, names)
     if form is None or form.columns == 0:
-        return _no_edges(path, form, n_vertices)
+        return of_arcs(_no_edges(path, form, n_vertices))
     own = form.own
     directed = own is None or own.directed
     if not form.numbered:
@@ -72,21 +66,17 @@ def read_edge_list(
                 f"n_vertices is for ids that are vertex numbers, and those of {path} are names: leave it out, "
                 "as many vertices are made as there are names"
             )
-        return _read_names(path, progress, budget, form, comments, directed)
-    relabel = own is not None and own.ids == "number"
-    if n_vertices is None and own is not None and not relabel:
+        number_of = NameNumbers()
+        blocks = partial(_named, path, progress, budget, form, comments, number_of)
+        return ArcStream(blocks, directed, names=lambda: list(number_of), number_of=number_of)
+    are_names = own is not None and own.ids == "number"
+    if n_vertices is None and own is not None and not are_names:
         n_vertices = own.n_vertices
-    source, target, weight = _parse(path, progress, budget, form, comments)
-    least, largest = int(min(source.min(), target.min())), int(max(source.max(), target.max()))
-    named = (
-        n_vertices is None and names is not False and (relabel or (least >= 0 and is_sparse(source, target, largest)))
-    )
-    if named:
-        source, target, ids = in_order(source, target)
-        return Arcs(source, target, weight, ids.size, directed, ids)
-    if least < 0 or (n_vertices is not None and largest >= n_vertices):
-        raise fault(path, replace(form, own=None), comments, n_vertices)
-    return Arcs(source, target, weight, largest + 1 if n_vertices is None else n_vertices, directed)
+    relabel = False if n_vertices is not None or names is False else are_names or None
+    return ArcStream(
+        partial(_numbered, path, progress, form, comments), directed, n_vertices, relabel,
+        fault=lambda: fault(path, replace(form, own=None), comments, n_vertices),
+    )  # fmt: skip
 
 
 def _no_edges(path: Path, form: LineFormat | None, n_vertices: int | None) -> Arcs:
@@ -105,9 +95,7 @@ def _no_edges(path: Path, form: LineFormat | None, n_vertices: int | None) -> Ar
     return Arcs(none, none, weight, known, directed)
 
 
-def numbered_tables(
-    path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...]
-) -> Iterator[Array]:
+def _numbered(path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...]) -> Iterator[Block]:
     """The lines of an edge list of numbers, parsed, some at a time."""
     columns = [form.source, form.target, *([] if form.weight is None else [form.weight])]
     # NumPy is several times as fast if it need not look for a comment, which could hide in a column it passes over.
@@ -134,7 +122,8 @@ def numbered_tables(
                     # What one block needed the next may need too.
                     del attempts[:at]
                     rows += table.size
-                    yield table
+                    weight = None if form.weight is None else table["weight"]
+                    yield table["source"], table["target"], _as_written(path, weight, form)
                     break
             else:
                 raise fault(path, replace(form, numbered=True), comments, reason=reason)
@@ -142,22 +131,6 @@ def numbered_tables(
         raise fault(path, form, comments)
     if form.own is not None:
         _check_whole(path, form.own.n_lines, rows, not lines[-1])
-
-
-def _parse(
-    path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...]
-) -> tuple[Array, Array, Array | None]:
-    """Ids and weights."""
-    tables: list[Array] = []
-    rows = 0
-    for table in numbered_tables(path, progress, form, comments):
-        tables.append(table)
-        rows += table.size
-        fields = 2 if form.weight is None else 3
-        budget.check(rows * fields * _FIELD_BYTES, f"reading {rows} edges and more of {path}")
-    ends = [np.concatenate([table[end] for table in tables]) for end in ("source", "target")]
-    weight = None if form.weight is None else join_weights([table["weight"] for table in tables])
-    return ends[0], ends[1], as_written(path, weight, form)
 
 
 def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
@@ -171,13 +144,17 @@ def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
         yield block.split("\n")
 
 
-def as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | None:
+def _as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | None:
     """Weights in the type that the file says they have, if they fit."""
     dtype = None if form.own is None else form.own.dtype
     if dtype is None:
         return weight
     if weight is None:
-        raise FileFormatError(path, f"{dtype} weights announced, and there is no third column", form.start)
+        raise FileFormatError(
+            path,
+            f"{dtype} weights announced, and there is no third column: the file was cut short or changed",
+            form.start,
+        )
     with np.errstate(invalid="ignore", over="ignore"):
         cast = weight.astype(dtype)
     return cast if dtype.kind == "f" or np.array_equal(cast, weight) else weight
@@ -202,14 +179,12 @@ def _bare_lines(lines: Iterable[str], comments: tuple[str, ...]) -> Iterator[str
         yield without_comment(line, comments)
 
 
-def named_edges(
-    path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...], number_of: dict[str, int]
-) -> Iterator[tuple[list[int], list[int], list[str], int]]:
-    """The lines of an edge list of names, some at a time: sources, targets, weights as text, and letters read.
-
-    `number_of` numbers a name when it is first looked up. What is wrong is a `FileFormatError`, as for numbers.
-    """
-    rows, lines = 0, [""]
+def _named(
+    path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...],
+    number_of: NameNumbers,
+) -> Iterator[Block]:  # fmt: skip
+    """The lines of an edge list of names, some at a time; what is wrong is a `FileFormatError`, as for numbers."""
+    rows, known, lines = 0, 0, [""]
     with open_text(path, progress) as text:
         for lines in _blocks(text, form.start):
             source: list[int] = []
@@ -224,41 +199,21 @@ def named_edges(
                 if form.weight is not None:
                     weights.append(fields[form.weight])
             rows += len(source)
-            yield source, target, weights, sum(map(len, lines))
+            if len(number_of) > known:
+                # All letters of the lines may be those of names.
+                known = len(number_of)
+                number_of.letters += sum(map(len, lines))
+                budget.check(number_of.nbytes, f"the names of {known} vertices and more of {path}")
+            try:
+                weight = None if form.weight is None else numbers_of(weights)
+            except ValueError:
+                raise fault(path, form, comments) from None
+            ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
+            yield *ends, _as_written(path, weight, form)
     if form.own is not None:
         _check_whole(path, form.own.n_lines, rows, not lines[-1])
     if any(_unfit_name(name) for name in number_of):
         raise fault(path, form, comments)
-
-
-def _read_names(
-    path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...], directed: bool
-) -> Arcs:
-    """Ids as names, numbered in the order in which they first come."""
-    number_of: defaultdict[str, int] = defaultdict(count().__next__)
-    source: list[int] = []
-    target: list[int] = []
-    weights: list[str] = []
-    letters = 0
-    for sources, targets, fields, read in named_edges(path, progress, form, comments, number_of):
-        source += sources
-        target += targets
-        weights += fields
-        letters += read
-        # All that was read may be names, but no more than there are of them.
-        needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * NAME_BYTES + letters
-        budget.check(needed, f"reading {len(source)} edges and more of {path}")
-    weight = None if form.weight is None else text_weights(path, weights, form, comments)
-    ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
-    return Arcs(*ends, as_written(path, weight, form), len(number_of), directed, list(number_of))
-
-
-def text_weights(path: Path, fields: list[str], form: LineFormat, comments: tuple[str, ...]) -> Array:
-    """Weights that were read as text; what is no number is a `FileFormatError`."""
-    try:
-        return numbers_of(fields)
-    except ValueError:
-        raise fault(path, form, comments) from None
 
 
 def fault(

@@ -96,10 +96,6 @@ def read(
     duplicates : {"min", "max", "sum", "first", "error"}, optional
         Which weight an edge has that is given more than once, as for `Graph`. By default the least.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     FileFormatError

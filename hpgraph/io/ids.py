@@ -1,10 +1,30 @@
-"""Whole numbers that are names of vertices: when they are taken for such, and the indices that vertices then get."""
+"""Names of vertices in files: numbers of names as they come, and whole numbers that are names."""
 
 from __future__ import annotations
+
+import itertools
+from collections import defaultdict
 
 import numpy as np
 
 from hpgraph.io.arcs import Array
+
+# Bytes a name, with its number, in addition to its characters.
+_NAME_BYTES = 200
+
+
+class NameNumbers(defaultdict[str, int]):
+    """Number of each name, in the order of first use; ``letters``: bytes of the text of all names, at most."""
+
+    letters = 0
+
+    def __init__(self) -> None:
+        super().__init__(itertools.count().__next__)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all names take."""
+        return len(self) * _NAME_BYTES + self.letters
 
 
 def is_sparse(source: Array, target: Array, largest: int) -> bool:

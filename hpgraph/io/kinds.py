@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from hpgraph.io.arc_stream import ArcStream, edge_list_stream, matrix_market_stream, npz_stream
+from hpgraph.io.arc_stream import ArcStream, matrix_market_stream, npz_stream
 from hpgraph.io.arcs import Arcs, Reader, Writer
 from hpgraph.io.arrow_stream import ARROW, arrow_stream
 from hpgraph.io.arrow_table import read_arrow, write_arrow
 from hpgraph.io.dimacs import read_dimacs, write_dimacs
-from hpgraph.io.edge_list import read_edge_list
+from hpgraph.io.edge_list import edge_list_stream, read_edge_list
 from hpgraph.io.edge_list_writer import write_edge_list
 from hpgraph.io.gapbs import read_gapbs, write_gapbs
 from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics

@@ -62,3 +62,7 @@ class Budget:
         """
         self.check(nbytes, f"what was read of {path}, and more is to come,")
         return nbytes + min(_STEP, self.nbytes // 8)
+
+
+NO_LIMIT = Budget(1 << 62)
+"""Of what is checked elsewhere."""

@@ -82,18 +82,17 @@ class InMemory(OnOneDevice):
         self._code = code
         self._gathering: RowFormat | None = None
 
-    def _layout(self, csr: CSR) -> CSR:
-        return csr if self._weighted else csr.pattern
-
     @property
     def sending(self) -> CSR:
         """Arcs by sending vertex."""
-        return self._layout(self._graph.in_csr if self._reversed else self._graph.out_csr)
+        csr = self._graph.in_csr if self._reversed else self._graph.out_csr
+        return csr if self._weighted else csr.pattern
 
     @property
     def by_target(self) -> CSR:
         """Arcs by gathering vertex."""
-        return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
+        csr = self._graph.out_csr if self._reversed else self._graph.in_csr
+        return csr if self._weighted else csr.pattern
 
     @property
     def gathering(self) -> RowFormat:

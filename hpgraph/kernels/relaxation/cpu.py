@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin, bucket_bounds
 from hpgraph.kernels.runtime.search import Search
-from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu import arrays
 
 
 def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
@@ -40,7 +40,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
         rows = whole(
             lambda trace: relaxing.relax(
                 program.gather, program.reduce, program.cond, program.edge_cond, last, state,
-                plain(out.indptr), plain(out.indices), plain(out.data), waiting, vertices, link,
+                *arrays(out), waiting, vertices, link,
                 np.empty((blocks, 2), np.int32), buckets, board, rings, progress, scale, trace, limit,
             ),
             board, progress, limit,

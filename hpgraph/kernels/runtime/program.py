@@ -67,21 +67,26 @@ def begin_sources(
 
 def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:
     """Width of a bucket, end of the first bucket, and the last value that is sent on, in the type of the values."""
-    whole = dtype.kind != "f"
-    smallest, largest = (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if whole else (-np.inf, np.inf)
+    kind = dtype.type
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            last = kind(np.inf if ceiling is None else real(ceiling, "ceiling"))
+            if delta is None:
+                return kind(0), kind(np.inf), last
+            width = real(delta, "delta")
+            return kind(width), kind(real(np.asarray(least).item(), "least") + width), last
+    smallest, largest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
     def held(value: Any) -> Any:
-        # Where values are integers, no value lies between a bound and the next integer below it.
-        value = min(max(value if whole else real(value, "value"), smallest), largest)
-        return dtype.type(math.floor(value) if whole else value)
+        # No value lies between a bound and the next integer below it.
+        return kind(math.floor(min(max(value, smallest), largest)))
 
-    with np.errstate(over="ignore"):
-        last = held(largest if ceiling is None else ceiling)
-        if delta is None:
-            return dtype.type(0), held(largest), last
-        # A bucket of integers holds one of them at the least.
-        width = max(delta, 1) if whole else real(delta, "delta")
-        return held(width), held(np.asarray(least).item() + width), last
+    last = held(largest if ceiling is None else ceiling)
+    if delta is None:
+        return kind(0), held(largest), last
+    # A bucket holds one integer at the least.
+    width = max(delta, 1)
+    return held(width), held(np.asarray(least).item() + width), last
 
 
 def plain_function(function: Callable[..., Any]) -> Any:

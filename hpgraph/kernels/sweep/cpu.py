@@ -215,10 +215,10 @@ def sweeps(
     if code.aggregate is not None:
         world = (*world[:first], *aggregate(code, state, world))
     times: list[int] = []
-    stopped = False
+    stopped, asks, began = False, _asking(stop), work_clock.now()
     with team() as workers:
         while len(times) < limit and not stopped and rest():
-            began, step = work_clock.now(), len(times) + 1
+            step = len(times) + 1
             now, following = buffers[len(times) & 1]
             if plan is None:
                 _sweep_alone(*what, now, following, world, step, *matrix, sums)
@@ -226,22 +226,27 @@ def sweeps(
                 _sweep(*what, now, following, world, step, *matrix, sums, *plan, partial, workers)
             changed, *totals = sums.sum(axis=0)
             world = (*world[:first], *totals)
-            times.append(work_clock.now() - began)
-            stopped = changed == 0 or _asks(stop, code.world(step, *world))  # type: ignore[call-arg]
+            ended = work_clock.now()
+            times.append(ended - began)
+            began = ended
+            stopped = changed == 0 or (asks is not None and bool(asks(code.world(step, *world))))  # type: ignore[call-arg]
     for values, latest in zip(state, buffers[len(times) & 1][0], strict=True):
         if values is not latest:
             values[:] = latest
     return Swept(bool(stopped), np.array(world[first:], np.float64), np.array(times, np.int64))
 
 
-def _asks(stop: Callable[..., Any] | None, world: Any) -> bool:
-    if stop is None:
-        return False
+def _asking(stop: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """`converged`, as it is called between two kernels: a user's may take long."""
     # A function made by `exec` may have no module.
-    if (stop.__module__ or "").startswith("hpgraph."):
-        return bool(stop(world))
-    with in_python():
-        return bool(stop(world))
+    if stop is None or (stop.__module__ or "").startswith("hpgraph."):
+        return stop
+
+    def asks(world: Any) -> Any:
+        with in_python():
+            return stop(world)
+
+    return asks
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL, blank_
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin
 from hpgraph.kernels.runtime.search import Search
-from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu import arrays
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import past, settled_words
 from hpgraph.kernels.traversal.direction_optimizing import ARCS, OPEN, PROGRESS, QUEUED, ROW, THIN_ROW, run_supersteps
@@ -61,12 +61,13 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
     progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = done, active.size, leaving, 1, waiting
     # In a symmetric graph the only arc of a reached vertex leads back to its parent.
     dead_end = int(in_.indices is out.indices)
+    by_source = arrays(out)
+    by_target = by_source if in_ is out else arrays(in_)
     clock, trace, thin = Clock(), np.empty((ROWS, 4), np.int64), np.empty(ROWS * THIN_PER_ROW, np.uint32)
     while True:
         run_supersteps(
-            program.gather, program.update, program.edge_cond, search.state, search.world,
-            plain(out.indptr), plain(out.indices), plain(out.data), plain(in_.indptr), plain(in_.indices),
-            plain(in_.data), queue, settled, *fronts, board, buffers, messages, progress, trace, thin,
+            program.gather, program.update, program.edge_cond, search.state, search.world, *by_source, *by_target,
+            queue, settled, *fronts, board, buffers, messages, progress, trace, thin,
             float(search.alpha), float(search.beta), search.forced, limit, dead_end,
         )  # fmt: skip
         if progress[ACTIVE] and progress[STEP] < limit and progress[ROW] == len(trace):
