@@ -49,7 +49,8 @@ class ArcStream:
 
 def joined(path: Path, stream: ArcStream, budget: Budget) -> Arcs:
     """All arcs of a file, with ids that are vertex numbers."""
-    parts, count = [], 0
+    parts: list[Any] = []
+    count = 0
     for block in stream.blocks():
         parts.append(block)
         count += len(block[0])
@@ -74,7 +75,7 @@ def joined(path: Path, stream: ArcStream, budget: Budget) -> Arcs:
     return Arcs(source, target, weight, largest + 1 if n is None else n, directed, None, mirrored)
 
 
-def _joined(parts: list[Array]) -> Array:
+def _joined(parts: list[Any]) -> Array:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
