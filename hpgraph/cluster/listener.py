@@ -1,16 +1,18 @@
-"""TCP listener, one a process, to which the other workers of a run connect.
+"""TCP listener, one a process, to which the other workers of a run connect; over TLS if the cluster's protocol is that.
 
 A connection begins with the token of its run, 16 random bytes that the client sends to workers through Dask. A
-connection without a known token is closed.
+connection without a known token is closed. Over TLS both sides show the certificates that Dask gave the workers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 import time
+from typing import Any, NamedTuple
 
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError
 
@@ -23,13 +25,27 @@ _MAX_WAITING = 65536
 _PAUSE_SECONDS = 0.1
 
 
+class Encryption(NamedTuple):
+    """How a worker's connections are encrypted: those that it accepts, and those that it opens."""
+
+    accepting: ssl.SSLContext
+    opening: ssl.SSLContext
+
+
 class Listener:
     """The listening socket of this process, and the accepted connections that no run has claimed yet."""
 
-    def __init__(self, host: str) -> None:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listener = socket.create_server((host, 0), family=family, backlog=1024)
-        self.address: tuple[str, int] = self._listener.getsockname()[:2]
+    def __init__(self, host: str, encryption: Encryption | None = None) -> None:
+        self._encryption = encryption
+        try:
+            family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
+            self._listener = socket.create_server((host, 0), family=family, backlog=1024)
+        except OSError as error:
+            raise ClusterError(
+                f"a worker cannot listen at {host}, its own address in the cluster ({error}): start it with "
+                "--host ADDRESS, or Worker(host=...), an address of its machine that the other workers reach"
+            ) from None
+        self.address: tuple[str, int] = host, self._listener.getsockname()[1]
         self._arrived: dict[tuple[bytes, int, int], tuple[socket.socket, float]] = {}
         self._condition = threading.Condition()
         self._open: dict[bytes, list[socket.socket]] = {}
@@ -53,6 +69,8 @@ class Listener:
     def _greet(self, connection: socket.socket) -> None:
         try:
             connection.settimeout(_HELLO_SECONDS)
+            if self._encryption is not None:
+                connection = self._encryption.accepting.wrap_socket(connection, server_side=True)
             hello = b""
             while len(hello) < _HELLO.size:
                 more = connection.recv(_HELLO.size - len(hello))
@@ -79,6 +97,8 @@ class Listener:
         """Connect one block of a run to another block, at another listener."""
         try:
             connection = socket.create_connection(address, timeout=seconds)
+            if self._encryption is not None:
+                connection = self._encryption.opening.wrap_socket(connection)
             connection.sendall(_HELLO.pack(_MAGIC, token, caller, called))
         except OSError as error:
             raise PeerLostError(called, f"no answer at {address[0]}:{address[1]} ({error})") from None
@@ -124,34 +144,52 @@ class Listener:
 
 
 def _hang_up(connection: socket.socket) -> None:
-    # Wakes threads that wait for it; closing it here would let its descriptor be reused.
+    # Wakes threads that wait for it; closing it here would let its descriptor be reused. `SSLSocket.shutdown` would end
+    # the encryption first, and what another thread sends in between would be readable.
     with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
-_listeners: dict[str, Listener] = {}
+_listeners: dict[tuple[str, bool], Listener] = {}
 _lock = threading.Lock()
 
 
-def listener(host: str) -> Listener:
-    """The listener of this process; opened on first use."""
+def listener(worker: Any) -> Listener:
+    """The listener of this process for a worker in it; opened on first use."""
+    host, encrypted = place_of(worker.address)
     with _lock:
-        if host not in _listeners:
-            _listeners[host] = Listener(host)
-        return _listeners[host]
+        found = _listeners.get((host, encrypted))
+        if found is None:
+            found = _listeners[host, encrypted] = Listener(host, _encryption(worker) if encrypted else None)
+        return found
 
 
-def host_of(address: str) -> str:
-    """The host name at which other workers reach a worker's listener."""
-    protocol, _, place = address.rpartition("://")
-    if protocol == "inproc":  # all workers are in one process
-        return "127.0.0.1"
-    if protocol != "tcp":
+def _encryption(worker: Any) -> Encryption:
+    security = worker.security
+    accepting, opening = security.get_listen_args("worker"), security.get_connection_args("worker")
+    found = Encryption(accepting["ssl_context"], opening["ssl_context"])
+    if None in found:
         raise ClusterError(
-            f'worker {address}: hpgraph\'s workers exchange messages over plain TCP, and the cluster\'s protocol is '
-            f'{protocol}: start it with protocol="tcp", in a network that you trust'
+            f"worker {worker.address} has TLS but no certificate to show other workers: give its Security tls_ca_file, "
+            "tls_worker_cert and tls_worker_key"
         )
-    return place.rpartition(":")[0].strip("[]")
+    return found
+
+
+def place_of(address: str) -> tuple[str, bool]:
+    """The host at which other workers reach a worker's listener, and whether connections to it are encrypted."""
+    protocol, _, rest = address.rpartition("://")
+    if protocol == "inproc":  # all workers are in one process
+        return "127.0.0.1", False
+    host = rest.rpartition(":")[0].strip("[]")
+    # Of UCX alone Dask's own messages: no kernel waits for the network so long that sockets would be too slow.
+    if protocol not in ("tcp", "tls", "ucx", "ucxx") or not host:
+        raise ClusterError(
+            f"worker {address}: hpgraph's workers exchange messages over TCP or TLS, and find each other by addresses "
+            "such as tcp://10.0.0.7:40123, tls://[fd00::7]:40123 or ucx://10.0.0.7:40123: start the cluster with "
+            'protocol="tcp" or "tls"'
+        )
+    return host, protocol == "tls"
 
 
 def listeners() -> list[Listener]:

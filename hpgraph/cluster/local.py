@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import dask
-from distributed import Client, Nanny
+from distributed import Client, LocalCluster, Nanny
 
 from hpgraph.core.config import config
 from hpgraph.core.device import Device, normalize_device, require_cupy
@@ -27,6 +27,16 @@ class _OneGPU(Nanny):
         super().__init__(scheduler, name=name, env={**(env or {}), **mine}, **more)
 
 
+class _Owner(Client):
+    """A client whose cluster ends with it. Of those that `Client` starts itself workers have no certificates."""
+
+    def close(self, *arguments: Any, **options: Any) -> Any:
+        ended, cluster = super().close(*arguments, **options), self.cluster
+        if cluster is not None:
+            cluster.close()
+        return ended
+
+
 def local(
     n_workers: int = 2, *, threads: int | None = None, device: Device = "cpu", **arguments: Any
 ) -> Client:
@@ -43,8 +53,9 @@ def local(
     device : {"cpu", "cuda"}
         "cuda" has each worker see one of the GPUs here, in turn.
     **arguments
-        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``. Dask's dashboard is reached from this machine
-        alone; ``dashboard_address=":8787"`` opens it to others.
+        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``; ``security=True`` encrypts all that the
+        processes send, by certificates made for the purpose. Dask's dashboard is reached from this machine alone;
+        ``dashboard_address=":8787"`` opens it to others.
 
     Returns
     -------
@@ -72,7 +83,8 @@ def local(
         arguments = {"worker_class": _OneGPU, **arguments}
     if dask.config.get(_LOST) == _USUAL:
         dask.config.set({_LOST: _LONG})
-    return Client(
+    cluster = LocalCluster(
         n_workers=n_workers, threads_per_worker=each, processes=True,
         **{"dashboard_address": "127.0.0.1:0", "silence_logs": 50, **arguments},
     )  # fmt: skip
+    return _Owner(cluster)

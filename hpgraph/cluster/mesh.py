@@ -1,14 +1,15 @@
 """The connections of one block to the blocks of its row and its column, and the exchange of messages over them.
 
-Plain TCP between workers, in the thread of the run: a superstep of a road network sends only a few bytes, so latency
+Sockets between workers, in the thread of the run: a superstep of a road network sends only a few bytes, so latency
 matters. Sending and receiving are interleaved, so that no two blocks wait for each other with full buffers.
 """
 
 from __future__ import annotations
 
 import contextlib
-import select
+import selectors
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,13 @@ from hpgraph.cluster.messages import HEADER_BYTES, Header, parsed
 Receiver = Callable[[Header], list[Any]]
 # Maximum number of buffers of one call (IOV_MAX of Linux is 1024).
 _TOGETHER = 64
+# Where one call sends one buffer, messages of so many bytes are joined: the most that a record of TLS holds.
+_JOINED = 16384
+_WRITE, _READ = selectors.EVENT_WRITE, selectors.EVENT_READ
+# Raised where a call would wait.
+_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+# Without a descriptor of its own, as each exchange makes one.
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
 class Mesh:
@@ -49,31 +57,26 @@ class Mesh:
     def exchange(self, outgoing: dict[int, list[Any]], receivers: dict[int, Receiver]) -> None:
         """Send a message to some peers and receive one from each of some."""
         self.sent += sum(len(buffer) for buffers in outgoing.values() for buffer in buffers)
-        waiting: dict[int, _Transfer] = {}
-        poll = select.poll()
-        for peer in {*outgoing, *receivers}:
-            connection = self._sockets[peer]
-            transfer = _Transfer(peer, connection, outgoing.get(peer, []), receivers.get(peer))
-            transfer.go_on(select.POLLOUT)
-            if transfer.events:
-                waiting[connection.fileno()] = transfer
-                poll.register(connection, transfer.events)
-        seconds = self._limits.exchange
-        deadline = time.monotonic() + seconds
-        while waiting:
-            ready = poll.poll(max(deadline - time.monotonic(), 0) * 1000)
-            if not ready:
-                names = ", ".join(str(transfer.peer) for transfer in waiting.values())
-                raise ClusterTimeoutError("exchange", seconds, f"a message of block {names}")
-            deadline = time.monotonic() + seconds
-            for number, event in ready:
-                transfer = waiting[number]
-                transfer.go_on(event)
+        with _Selector() as waiting:
+            for peer in {*outgoing, *receivers}:
+                transfer = _Transfer(peer, self._sockets[peer], outgoing.get(peer, []), receivers.get(peer))
+                transfer.begin()
                 if transfer.events:
-                    poll.modify(number, transfer.events)
-                else:
-                    poll.unregister(number)
-                    del waiting[number]
+                    waiting.register(self._sockets[peer], transfer.events, transfer)
+            seconds = self._limits.exchange
+            deadline = time.monotonic() + seconds
+            while waiting.get_map():
+                ready = waiting.select(max(deadline - time.monotonic(), 0))
+                if not ready:
+                    names = ", ".join(str(key.data.peer) for key in waiting.get_map().values())
+                    raise ClusterTimeoutError("exchange", seconds, f"a message of block {names}")
+                deadline = time.monotonic() + seconds
+                for key, event in ready:
+                    key.data.go_on(event)
+                    if not key.data.events:
+                        waiting.unregister(key.fileobj)
+                    elif key.data.events != key.events:
+                        waiting.modify(key.fileobj, key.data.events, key.data)
 
     def close(self) -> None:
         """Close all connections: blocks that wait for this one leave, too."""
@@ -90,6 +93,10 @@ class _Transfer:
         self, peer: int, connection: socket.socket, buffers: list[Any], receiver: Receiver | None
     ) -> None:
         self.peer, self._connection, self._receiver = peer, connection, receiver
+        self._encrypted = isinstance(connection, ssl.SSLSocket)
+        self._one_by_one = self._encrypted or not hasattr(connection, "sendmsg")
+        if self._one_by_one and sum(map(len, buffers)) <= _JOINED:
+            buffers = [b"".join(buffers)] if buffers else []
         self._outgoing = [memoryview(buffer) for buffer in buffers]
         self._header = bytearray(HEADER_BYTES)
         self._incoming = [] if receiver is None else [memoryview(self._header)]
@@ -97,25 +104,33 @@ class _Transfer:
     @property
     def events(self) -> int:
         """The events that it waits for; 0 at the end."""
-        return (select.POLLOUT if self._outgoing else 0) | (select.POLLIN if self._incoming else 0)
+        return (_WRITE if self._outgoing else 0) | (_READ if self._incoming else 0)
+
+    def begin(self) -> None:
+        """Send what is possible; and receive what was decrypted with the last message, of which no event tells."""
+        self.go_on(_WRITE | (_READ if self._encrypted else 0))
 
     def go_on(self, event: int) -> None:
         """Receive and send what is possible without waiting."""
         try:
-            if event & ~select.POLLOUT:
+            if event & _READ:
                 self._receive()
-            if event & ~select.POLLIN:
+            if event & _WRITE:
                 self._send()
         except OSError as error:
             raise PeerLostError(self.peer, f"its connection ended ({error.strerror or error})") from None
 
     def _send(self) -> None:
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(*_NOT_NOW):
             while self._outgoing:
-                _remove(self._outgoing, self._connection.sendmsg(self._outgoing[:_TOGETHER]))
+                count = (
+                    self._connection.send(self._outgoing[0]) if self._one_by_one
+                    else self._connection.sendmsg(self._outgoing[:_TOGETHER])
+                )  # fmt: skip
+                _remove(self._outgoing, count)
 
     def _receive(self) -> None:
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(*_NOT_NOW):
             while self._incoming:
                 count = self._connection.recv_into(self._incoming[0])
                 if count == 0:

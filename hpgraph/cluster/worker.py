@@ -23,7 +23,7 @@ from hpgraph.cluster.checkpoints import restore, save
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError, ProgramError
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.job import Job, Share
-from hpgraph.cluster.listener import Listener, host_of, listener, listeners
+from hpgraph.cluster.listener import Listener, listener, listeners
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError
 from hpgraph.cluster.run_block import BlockRun
@@ -84,11 +84,7 @@ def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
         limit = min(limit, of_gpu) if limit else of_gpu
     with _lock:
         held = tuple(sorted(block for name, block in _blocks if name == graph))
-    return Worker(_listener_of(dask_worker).address, versions(), held, int(limit))
-
-
-def _listener_of(worker: Any) -> Listener:
-    return listener(host_of(worker.address))
+    return Worker(listener(dask_worker).address, versions(), held, int(limit))
 
 
 def hold(graph: str, table: dict[str, Any], block: int, device: Device, make: Any, *arguments: Any) -> Loaded:
@@ -121,7 +117,7 @@ def abandon(token: bytes) -> None:
 def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
     """Run one epoch for the blocks of one worker."""
     worker = get_worker()
-    here = _listener_of(worker)
+    here = listener(worker)
     threads = job.threads or max(1, worker.state.nthreads // len(shares))
     try:
         with ThreadPoolExecutor(len(shares), thread_name_prefix="hpgraph-block") as pool:

@@ -18,7 +18,7 @@ import scipy.sparse.csgraph
 import hpgraph as hpg
 from hpgraph.cluster.checkpoints import Folder, pack, read_table, unpack, write_table
 from hpgraph.cluster.errors import PeerLostError
-from hpgraph.cluster.listener import Listener, host_of
+from hpgraph.cluster.listener import Listener, place_of
 from hpgraph.cluster.messages import ALL, BITS, FOLD, LISTED, MessageError, check, packed, parsed
 from hpgraph.cluster.workers import Workers
 from tests.cluster.conftest import matrix_of, sparse_graph
@@ -153,11 +153,15 @@ def test_the_dashboard_is_for_this_machine() -> None:
 
 
 def test_a_station_listens_where_its_worker_does() -> None:
-    assert [host_of(f"tcp://{where}:40123") for where in ("10.0.0.7", "[fd00::7]")] == ["10.0.0.7", "fd00::7"]
-    assert host_of("inproc://10.0.0.7/123/4") == "127.0.0.1"
-    for address in ("tls://10.0.0.7:40123", "ucx://10.0.0.7:40123"):
-        with pytest.raises(hpg.cluster.ClusterError, match=f'worker {address}: .*protocol="tcp"'):
-            host_of(address)
+    for where, host in (("10.0.0.7", "10.0.0.7"), ("[fd00::7]", "fd00::7"), ("node-7.lan", "node-7.lan")):
+        for protocol in ("tcp", "ucx", "ucxx", "tls"):
+            assert place_of(f"{protocol}://{where}:40123") == (host, protocol == "tls")
+    assert place_of("inproc://10.0.0.7/123/4") == ("127.0.0.1", False)
+    for address in ("ws://10.0.0.7:40123", "10.0.0.7:40123", "tcp://:40123"):
+        with pytest.raises(hpg.cluster.ClusterError, match=f'worker {address}: .*protocol="tcp" or "tls"'):
+            place_of(address)
+    with pytest.raises(hpg.cluster.ClusterError, match=r"cannot listen at 192\.0\.2\.7.*--host"):
+        Listener("192.0.2.7")
     listener = Listener("::1")
     with socket.create_connection(listener.address, timeout=20) as caller:
         caller.sendall(struct.pack("<4s16sII", b"hpgS", b"v" * 16, 1, 0))
@@ -167,7 +171,7 @@ def test_a_station_listens_where_its_worker_does() -> None:
 def test_a_station_goes_on_after_descriptors_ran_out() -> None:
     script = """
 import os, resource, socket, struct, time
-from hpgraph.cluster.listener import Listener, host_of
+from hpgraph.cluster.listener import Listener
 listener = Listener("127.0.0.1")
 time.sleep(0.3)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
