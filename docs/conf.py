@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sys
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -16,7 +20,10 @@ copyright = author
 version = ".".join(hpgraph.__version__.split(".")[:2])
 release = hpgraph.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
+extensions = [
+    "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.intersphinx", "sphinx.ext.viewcode", "numpydoc",
+    "myst_parser", "sphinx_copybutton",
+]  # fmt: skip
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates", "images"]
 # `bfs` in a docstring leads to the function where there is one of that name, and is code otherwise.
@@ -29,6 +36,26 @@ nitpick_ignore_regex = [
     ("py:obj", r"(numpy|scipy|distributed)\..*"),
     ("py:obj", r"hpgraph\.(kernels|layout|viz|cluster\.programs).*"),
 ]
+
+# Other projects' indexes are fetched once; without a network their names are code, not links.
+INVENTORIES = ROOT / "build" / "inventories"
+OTHERS = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "networkx": "https://networkx.org/documentation/stable/",
+    "cupy": "https://docs.cupy.dev/en/stable/",
+}
+for name, url in OTHERS.items():
+    index = INVENTORIES / f"{name}.inv"
+    if not index.is_file():
+        INVENTORIES.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}objects.inv", timeout=5) as found:
+            index.write_bytes(found.read())
+intersphinx_mapping = {
+    name: (url, str(INVENTORIES / f"{name}.inv")) for name, url in OTHERS.items()
+    if (INVENTORIES / f"{name}.inv").is_file()
+}  # fmt: skip
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
@@ -47,6 +74,8 @@ html_title = f"hpgraph {release}"
 html_static_path = ["_static"]
 html_css_files = ["hpgraph.css"]
 html_sidebars = {"index": [], "start": [], "gallery/index": [], "performance": []}
+# A search for "shortest path" finds `shortest_path` first.
+html_search_scorer = str(ROOT / "docs" / "_static" / "search_scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -60,3 +89,31 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+
+def _relatives() -> dict[str, list[str]]:
+    """The functions that stand in one list of the reference with each."""
+    found: dict[str, list[str]] = {}
+    for page in (ROOT / "docs" / "reference").glob("*.rst"):
+        module = "hpgraph"
+        for block in re.split(r"\n(?=\.\. )", page.read_text(encoding="utf-8")):
+            module = re.findall(r"^\.\. currentmodule:: (\S+)", block)[-1:] or [module]
+            module = module[0]
+            names = re.findall(r"^   ([a-z]\w*)$", block, re.MULTILINE)
+            found |= {f"{module}.{name}": [other for other in names if other != name][:6] for name in names}
+    return found
+
+
+def _see_also(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Append a section "See Also" to a function's docstring that has none."""
+    others = RELATIVES.get(name) if what == "function" else None
+    if others and "See Also" not in lines:
+        lines += ["", "See Also", "--------", ", ".join(others), ""]
+
+
+RELATIVES = _relatives()
+
+
+def setup(app: Any) -> None:
+    """Register what is done here; before numpydoc, which reads the sections."""
+    app.connect("autodoc-process-docstring", _see_also, priority=100)

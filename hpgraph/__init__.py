@@ -1,4 +1,4 @@
-"""Graph analytics as semiring sparse-matrix products, on CPU and GPU.
+"""Fast graph algorithms in Python, on the CPU and on NVIDIA GPUs.
 
 Every algorithm is a loop over one generalized sparse matrix-vector product. Three doors lead to it: ready algorithms
 (`bfs`, `sssp`, `pagerank`, `triangle_count`), vertex programs (`VertexProgram`) and matrix algebra (`Matrix`,

@@ -244,7 +244,8 @@ def test_every_switch_is_in_the_ablation(benchmarks: Any) -> None:
 def test_the_table_of_layouts_is_that_of_the_saved_results(benchmarks: Any) -> None:
     saved = sorted((ROOT / "benchmarks" / "results").glob("layouts-*.json"))[-1]
     rows = benchmarks.record.Record.read(saved)["layouts"]
-    assert benchmarks.layouts.summary(rows) in (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    page = ROOT / "docs" / "internals" / "measurements.md"
+    assert benchmarks.layouts.summary(rows) in page.read_text(encoding="utf-8")
     assert not any(row["wrong"] for row in rows)
     head, _, *lines = benchmarks.layouts.table(rows).splitlines()
     assert head.split()[:2] == ["ms", "cuSPARSE"] and len(lines) == len(rows)
