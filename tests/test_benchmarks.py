@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -162,62 +161,6 @@ def test_results_merge(benchmarks: Any, case: Any, tmp_path: Path) -> None:
     assert record(1.0, "bfs", "hpgraph", merge=False)["graphs"][case.name]["results"][0]["calls"] == 1
 
 
-# Programs that take the suite's options, read its files and print what it prints, by way of a dense matrix.
-_GAPBS = """#!{python}
-import sys, numpy as np
-words = [word for word in sys.argv[1:] if word != "-a"]
-options = dict(zip(words[::2], words[1::2]))
-raw = open(options["-f"], "rb").read()
-m, n = np.frombuffer(raw, np.int64, 2, 1)
-indptr = np.frombuffer(raw, np.int64, n + 1, 17)
-ends = np.frombuffer(raw, np.int32, offset=17 + 8 * (n + 1)).reshape(m, -1)
-assert raw[0] == 0 and (ends.shape[1] == 2) == options["-f"].endswith(".wsg")
-A = np.zeros((n, n))
-A[np.repeat(np.arange(n), np.diff(indptr)), ends[:, 0]] = ends[:, 1] if ends.shape[1] == 2 else 1
-for trial in range(int(options["-n"])):
-    print(f"Trial Time:          {{9 if trial == 0 else 0.125:.5f}}")
-program = sys.argv[0].rsplit("/", 1)[1]
-if program in ("bfs", "sssp"):
-    reached = np.count_nonzero(np.linalg.matrix_power(A + np.eye(n), n)[int(options["-r"])])
-    print(f"{{program.upper()}} Tree {{'has' if program == 'bfs' else 'reaches'}} {{reached + {lie}}} nodes and so on")
-elif program == "tc":
-    print(f"{{int(np.trace(A @ A @ A)) // 6}} triangles")
-else:
-    rank = np.full(n, 1 / n)
-    for _ in range(int(options["-i"])):
-        rank = 0.15 / n + 0.85 * (A @ (rank / np.maximum(A.sum(axis=0), 1)))
-    print("\\n".join(f"{{v}}:{{rank[v]:g}}" for v in np.argsort(-rank)[:5]))
-"""
-
-
-@pytest.mark.parametrize("lie", [0, 1])
-def test_gapbs(benchmarks: Any, case: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: int) -> None:
-    for program in benchmarks.gapbs.PROGRAMS:
-        (tmp_path / program).write_text(_GAPBS.format(python=sys.executable, lie=lie))
-        (tmp_path / program).chmod(0o755)
-    assert not benchmarks.gapbs.GAPBS.is_installed()
-    monkeypatch.setenv("GAPBS_DIR", str(tmp_path))
-    # Many processes that are done at once: threads that none of them needs would be most of the work.
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    monkeypatch.setattr(benchmarks.gapbs, "DELTAS", (1, 16))
-    assert benchmarks.gapbs.GAPBS.is_installed()
-    gapbs, references = benchmarks.gapbs.GAPBS(case), benchmarks.timing.References(case, triangles=2)
-    for source in case.sources:
-        for work in ("bfs", "sssp"):
-            assert references.wrong(benchmarks.library.Library(case), work, source, _right(case, work, source)) is None
-    ranks = benchmarks.answers._power_iteration(case)
-    assert references.wrong(benchmarks.library.Library(case), "pagerank", None, ranks) is None
-    for work, trials in (("bfs", 2), ("sssp", 2), ("triangles", 3), ("pagerank", 5)):
-        result = benchmarks.timing.measure(gapbs, work, references, budget=60)
-        if lie and work in ("bfs", "sssp"):
-            assert result.wrong == "counted 8, not 7"
-        else:
-            assert result.wrong is None
-            assert result.seconds == [0.125] * trials
-    assert gapbs.note("sssp") == "delta 1"
-    assert gapbs.note("pagerank") == "pr, in float32"
-
-
 @pytest.mark.parametrize(
     "words",
     [["cpu", "--graphs", "kron99"], ["cpu", "--works", "bsf"], ["tpu"], ["cpu", "--gapbs", "no such folder"]],
@@ -249,21 +192,3 @@ def test_the_table_of_layouts_is_that_of_the_saved_results(benchmarks: Any) -> N
     assert not any(row["wrong"] for row in rows)
     head, _, *lines = benchmarks.layouts.table(rows).splitlines()
     assert head.split()[:2] == ["ms", "cuSPARSE"] and len(lines) == len(rows)
-
-
-def test_wrong_lanes_are_caught(benchmarks: Any, case: Any) -> None:
-    """Of betweenness the sum is known, of others each lane."""
-    import dataclasses
-
-    import hpgraph as hpg
-    from benchmarks import lanes
-    from benchmarks.lanes_works import WORKS
-
-    case = dataclasses.replace(case, graph=hpg.Graph(case.matrix))
-    chosen = lanes.sources(case, 3)
-    for name in ("bfs", "closeness", "betweenness"):
-        work = WORKS[name]
-        answer = work.lanes(case, chosen)
-        assert lanes._wrong(case, work, chosen, answer) is None
-        answer[2] += 1
-        assert lanes._wrong(case, work, chosen, answer) is not None

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-import threading
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -159,24 +155,6 @@ def test_ids_that_fit_32_bits_are_narrowed(device: str) -> None:
     assert sparse.indices.dtype == np.int64, "the caller's own"
 
 
-@pytest.mark.parametrize("weighted", [True, False])
-def test_arcs_by_target_are_made_by_the_kernels(weighted: bool, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the transpose that `Matrix.T` goes by, on all threads."""
-    m = 300_000
-    rng = np.random.default_rng(m)
-    n = m // 3
-    source, target = rng.integers(0, n, (2, m))
-    G = hpg.Graph.from_edges(source, target, rng.integers(1, 99, m) if weighted else None, n).to(device)
-    expected = scipy.sparse.csr_array(G.out_csr.to("cpu").to_scipy().tocsc().T)
-    if device == "cpu":
-        # SciPy's, which the formats go by, runs on one thread.
-        monkeypatch.setattr(CSR, "transpose", None)
-    found = G.in_csr.to("cpu")
-    assert found.is_canonical() and found.indices.dtype == np.int32
-    assert np.array_equal(found.indptr, expected.indptr) and np.array_equal(found.indices, expected.indices)
-    assert np.array_equal(found.data, expected.data) if weighted else found.data is None
-
-
 def test_our_own_containers(device: str) -> None:
     csr = example(device).out_csr
     for source in (csr, COO(csr.shape, csr.expand_rows(), csr.indices, csr.data), HYB.from_csr(csr), ELL.from_csr(csr)):
@@ -205,16 +183,6 @@ def test_boolean_matrices_have_no_weights() -> None:
     assert set(arcs(G.out_csr)) == set(ARCS), "a stored False is an arc as well"
 
 
-def test_networkx() -> None:
-    networkx = pytest.importorskip("networkx")
-    N = networkx.DiGraph()
-    N.add_weighted_edges_from([("a", "b", 2), ("b", "c", 5)])
-    G = hpg.as_graph(N)
-    assert arcs(G.out_csr) == {(0, 1): 2.0, (1, 2): 5.0} and G.index_of("c") == 2 and G.directed
-    assert not hpg.Graph(networkx.path_graph(4)).directed
-    assert hpg.Graph(networkx.path_graph(4), names=list("wxyz")).index_of("z") == 3
-
-
 def test_matrix_makes_a_graph(device: str) -> None:
     assert arcs(hpg.Graph(hpg.hyb_array(coo()).to(device)).out_csr) == ARCS
 
@@ -240,33 +208,6 @@ def test_there_and_back(device: str) -> None:
     assert back.index_of("d") == 3
     both = G.undirected.to(device)
     assert both.in_csr is both.out_csr
-
-
-def test_pickle_and_copy(device: str) -> None:
-    G = example(device, names=list("abcd"))
-    assert G.directed
-    for again in (pickle.loads(pickle.dumps(G)), copy.copy(G), copy.deepcopy(G)):
-        assert arcs(again.out_csr) == ARCS and arcs(again.in_csr) == turned(ARCS)
-        assert again.directed and again.index_of("b") == 1 and again.device == device
-
-
-def test_threads_get_the_same_layouts() -> None:
-    G = hpg.Graph(scipy.sparse.random_array((2000, 2000), density=0.01, rng=3))
-    found: list[object] = []
-    start = threading.Barrier(4)
-
-    def ask() -> None:
-        start.wait()
-        found.append((G.weighted_hyb, G.hyb, G.in_csr, G.undirected))
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 4
-    for other in found[1:]:
-        assert all(a is b for a, b in zip(found[0], other, strict=True))  # type: ignore[call-overload]
 
 
 class TestNames:

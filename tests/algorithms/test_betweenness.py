@@ -12,7 +12,6 @@ import pytest
 from arrays import host
 
 import hpgraph as hpg
-from hpgraph.kernels.betweenness import gains_jointly
 
 CPU = "hpgraph.kernels.betweenness.cpu"
 
@@ -251,21 +250,6 @@ def test_repeats_to_the_bit(device: str, way: str) -> None:
             first = host(call())
         for _ in range(3):
             assert host(call()).tobytes() == first.tobytes()
-
-
-def test_groups_add_up(device: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = GRAPHS["undirected"]
-    G = ours(graph, device)
-    whole = host(hpg.betweenness_centrality(G, endpoints=True))
-    monkeypatch.setattr(f"hpgraph.kernels.betweenness.{device}.GROUP", 9)
-    np.testing.assert_allclose(host(hpg.betweenness_centrality(G, endpoints=True)), whole, rtol=1e-12)
-
-
-def test_lanes_pay_where_searches_meet() -> None:
-    small_world, roads = np.array([1, 20, 400, 9000, 500]), np.full(100, 100)
-    assert gains_jointly(small_world, 10_000, 16) and not gains_jointly(roads, 10_000, 16)
-    # A component of a tenth of the graph says nothing else.
-    assert gains_jointly(small_world, 100_000, 64)
 
 
 def test_graphs_without_paths(device: str) -> None:

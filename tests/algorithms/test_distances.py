@@ -9,7 +9,6 @@ import pytest
 import hpgraph as hpg
 from hpgraph.algorithms import eccentricity_bounds
 from hpgraph.algorithms.distance_blocks import block_size
-from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.core.device import device_of, to_device
 
@@ -123,34 +122,6 @@ def test_weighted_eccentricities(directed, kind, device):
     assert hpg.periphery(G, **how).tolist() == sorted(nx.periphery(part, e=expected))
 
 
-def test_bounds_need_few_searches(device):
-    """On a lattice with holes the diameter takes a small share of the searches that all vertices would."""
-    G = hpg.datasets.grid(32, removed=0.2, device=device)
-    g = nx.from_scipy_sparse_array(G.to("cpu").out_csr.to_scipy())
-    part = component(g)
-    expected = nx.eccentricity(part)
-    assert hpg.diameter(G, largest_component=True) == max(expected.values())
-    found = host(hpg.eccentricity(G, largest_component=True), device)
-    assert found.tolist() == [expected.get(v, -1) for v in g]
-    H = hpg.from_networkx(part).to(device)
-    bounds = EccentricityBounds(H, weighted=False)
-    bounds.narrow(lambda b: b.upper > b.lower.max())
-    assert bounds.searches < len(part) / 20
-    lower, upper = to_device(bounds.lower, "cpu"), to_device(bounds.upper, "cpu")
-    true = np.array(list(expected.values()))
-    assert (lower <= true).all() and (true <= upper).all() and lower.max() == true.max()
-
-
-def test_winnowing_spares_searches(device, monkeypatch):
-    """Near the middle nothing is searched from: 109 searches of this graph otherwise."""
-    made = []
-    begin = EccentricityBounds.__init__
-    monkeypatch.setattr(EccentricityBounds, "__init__", lambda b, *a: made.append(b) or begin(b, *a))
-    G = hpg.datasets.kron(14, device="cpu").to(device)
-    assert hpg.diameter(G, largest_component=True) == 6
-    assert made[0].searches < 32
-
-
 SHAPES = {
     "tree": lambda seed: nx.random_labeled_tree(60, seed=seed),
     "sparse": lambda seed: nx.gnp_random_graph(60, 0.04, seed=seed),
@@ -186,14 +157,6 @@ def test_extremes_of_many_shapes(shape, batches, device, monkeypatch):
         assert found == pytest.approx(max(lengths.values()), rel=1e-12)
 
 
-def test_batches_rule_neighbours_out(device):
-    """Of a uniform random graph distances bound hardly a vertex, but a search rules its neighbours out."""
-    G = hpg.datasets.uniform(11, 8, device="cpu").to(device)
-    bounds = EccentricityBounds(G, weighted=False)
-    bounds.narrow(lambda b: b.upper > b.lower.max())
-    assert bounds.lower.max() == 5 and bounds.searches < G.n_vertices / 2
-
-
 def test_searches_stay_in_their_memory(device):
     """However little memory searches may take, they answer, one at a time."""
     G = hpg.datasets.grid(200, removed=0.2, device=device)
@@ -205,14 +168,6 @@ def test_searches_stay_in_their_memory(device):
         assert hpg.diameter(G, largest_component=True) == diameter
         assert (hpg.closeness_centrality(G, sources) == closeness).all()
         assert (hpg.bfs(G, sources=sources).level == hpg.bfs(G, int(sources[3])).level).all(axis=1).sum() == 1
-
-
-def test_where_bounds_do_not_help(device):
-    """All vertices of a cycle are alike: each has to be searched from, and is."""
-    n = 200
-    G = hpg.Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, directed=False).to(device)
-    assert (host(hpg.eccentricity(G), device) == n // 2).all()
-    assert hpg.center(G).tolist() == list(range(n))
 
 
 def test_sources(device):

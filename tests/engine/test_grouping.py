@@ -9,45 +9,7 @@ from reference_algorithms import broom, levels, random_digraph
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
-from hpgraph.engine.grouping import groups, order_of, sources_at_most
 from hpgraph.engine.multi_source_totals import Levels, survey
-from hpgraph.kernels.backend import joint_traversal
-
-
-def wheel(hubs, leaves):
-    """Hubs with leaves of their own, assigned round-robin; and as many isolated vertices."""
-    n = hubs + 2 * hubs * leaves
-    leaf = hubs + np.arange(hubs * leaves)
-    hub = leaf % hubs
-    ends = np.r_[leaf, hub], np.r_[hub, leaf]
-    return scipy.sparse.csr_array((np.ones(2 * len(leaf)), ends), shape=(n, n))
-
-
-def test_sources_of_one_hub_go_together(device):
-    csr = wheel(4, 160)
-    G = hpg.Graph(csr).to(device)
-    sources = np.random.default_rng(1).permutation(csr.shape[0])[:400]
-    order = order_of(sources, G.out_csr, 16)
-    assert sorted(order.tolist()) == list(range(400))
-    leaf = (sources >= 4) & (sources < 4 + 640)
-    whole = [group for group in np.split(order[: len(order) // 16 * 16], 25) if leaf[group].all()]
-    pure = [group for group in whole if len(set((sources[group] % 4).tolist())) == 1]
-    assert len(pure) >= leaf.sum() // 16 - 4
-    with hpg.techniques(group_by=False):
-        assert order_of(sources, G.out_csr, 16).tolist() == list(range(400))
-
-
-@pytest.mark.parametrize(("k", "lanes", "sizes"), [(65, "auto", [33, 32]), (64, "auto", [64]), (7, 3, [3, 3, 1])])
-def test_groups_are_equally_large(k, lanes, sizes):
-    most = sources_at_most(lanes, k, 64)
-    assert [len(group) for group in groups(np.arange(k), most, "searches")] == sizes
-
-
-def test_a_progress_bar_changes_nothing(capsys):
-    with hpg.config(progress=True):
-        assert [group.tolist() for group in groups(np.array([3, 0, 2, 1]), 2, "searches")] == [[0, 3], [1, 2]]
-    # What is over within a second shows none.
-    assert "searches" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("lanes", "error"), [(0, ValueError), ("many", ValueError), (1.5, TypeError)])
@@ -128,19 +90,3 @@ def test_answers_do_not_depend_on_a_technique(name, device):
     if name == "joint_frontier":
         # A vertex is in the frontiers of several lanes, and counts in each.
         assert found.trace.active.sum() == (expected >= 0).sum()
-
-
-def test_the_work_space_of_searches_is_predicted(monkeypatch):
-    """Bits of each lane, and words of all that go together, beside the levels."""
-    csr = random_digraph(20_000, 40_000, seed=6)
-    G, sources = hpg.Graph(csr, directed=True), np.arange(64)[:, None]
-    results, space = 64 * 20_000 * 4, joint_traversal("cpu").work_space
-    # Two bits a lane and vertex, and two words, one of them twice, and two places for each vertex.
-    assert space(20_000, 64, np.dtype(np.int32)) >= 20_000 * (2 * 64 / 8 + 3 * 8 + 2 * 4)
-    room = space(20_000, 16, np.dtype(np.int32))
-    # A quarter of what is free beside the results is for the work space.
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + 4 * room)
-    assert len(hpg.run(Levels, G, active=sources).groups) == 4
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + 20_000)
-    with pytest.raises(hpg.DeviceMemoryError, match="in 64 lanes of 20000 vertices"):
-        hpg.run(Levels, G, active=sources)

@@ -18,7 +18,7 @@ import hpgraph as hpg
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import windows
 from hpgraph.kernels.out_of_core.keeping import Kept
-from hpgraph.kernels.out_of_core.requests import Directories, requests_for
+from hpgraph.kernels.out_of_core.requests import Directories
 from hpgraph.kernels.pages import cut
 
 BOTH = SMALL.maximum(SMALL.T).tocsr()
@@ -221,21 +221,6 @@ def test_a_window_holds_all_rows_that_were_asked_for(encoding, tmp_path):
         file.write(b"\x01")
     with pytest.raises(hpg.DamagedPageError, match="written to the file since"):
         list(store.visits(wanted))
-
-
-def test_requests_are_put_together(tmp_path):
-    matrix = random_digraph(2000, 40_000, seed=9)
-    pages = cut(hpg.Graph(matrix).out_csr.with_data(None), arcs_per_page=1 << 13)
-    rows = np.unique(np.random.default_rng(3).integers(0, 2000, 40))
-    for gap in (0, 512, 1 << 20):
-        found = requests_for(pages, rows, 0, pages.n_pages, gap)
-        assert (found.begin[1:] > found.end[:-1] + gap).all()
-        held = np.zeros(pages.offset[-1], bool)
-        for low, high in zip(found.begin, found.end, strict=True):
-            held[low:high] = True
-        for row in rows:
-            assert held[4 * pages.indptr[row] : 4 * pages.indptr[row + 1]].all()
-    assert len(found.begin) == 1
 
 
 def test_sweeps_find_the_pages_that_fit():

@@ -96,29 +96,6 @@ def test_nan_is_least_and_spreads_as_in_numpy(put):
         assert np.isnan(host(CSR.from_coo(row, put([0, 0, 0, 0]), data, duplicates=duplicates).data)).all()
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
-@pytest.mark.parametrize("kind", ["array", "matrix"])
-def test_from_scipy_takes_every_format(form, kind):
-    dense = np.array([[0, 2.5, 0], [0, 0, 0], [1.5, 0, -3]])
-    matrix = getattr(sp, f"{form}_{kind}")(dense)
-    csr = CSR.from_scipy(matrix)
-    assert (csr.to_scipy().toarray() == dense).all()
-    assert CSR.from_scipy(matrix, pattern=True).data is None
-
-
-def test_from_scipy_shares_what_is_canonical_and_leaves_what_is_not():
-    tidy = sp.random_array((30, 20), density=0.2, format="csr", rng=np.random.default_rng(0))
-    csr = CSR.from_scipy(tidy, copy=False)
-    assert np.shares_memory(csr.indices, tidy.indices)
-    assert np.shares_memory(csr.data, tidy.data)
-    assert np.shares_memory(csr.to_scipy().indices, tidy.indices)
-    messy = sp.csr_array((np.array([1.0, 2, 4, 8]), np.array([1, 0, 1, 1]), np.array([0, 3, 4])), shape=(2, 2))
-    csr = CSR.from_scipy(messy)
-    assert entries_of(csr) == [(0, 0, 2.0), (0, 1, 5.0), (1, 1, 8.0)]
-    assert messy.indices.tolist() == [1, 0, 1, 1]
-    assert messy.nnz == 4
-
-
 def test_from_scipy_keeps_zeros_and_nan_and_halves_wide_ids():
     matrix = sp.csr_array((np.array([0.0, np.nan]), np.array([2, 0]), np.array([0, 1, 2])), shape=(2, 3))
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
@@ -127,13 +104,6 @@ def test_from_scipy_keeps_zeros_and_nan_and_halves_wide_ids():
     assert csr.data[0] == 0
     assert np.isnan(csr.data[1])
     assert csr.indices.dtype == np.int32
-
-
-@pytest.mark.parametrize("dtype", ["clongdouble", "longdouble"])
-def test_from_scipy_refuses_types_that_kernels_do_not_serve(dtype):
-    with pytest.raises(TypeError, match=r"must be bool, int8..int64.*not (complex256|float128|clongdouble|longdouble)"):
-        CSR.from_scipy(sp.eye_array(3, dtype=dtype, format="csr"))
-    assert CSR.from_scipy(sp.eye_array(3, dtype=dtype, format="csr"), pattern=True).nnz == 3
 
 
 @pytest.mark.parametrize("matrix", [np.eye(3), [[1, 0]], None, 3])

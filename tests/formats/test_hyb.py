@@ -153,15 +153,6 @@ def test_width_is_the_one_third_rule(put):
     assert hyb_width(lengths_with([], put)) == 0
 
 
-def test_width_leaves_no_tail_on_a_road_network(put):
-    degrees = np.random.default_rng(0).binomial(4, 0.7, 3000)
-    csr = with_degrees(degrees, put)
-    hyb = HYB.from_csr(csr)
-    assert hyb.width == 4
-    assert len(hyb.tail_indices) == 0
-    assert hyb.nbytes <= 1.2 * csr.nbytes
-
-
 @settings(max_examples=80, deadline=None)
 @given(
     degrees=st.lists(st.one_of(st.integers(0, 3), st.integers(0, 32)), min_size=1, max_size=60),
@@ -194,13 +185,3 @@ def test_few_long_rows_have_no_slab(rows, entries, width, put):
     uneven = np.full(rows, entries)
     uneven[: rows // 4] *= 4
     assert hyb_width(lengths_with(uneven, put)) == width
-
-
-def test_memory_of_a_heavy_tail(put):
-    rng = np.random.default_rng(2)
-    degrees = np.minimum(rng.pareto(0.7, 3000) * 2, 2000).astype(np.int64)
-    degrees[rng.random(3000) < 0.35] = 0
-    csr = with_degrees(degrees, put, columns=3000)
-    hyb = HYB.from_csr(csr)
-    assert len(hyb.tail_indices) > 0
-    assert hyb.nbytes <= 1.5 * csr.nbytes

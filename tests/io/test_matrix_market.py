@@ -12,7 +12,7 @@ import scipy.sparse
 
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io import read, write
+from hpgraph.io import read
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
 PATTERN = "%%MatrixMarket matrix coordinate pattern general\n"
@@ -156,27 +156,6 @@ def test_compression_is_known_by_content(tmp_path: Path) -> None:
     zipped.write_bytes(gzip.compress(text.encode()))
     plain.write_text(text)
     assert read(zipped).n_edges == read(plain).n_edges == 1
-
-
-@pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("dtype", [None, "bool", "int8", "int64", "uint64", "float32", "float64"])
-def test_round_trip(tmp_path: Path, suffix: str, directed: bool, dtype: str | None) -> None:
-    random = np.random.default_rng(11)
-    source, target = random.integers(0, 30, (2, 80))
-    weight = None if dtype is None else (random.random(80) * 9).astype(dtype)
-    graph = hpg.Graph.from_edges(source, target, weight, n_vertices=31, directed=directed)
-    path = tmp_path / f"g{suffix}"
-    write(graph, path)
-    again = read(path, dtype=dtype)
-    assert again.directed is directed
-    assert again.weighted is (dtype is not None)
-    assert again.out_csr.indptr.tolist() == graph.out_csr.indptr.tolist()
-    assert again.out_csr.indices.tolist() == graph.out_csr.indices.tolist()
-    if dtype is not None:
-        assert np.array_equal(again.out_csr.data, graph.out_csr.data)
-    if suffix == ".mtx":
-        assert np.array_equal(scipy.io.mmread(path).toarray() != 0, dense(graph) != 0)
 
 
 @pytest.mark.parametrize("name", ["bcsstk13", "jagmesh7", "west0067", "ca-AstroPh"])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
-from numba.core.codegen import JITCPUCodegen
 
 from hpgraph.kernels.runtime.cpu.kernel import KernelCompiler
 from hpgraph.kernels.runtime.cpu.part import part
@@ -81,28 +79,3 @@ def apply(function, value):
 @pytest.mark.parametrize(("python", "value"), [(halvings, 1000), (even, 7)])
 def test_a_function_that_calls_itself_is_called_by_its_address(python: Any, value: int) -> None:
     assert apply(Function(python), value) == python(value)
-
-
-@pytest.mark.skipif(
-    "llvm_module" in inspect.signature(JITCPUCodegen._function_pass_manager).parameters,
-    reason="this Numba's passes are made for a module",
-)
-def test_no_passes_run_over_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, declared = JITCPUCodegen._function_pass_manager, []
-
-    class Passes:
-        def __init__(self, passes: Any) -> None:
-            self.passes = passes
-
-        def run(self, function: Any, builder: Any) -> Any:
-            declared.append(function.is_declaration)
-            return self.passes.run(function, builder)
-
-    def manager(self: Any, **options: Any) -> tuple[Passes, Any]:
-        passes, builder = usual(self, **options)
-        return Passes(passes), builder
-
-    monkeypatch.setattr(JITCPUCodegen, "_function_pass_manager", manager)
-    # Compiled for no other test.
-    assert total(Function(lambda a: a * 5), np.arange(4.0)) == 6 * 6
-    assert declared and not any(declared)

@@ -1,21 +1,14 @@
 """What this library changes in others: that it changes no result, what upstream would do without, other versions."""
 
-import functools
 import importlib.metadata
-import operator
 import subprocess
 import sys
 
 import pytest
 from numba import njit, types
-from numba.core.compiler import Flags
-from numba.core.errors import TypingError
-from numba.core.registry import cpu_target
-from numba.core.targetconfig import ConfigStack
-from numba.core.types import BaseFunction
 
 from hpgraph.core import patches
-from hpgraph.core.patches import PATCHES, quick_lookups
+from hpgraph.core.patches import PATCHES
 from hpgraph.kernels.runtime.cpu.kernel import KernelCompiler
 
 # Under versions that no patch is for: the library works, and what upstream does by itself is seen.
@@ -90,38 +83,3 @@ def test_numba_still_searches_again_and_again(monkeypatch):
     patched = calls_to_compile()
     monkeypatch.setitem(PATCHES, "calls", PATCHES["calls"]._replace(end=(0,)))
     assert calls_to_compile() > 1.05 * patched
-
-
-def test_calls_mean_what_numba_finds(monkeypatch):
-    """Signature and implementation are those that Numba finds, and are found once for each options."""
-    context = cpu_target.typing_context
-    context.refresh()
-    searched = []
-    search, plus = BaseFunction.get_call_type, context.resolve_value_type(operator.add)
-    counted = lambda *asked: (searched.append(asked), search(*asked))[1]  # noqa: E731
-    monkeypatch.setattr(BaseFunction, "get_call_type", counted)
-    monkeypatch.setattr(patches, "found_once", functools.cache(patches.found_once.__wrapped__))
-    read = context.resolve_value_type(operator.getitem)
-    array = types.Array(types.int32, 1, "C")
-    asked = [
-        (plus, (types.int64, types.int64)), (plus, (types.int64, types.float32)),
-        (plus, (types.IntegerLiteral(2), types.int64)), (read, (array, types.uint64)),
-        (read, (types.UniTuple(array, 2), types.IntegerLiteral(1))),
-    ]  # fmt: skip
-    wanted = [(search(f, context, args, {}), dict(f._impl_keys)) for f, args in asked]
-    with quick_lookups():
-        for _ in range(2):
-            for (f, args), (meaning, keys) in zip(asked, wanted, strict=True):
-                f._impl_keys.clear()
-                assert f.get_call_type(context, args, {}) == meaning
-                assert f.get_impl_key(meaning) == keys[meaning.args]
-        assert len(searched) == len(asked)
-        # What is inlined under other options may be other code.
-        flags = Flags()
-        flags.nrt = True
-        with ConfigStack().enter(flags):
-            plus.get_call_type(context, asked[0][1], {})
-        assert len(searched) == len(asked) + 1
-        with pytest.raises(TypingError, match="No implementation"):
-            plus.get_call_type(context, (array, types.unicode_type), {})
-    assert BaseFunction.get_call_type is counted

@@ -143,19 +143,6 @@ def test_sectors_of_known_matrices(device):
     assert cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).sectors > 0.95
 
 
-def test_misses_of_known_matrices(device, monkeypatch):
-    # A cache of about a megabyte, and vectors of four: scattered gathers miss three times in four, a band never.
-    import cupy
-
-    held = (1 << 20) / cupy.cuda.Device().attributes["L2CacheSize"]
-    monkeypatch.setattr(cuda_locality, "HELD", held)
-    monkeypatch.setattr(cuda_locality, "FIRST", 1 << 12)
-    monkeypatch.setattr(cuda_locality, "TESTED", 1 << 12)
-    scattered = scipy.sparse.random_array((2000, 1_000_000), density=1e-3, rng=1, format="csr")
-    assert 0.5 < cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).misses < 0.8
-    assert cuda_locality.locality(CSR.from_scipy(diagonals(1_000_000, 3)).to(device), 4).misses < 0.02
-
-
 @pytest.mark.parametrize("arch", GENERATIONS)
 @pytest.mark.parametrize(("dtype", "pattern"), [("float32", False), ("float64", False), ("float64", True)])
 def test_stretches_compile(arch, dtype, pattern):

@@ -133,19 +133,6 @@ def test_headers_need_no_others():
         assert all(line.split('"')[1] in {p.name for p in FOLDER.glob("*.cuh")} for line in included), path
 
 
-# Numba makes it of the same functions: one type of a kind. C++ for every type is compiled above.
-@pytest.mark.parametrize("dtype", [np.dtype(d) for d in ("bool", "uint64", "float64")], ids=str)
-def test_every_operator_compiles_to_ltoir(dtype):
-    for name in BINARY:
-        if takes(name, dtype):
-            op = get_binary(name)
-            assert op.typed(dtype, dtype).cuda((dtype, dtype), op.result_dtype(dtype, dtype), "f")
-    for name in UNARY:
-        if takes(name, dtype):
-            op = get_unary(name)
-            assert op.typed(dtype).cuda((dtype,), op.result_dtype(dtype), "f")
-
-
 def test_literals_are_of_the_type_and_value():
     assert c_literal(np.bool_(True)) == "true"
     assert c_literal(np.int64(-(2**63))) == "((long long)(-9223372036854775807LL - 1LL))"

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import types
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +15,12 @@ import pytest
 from cuda_build import GENERATIONS, functions, kernels
 
 from hpgraph.core.errors import CompileError
-from hpgraph.semiring.fingerprint import fingerprint
 from hpgraph.semiring.function import Function
 
 Vertex = collections.namedtuple("Vertex", "dist rank")
 HERE = Path(__file__).parent
 
 SCALE = 2.0
-COLUMNS = types.ModuleType("columns")
 
 
 def scaled(value):
@@ -47,99 +44,6 @@ def wrap(user, vertex):
     return gather
 
 
-def random_rows(n=40, seed=0):
-    rng = np.random.default_rng(seed)
-    degree = rng.integers(0, 6, n)
-    indptr = np.concatenate(([0], np.cumsum(degree)))
-    return indptr, rng.integers(0, n, indptr[-1]).astype(np.int32), rng.random(indptr[-1]).astype(np.float32)
-
-
-def test_named_tuples_and_nested_functions_in_a_parallel_kernel():
-    from kernels_of_functions import reduce_rows
-
-    indptr, indices, data = random_rows()
-    dist, rank = np.random.default_rng(1).random((2, 40)).astype(np.float32)
-    gather = Function(wrap(lambda source, weight: scaled(source.dist) + weight * source.rank, Vertex))
-    out = np.empty(40, np.float32)
-    reduce_rows(gather, Function(lambda a, b: min(a, b)), np.float32(np.inf), indptr, indices, data, (dist, rank), out)
-    terms = dist[indices] * np.float32(2) + data * rank[indices]
-    for row in range(40):
-        expected = terms[indptr[row] : indptr[row + 1]].min(initial=np.inf)
-        assert out[row] == pytest.approx(expected, rel=1e-6)
-
-
-def test_any_number_of_arguments():
-    from kernels_of_functions import apply, apply_constant
-
-    out = np.zeros(2)
-    apply_constant(Function(lambda: 7), out)
-    assert out.tolist() == [7.0, 7.0]
-    apply(Function(lambda a: math.sqrt(a)), np.array([4.0, 9.0]), out)
-    assert out.tolist() == [2.0, 3.0]
-
-
-def test_default_arguments_stand_in():
-    from kernels_of_functions import apply
-
-    out = np.zeros(2)
-    apply(Function(lambda a, b=10.0: a + b), np.array([1.0, 2.0]), out)
-    assert out.tolist() == [11.0, 12.0]
-
-
-def test_numba_function_counts_as_the_function_inside():
-    from kernels_of_functions import apply
-    from numba import njit
-
-    inner = njit(lambda a: a + 1.0)
-    out = np.zeros(1)
-    apply(Function(lambda a: inner(a) * 2), np.array([4.0]), out)
-    assert out[0] == 10.0
-    assert Function(inner)(4.0) == 5.0
-
-
-def test_integer_division_by_zero_does_not_raise_in_a_kernel():
-    from kernels_of_functions import apply
-
-    out = np.ones(2, np.int64)
-    apply(Function(lambda a: a // (a - a)), np.array([3, -3]), out)
-    assert out.tolist() == [0, 0]
-
-
-def test_a_function_is_fixed_when_made():
-    from kernels_of_functions import apply
-
-    step = 1.0
-
-    def advance(a):
-        return a + step
-
-    function = Function(advance)
-    step = 100.0
-    out = np.zeros(1)
-    apply(function, np.array([1.0]), out)
-    assert out[0] == function(1.0) == 2.0
-    assert Function(advance)(1.0) == 101.0
-    assert Function(advance).key != function.key
-
-
-def test_key_follows_everything_the_function_reaches(monkeypatch):
-    def user(value):
-        return scaled(value) + COLUMNS.offset
-
-    monkeypatch.setattr(COLUMNS, "offset", 1.0, raising=False)
-    keys = {Function(user).key}
-    assert Function(user).key in keys
-    monkeypatch.setitem(globals(), "SCALE", 3.0)
-    keys.add(Function(user).key)
-    assert len(keys) == 2
-    monkeypatch.setitem(globals(), "scaled", lambda value: value - SCALE)
-    keys.add(Function(user).key)
-    assert len(keys) == 3
-    monkeypatch.setattr(COLUMNS, "offset", 2.0)
-    keys.add(Function(user).key)
-    assert len(keys) == 4
-
-
 @pytest.mark.parametrize(
     "one, other",
     [
@@ -157,32 +61,6 @@ def test_key_follows_everything_the_function_reaches(monkeypatch):
 )
 def test_different_functions_differ_in_key(one, other):
     assert Function(one).key != Function(other).key
-
-
-def test_what_does_not_matter_does_not_change_the_key():
-    def one(a: float) -> float:
-        return a + 1
-
-    def other(a):
-
-        return a + 1
-
-    assert Function(one) == Function(other)
-    assert hash(Function(one)) == hash(Function(other))
-
-
-def test_mutual_recursion_has_a_key_and_runs():
-    assert Function(even)(4) and not Function(even)(5)
-    assert Function(even).key == Function(even).key != Function(odd).key
-
-
-def test_an_unreadable_value_is_never_found_again():
-    thing = object()
-
-    def user(a):
-        return a if thing else 0
-
-    assert fingerprint(user) != fingerprint(user)
 
 
 @pytest.mark.parametrize("bad", [np.minimum, min, 3, "min", Vertex])

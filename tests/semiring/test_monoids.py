@@ -116,14 +116,6 @@ def test_a_reduction_passes_over_nan(dtype):
         assert fold(f, identity, values[[0, 3]]) == identity
 
 
-def test_small_integers_wrap_around_in_a_kernel():
-    from kernels_of_functions import apply_two
-
-    out = np.zeros(1, np.int64)
-    apply_two(get_monoid("plus").reduce_for("int8"), np.int8(100), np.int8(100), out)
-    assert out[0] == -56
-
-
 @pytest.mark.parametrize(
     "monoid, dtype", [p for p in PAIRS if p.values[1].name in ("bool", "int8", "uint64", "float32")]
 )

@@ -162,24 +162,6 @@ def test_result_kinds_are_checked():
         UnaryOp("f", lambda a: a, "first")
 
 
-def test_operators_are_made_anew_when_what_a_function_refers_to_changes():
-    import math
-
-    namespace = {"source": np, "scale": 2}
-    root, scaled = eval("lambda x: source.sqrt(x), lambda x: x * scale", namespace)
-    for name, other, function in (("source", math, root), ("scale", 3, scaled)):
-        first = get_unary(function)
-        assert get_unary(function) is first
-        namespace[name] = other
-        assert get_unary(function) is not first
-    namespace["abs"] = lambda x: x + 1
-    own = eval("lambda x: abs(x)", namespace)
-    del namespace["abs"]
-    plain = get_unary(own)
-    namespace["abs"] = lambda x: x + 1
-    assert get_unary(own)(-3) == -2 and plain(-3) == 3
-
-
 def test_numbers_in_a_closure_are_told_apart_by_type_and_sign():
     def scaled(by):
         return lambda x: x * by

@@ -7,7 +7,6 @@ import pytest
 
 import hpgraph.semiring as semirings
 from hpgraph.semiring import (
-    Function,
     Monoid,
     Semiring,
     get_binary,
@@ -130,65 +129,6 @@ def test_types_no_operator_takes_are_refused():
     for name in ("min_plus", "plus_max", "plus_lt"):
         with pytest.raises(TypeError, match=r"is not defined on complex numbers .*complex128.*abs"):
             get_semiring(name).gather("complex64", float)
-
-
-def saturated_sum(a, b, dtype: np.dtype):
-    if dtype.kind == "f":
-        return dtype.type(a) + dtype.type(b)
-    return dtype.type(min(max(int(a) + int(b), np.iinfo(dtype).min), np.iinfo(dtype).max))
-
-
-def naive(name: str, matrix: np.ndarray, x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """A product, entry by entry, of a small dense matrix whose nonzeros are its entries."""
-    terms = {
-        "plus_times": lambda i, j: dtype.type(matrix[i, j]) * dtype.type(x[j]),
-        "min_plus": lambda i, j: saturated_sum(matrix[i, j], x[j], dtype),
-        "max_second": lambda i, j: x[j],
-        "max_first": lambda i, j: matrix[i, j],
-        "plus_pair": lambda i, j: dtype.type(1),
-        "min_secondi": lambda i, j: j,
-        "max_firsti": lambda i, j: i,
-        "max_firstj": lambda i, j: j,
-    }[name]
-    fold = {"plus": np.add, "min": np.minimum, "max": np.maximum}[name.partition("_")[0]]
-    rows = [[terms(i, j) for j in np.flatnonzero(matrix[i])] for i in range(matrix.shape[0])]
-    return np.array([fold.reduce(np.array(row, dtype), dtype=dtype) for row in rows], dtype)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["plus_times", "min_plus", "max_second", "max_first", "plus_pair", "min_secondi", "max_firsti", "max_firstj"],
-)
-@pytest.mark.parametrize("matrix_dtype, vector_dtype", [("int8", "int8"), ("int32", "float32")])
-def test_gather_in_a_kernel(name, matrix_dtype, vector_dtype):
-    from kernels_of_functions import reduce_rows_alone
-
-    rng = np.random.default_rng(3)
-    matrix = rng.integers(0, 3, (12, 12)).astype(matrix_dtype) * 40
-    matrix[:, 0] = 1  # no empty row
-    x = (rng.random(12) * 100).astype(vector_dtype)
-    semiring = get_semiring(name)
-    dtype = semiring.result_dtype(matrix_dtype, vector_dtype)
-    rows, indices = np.nonzero(matrix)
-    indptr = np.searchsorted(rows, np.arange(13))
-    out = np.empty(12, dtype)
-    gather = semiring.gather(matrix_dtype, vector_dtype)
-    assert gather.dtype == dtype
-    identity = semiring.add.identity_for(dtype)
-    reduce = semiring.add.reduce_for(dtype)
-    reduce_rows_alone(gather, reduce, identity, indptr, indices, matrix[rows, indices], (x,), out)
-    with np.errstate(over="ignore"):
-        expected = naive(name, matrix, x, dtype)
-    np.testing.assert_allclose(out, expected, rtol=1e-12)
-
-
-def test_gather_is_made_once_and_can_narrow_its_result():
-    semiring = get_semiring("any_secondi")
-    gather = semiring.gather("bool", "bool", "int32")
-    assert gather is semiring.gather(bool, bool, np.int32)
-    assert isinstance(gather, Function)
-    assert gather((np.zeros(3, bool),), 2, True, 1) == np.int32(2)
-    assert type(gather((np.zeros(3, bool),), 2, True, 1)) is np.int32
 
 
 def test_vertices_start_from_none_rather_than_from_vertex_zero():
