@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
+from graph_shapes import ENDS, from_and_to, shape
 from reference_algorithms import GRAPHS, check_tree, hubs, levels, random_digraph, smallest_parents, sources, stored
 
 import hpgraph as hpg
@@ -129,56 +130,17 @@ def test_weights_are_not_read(device):
     assert host(hpg.bfs(G, 0))[0].tolist() == [0, 1, 2, 3]
 
 
-def test_one_vertex(device):
-    level, parent = host(hpg.bfs(arcs([], [], 1, device), 0))
-    assert level.tolist() == [0] and parent.tolist() == [0]
-    level, parent = host(hpg.bfs(arcs([0], [0], 1, device), 0))
-    assert level.tolist() == [0] and parent.tolist() == [0]
-
-
-def test_isolated_source(device):
-    found = hpg.bfs(arcs([0, 1], [1, 0], 3, device), 2)
-    assert host(found)[0].tolist() == [-1, -1, 0]
-    assert host(found)[1].tolist() == [-1, -1, 2]
-
-
-def test_loops_and_duplicates(device):
-    G = arcs([0, 0, 0, 1, 1, 2], [0, 1, 1, 1, 2, 0], 3, device)
-    assert host(hpg.bfs(G, 0))[0].tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("source", [0, 1])
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
-def test_star(source, direction, device):
-    n = 100_001
-    G = hpg.Graph.from_edges(np.zeros(n - 1, np.int64), np.arange(1, n), directed=False).to(device)
-    level, parent = host(hpg.bfs(G, source, direction=direction))
-    expected = np.full(n, 1 + source)
-    expected[[0, source]] = source, 0
-    assert (level == expected).all()
-    assert (parent[level > 0] == np.where(np.flatnonzero(level > 0) == 0, source, 0)).all()
-
-
-def test_path(device):
-    n = 100_000
-    found = hpg.bfs(arcs(np.arange(n - 1), np.arange(1, n), device=device), 0)
-    level, parent = host(found)
-    assert (level == np.arange(n)).all() and (parent[1:] == np.arange(n - 1)).all()
-    assert len(found.trace) == n
-    assert host(hpg.bfs(arcs(np.arange(n - 1), np.arange(1, n), device=device), n - 1))[0].max() == 0
-
-
-def test_complete_graph(device):
-    n = 300
-    found = hpg.bfs(graph(scipy.sparse.csr_array(np.ones((n, n))), device), 17)
-    level, parent = host(found)
-    assert level.sum() == n - 1 and level[17] == 0 and (parent == 17).all()
-
-
-def test_ways_that_do_not_meet(device):
-    """Two cycles: the other one is not reached."""
-    G = arcs([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3], device=device)
-    assert host(hpg.bfs(G, 4))[0].tolist() == [-1, -1, -1, 2, 0, 1]
+@pytest.mark.parametrize("name", ENDS)
+def test_shapes(name, direction, device):
+    csr = shape(name)
+    # A path has as many supersteps as vertices; pulls of it look at all vertices in each.
+    for source in from_and_to(name)[: 1 if (name, direction) == ("a path", "pull") else None]:
+        depth = 20 if (name, direction) == ("a path", "pull") else None
+        level, parent = host(hpg.bfs(hpg.Graph(csr).to(device), source, direction=direction, max_depth=depth))
+        expected = levels(csr, source)
+        assert (level == (expected if depth is None else np.where(expected > depth, -1, expected))).all()
+        check_tree(csr, source, level, parent)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
+from graph_shapes import ENDS, from_and_to, shape
 from reference_algorithms import GRAPHS, check_shortest_paths, hubs, random_digraph, sources, stored
 
 import hpgraph as hpg
@@ -252,33 +253,14 @@ def test_the_lightest_of_parallel_arcs(device):
     assert distances(G, 0).tolist() == [0, 1]
 
 
-def test_one_vertex_and_isolated_source(device):
-    assert distances(arcs([], [], n=1, device=device), 0).tolist() == [0]
-    assert distances(arcs([0], [0], [2.0], device=device), 0).tolist() == [0]
-    assert distances(arcs([0], [1], [2.0], 3, device), 2).tolist() == [INF, INF, 0]
-
-
-def test_star(device):
-    n = 50_001
-    weight = np.random.default_rng(0).random(n - 1)
-    G = hpg.Graph.from_edges(np.zeros(n - 1, np.int64), np.arange(1, n), weight, directed=False).to(device)
-    assert (distances(G, 0)[1:] == weight).all()
-    expected = weight[6] + weight
-    expected[6] = 0
-    assert (distances(G, 7)[1:] == expected).all()
-
-
-def test_path(device):
-    n = 100_000
-    G = arcs(np.arange(n - 1), np.arange(1, n), np.full(n - 1, 2.0), device=device)
-    found = hpg.sssp(G, 0, parents=True)
-    assert (to_device(found.distance, "cpu") == 2.0 * np.arange(n)).all()
-    assert (to_device(found.parent, "cpu")[1:] == np.arange(n - 1)).all()
-
-
-def test_complete_graph(device):
-    csr = scipy.sparse.csr_array(np.random.default_rng(0).integers(1, 1000, (200, 200)).astype(float))
-    assert (distances(graph(csr, device), 9) == scipy.sparse.csgraph.dijkstra(csr, indices=9)).all()
+@pytest.mark.parametrize("name", ENDS)
+def test_shapes(name, device):
+    csr = shape(name)
+    for source in from_and_to(name):
+        found = hpg.sssp(hpg.Graph(csr).to(device), source, parents=True)
+        distance, parent = (to_device(array, "cpu") for array in (found.distance, found.parent))
+        assert (distance == scipy.sparse.csgraph.dijkstra(csr, indices=source)).all()
+        check_shortest_paths(csr, source, distance, parent)
 
 
 # --- what does not fit
