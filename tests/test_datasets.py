@@ -218,12 +218,6 @@ class TestGenerators:
         assert abs(share - 0.7) < 0.02
         assert hpg.datasets.grid(1, device=device).n_vertices == 1
 
-    def test_chunks_do_not_show(self, monkeypatch, device):
-        whole = arrays(hpg.datasets.uniform(8, 4, weighted=True, device=device))
-        monkeypatch.setattr("hpgraph.datasets.generate._CHUNK", 100)
-        parts = arrays(hpg.datasets.uniform(8, 4, weighted=True, device=device))
-        assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
-
     @pytest.mark.parametrize(
         ("call", "error", "message"),
         [

@@ -65,24 +65,6 @@ def test_against_the_dense_exponential(kind: str, directed: bool, weighted: bool
             np.testing.assert_allclose(found.sum(axis=0), heat.sum(axis=0), atol=1e-10)
 
 
-def test_a_tolerance_saves_work(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
-    """Chebyshev polynomials need some √t products, fewer for a larger tolerance."""
-    from hpgraph.algorithms import heat_kernel
-
-    counts = []
-    real = heat_kernel._chebyshev
-
-    def counting(move: Any, held: Any, weights: list[float]) -> Any:
-        counts.append(len(weights))
-        return real(move, held, weights)
-
-    monkeypatch.setattr(heat_kernel, "_chebyshev", counting)
-    _, G = made(False, False, device)
-    for t, tol in ((1000, 1e-3), (1000, 1e-9), (4000, 1e-9)):
-        hpg.heat_kernel(G, 1, t, laplacian="normalized", tol=tol)
-    assert counts[0] < counts[1] < counts[2] < 2.2 * counts[1] and counts[1] < np.sqrt(2 * 1000 * np.log(4e9))
-
-
 def test_a_long_time(device: str) -> None:
     """Where numbers such as exp(−t) are 0; at last heat is even."""
     H = hpg.Graph.from_edges(np.arange(9), np.arange(1, 10), directed=False).to(device)

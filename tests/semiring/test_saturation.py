@@ -43,14 +43,11 @@ def test_the_multiplication_of_a_tropical_semiring_stops_at_the_ends(name: str, 
         assert multiply(a, b) == held(EXACT[name](int(a), int(b)), dtype) and multiply(a, b).dtype == dtype
 
 
-# Compiling takes seconds: not every type meets every operator here.
+# Compiling takes seconds: not every type meets every operator here; of 32 bits are products of many entries, below.
 @pytest.mark.parametrize(
     ("add", "name", "dtype"),
-    [
-        ("min", "plus", "int8"), ("min", "plus", "uint64"), ("max", "plus", "int32"), ("max", "minus", "int64"),
-        ("min", "rminus", "uint32"),
-    ],
-)  # fmt: skip
+    [("min", "plus", "int8"), ("min", "plus", "uint64"), ("max", "minus", "int64")],
+)
 def test_products_do_not_wrap_around(add: str, name: str, dtype: str, device: str) -> None:
     xp, values = array_module(device), numbers(dtype)
     # Every pair of numbers meets alone in an entry of the product.
