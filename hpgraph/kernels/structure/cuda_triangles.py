@@ -133,12 +133,12 @@ class Upwards(NamedTuple):
 
 
 def launch(
-    kernels: Any, up: Upwards, longest: int, of: tuple[int, int], filters: int, counters: Any, extra: Any
+    kernels: Any, up: Upwards, longest: int, of: tuple[int, int], filters: float, counters: Any, extra: Any
 ) -> None:
     """Launch the kernels of short rows, of long rows, and the one that lists these.
 
     ``longest``: the most edges from above; ``of``: the part of the work to do, of how many; ``filters``: how many a
-    block has; ``counters``: three zeros of uint64; ``extra``: the last arguments.
+    block has room for; ``counters``: three zeros of uint64; ``extra``: the last arguments.
     """
     import cupy
 
@@ -157,7 +157,7 @@ def launch(
         list_tasks((-(-n // THREADS),), (THREADS,), arguments)
         bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
         arguments = made, listing, np.uint32(bits), next_task, *extra
-        long_((blocks,), (THREADS,), arguments, shared_mem=filters * bits // 8)
+        long_((blocks,), (THREADS,), arguments, shared_mem=int(filters * bits) // 8)
     share = max(1, min(32, n // (parts * blocks * THREADS // 32)))
     short((blocks,), (THREADS,), (made, np.int64(n), np.int32(share), share_of_work, next_vertex, *extra))
 
@@ -179,7 +179,9 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
         arguments = graph.indptr, graph.indices, np.int64(n), part_of(part, parts), *sums
         few((-(-n // (THREADS * parts)),), (THREADS,), arguments)
     else:
-        launch(kernels, Upwards.of(graph, by_degree), chosen.longest, (part, parts), 1, counters[1:], sums)
+        # By vertex half a filter more: the members before each word.
+        filters = 1 if tally is None else 1.5
+        launch(kernels, Upwards.of(graph, by_degree), chosen.longest, (part, parts), filters, counters[1:], sums)
     return counters
 
 

@@ -53,6 +53,7 @@ struct Members {
     bool exact;
     ReadOnly<Index> sorted;
     i64 size;
+    const unsigned short* before = nullptr;  // members before each word of an exact filter, or null
 
     __device__ void insert(Index w) const { if (FILTERED) atomicOr(filter + ((u32(w) & mask) >> 5), 1u << (u32(w) & 31)); }
     __device__ void erase(Index w) const { if (FILTERED) filter[(u32(w) & mask) >> 5] = 0; }
@@ -63,6 +64,16 @@ struct Members {
         }
         i64 at = lower_bound(sorted, 0, size, w);
         return at < size && sorted[at] == w;
+    }
+    // The place of w in its row, or -1.
+    __device__ i64 place(Index w) const {
+        if (FILTERED) {
+            const u32 word = filter[(u32(w) & mask) >> 5], bit = u32(w) & 31;
+            if (!(word >> bit & 1)) return -1;
+            if (before) return before[u32(w) >> 5] + __popc(word & ((1u << bit) - 1));
+        }
+        const i64 at = lower_bound(sorted, 0, size, w);
+        return at < size && sorted[at] == w ? at : -1;
     }
 };
 
@@ -79,7 +90,8 @@ struct Middle {
 };
 
 // Vertices whose rows are short, `share` at a time to a warp (at most 32): use(middle, members), by all its lanes, with
-// the filter set. insert(i, w) and erase(i, w) are called for each neighbour w below, at place i. `next` starts at 0.
+// the filter set. For each neighbour w below, insert is called with its place in `lower`, and erase with its place
+// among them. `next` starts at 0.
 template <bool FILTERED, class Index, int ABOVE, class Insert, class Use, class Erase>
 __device__ __forceinline__ void for_short(const Upwards<Index, ABOVE>& up, i64 n, int share, OfParts of, u64* next,
                                           u32* filter, Insert insert, Use use, Erase erase) {
@@ -120,7 +132,7 @@ __device__ __forceinline__ void for_short(const Upwards<Index, ABOVE>& up, i64 n
             use(middle, members);
             for (i64 i = middle.low + lane; i < middle.stop; i += 32) {
                 const Index w = up.below(i);
-                members.erase(w), erase(members, w);
+                members.erase(w), erase(members, i - middle.low, w);
             }
             __syncwarp();
         }
@@ -171,8 +183,8 @@ __device__ __forceinline__ void for_tasks(const Upwards<Index, ABOVE>& up, const
             if (up.neighbour(middle.end - 1) <= v) continue;
             middle.stop = lower_bound(ReadOnly<Index>{up.lower}, middle.low, middle.stop, v);
         }
-        const Members<Index, FILTERED> members{filter, bits - 1, u64(v) <= bits, {up.lower + middle.low},
-                                               middle.stop - middle.low};
+        Members<Index, FILTERED> members{filter, bits - 1, u64(v) <= bits, {up.lower + middle.low},
+                                         middle.stop - middle.low};
         for (i64 i = middle.low + threadIdx.x; i < middle.stop; i += THREADS) {
             const Index w = up.below(i);
             members.insert(w), insert(members, i, w, true);
@@ -181,7 +193,7 @@ __device__ __forceinline__ void for_tasks(const Upwards<Index, ABOVE>& up, const
         __syncthreads();
         for (i64 i = middle.low + threadIdx.x; i < middle.stop; i += THREADS) {
             const Index w = up.below(i);
-            members.erase(w), erase(members, w);
+            members.erase(w), erase(members, i - middle.low, w);
         }
     }
 }

@@ -150,7 +150,7 @@ support_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64*
             support_at<Index, ABOVE, LANES>(up, middle, 0, 32, members, wanting, batches[warp], support);
             wanting.any = false;
         },
-        [&](const Members<Index, true>& members, Index w) { wanting.erase(members, w); });
+        [&](const Members<Index, true>& members, i64, Index w) { wanting.erase(members, w); });
 }
 
 // Long rows. Dynamic shared memory: two filters of `bits` bits, a power of two.
@@ -174,7 +174,7 @@ support_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits,
             support_at<Index, ABOVE, LANES>(up, middle, warp * 32, THREADS, members, wanting, batches[warp], support);
             wanting.any = false;
         },
-        [&](const Members<Index, true>& members, Index w) { wanting.erase(members, w); });
+        [&](const Members<Index, true>& members, i64, Index w) { wanting.erase(members, w); });
 }
 
 // If all degrees are small: one thread a vertex.

@@ -6,25 +6,52 @@
 
 namespace hpgraph {
 
-// The rows of up to 32 neighbours above v, in shared memory.
+// The rows of up to 32 neighbours above v, in shared memory; `found`: triangles at each, if they are counted by vertex.
 template <class Index>
 struct Batch {
     i64 start[32], stop[32];
     Index vertex[32];
+    u32 found[32];
 };
 
-template <class Index, bool TALLY, bool FILTERED>
-__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, u64* tally) {
-    if (!members.contains(w)) return 0;
-    if (TALLY) atomicAdd(tally + w, 1ull);
-    return 1;
+// Triangles by vertex. Those at the neighbours below v are counted in shared memory, by place, and added to the tally
+// when v is done: of many triangles most have the same few vertices. Places from NEAR on go to the tally at once.
+template <class Index, int NEAR>
+struct Counts {
+    u32* near;
+    u64* tally;
+
+    __device__ void add(const Members<Index, true>& members, i64 place) const {
+        if (place < NEAR) atomicAdd(near + place, 1u);
+        else atomicAdd(tally + members.sorted[place], 1ull);
+    }
+    __device__ void add(const Members<Index, false>& members, i64 place) const {
+        atomicAdd(tally + members.sorted[place], 1ull);
+    }
+    __device__ void flush(i64 place, Index w) const {
+        if (place >= NEAR || !near[place]) return;
+        atomicAdd(tally + w, u64(near[place]));
+        near[place] = 0;
+    }
+};
+
+// No tally: only the total is wanted.
+struct NoCounts {};
+
+template <class Index, bool FILTERED>
+__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, NoCounts) { return members.contains(w); }
+template <class Index, bool FILTERED, int NEAR>
+__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, const Counts<Index, NEAR>& counts) {
+    const i64 place = members.place(w);
+    if (place >= 0) counts.add(members, place);
+    return place >= 0;
 }
 
 // Look up the rows of a batch as far as they are below v, LANES lanes to a row; returns what this lane found. The first
 // loads of four rows, and then four loads along a row, are in flight at once.
-template <class Index, bool TALLY, int LANES, bool FILTERED>
-__device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, const Batch<Index>& batch, int rows, Index v,
-                            const Members<Index, FILTERED>& members, u64* tally) {
+template <class Index, bool TALLY, int LANES, bool FILTERED, class Kept>
+__device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, Batch<Index>& batch, int rows, Index v,
+                            const Members<Index, FILTERED>& members, const Kept& counts) {
     constexpr int GROUPS = 32 / LANES, LOADS = 4;  // in flight at once
     const int lane = threadIdx.x % 32, sub = lane % LANES, group = lane / LANES;
     u32 found = 0;
@@ -41,7 +68,7 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, con
             u32 here = 0;
             int row = first + a * GROUPS;
             if (head[a] < v) {
-                here = look_up<Index, TALLY, FILTERED>(members, head[a], tally);
+                here = look_up(members, head[a], counts);
                 const i64 stop = batch.stop[row];
                 for (i64 at = batch.start[row] + sub + LANES; at < stop; at += LOADS * LANES) {
                     Index next[LOADS];
@@ -51,13 +78,13 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, con
                     for (int k = 0; k < LOADS; ++k) next[k] = k * LANES < left ? __ldg(from + k * LANES) : v;
 #pragma unroll
                     for (int k = 0; k < LOADS; ++k)
-                        if (next[k] < v) here += look_up<Index, TALLY, FILTERED>(members, next[k], tally);
+                        if (next[k] < v) here += look_up(members, next[k], counts);
                     // Rows ascend: what follows is not below v either.
                     if (next[LOADS - 1] >= v) break;
                 }
             }
             found += here;
-            if (TALLY && here) atomicAdd(tally + batch.vertex[row], u64(here));
+            if (TALLY && here) atomicAdd(batch.found + row, here);
         }
     }
     return found;
@@ -75,63 +102,116 @@ __device__ __forceinline__ int gather(const Upwards<Index, ABOVE>& up, i64 at, i
         batch.start[place] = up.begin(u);
         batch.stop[place] = up.begin(i64(u) + 1);
         batch.vertex[place] = u;
+        batch.found[place] = 0;
     }
     __syncwarp();
     return __popc(which);
 }
 
 // This lane's share of the triangles at a middle vertex: every `stride` of its arcs, from number `first` on, a warp's 32.
-template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED>
+template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED, class Kept>
 __device__ __forceinline__ u32 count_at(const Upwards<Index, ABOVE>& up, const Middle<Index>& middle, int first, int stride,
-                                        const Members<Index, FILTERED>& members, Batch<Index>& batch, u64* tally) {
+                                        const Members<Index, FILTERED>& members, Batch<Index>& batch, const Kept& counts) {
     u32 here = 0;
     for (i64 at = middle.begin + first; at < middle.end; at += stride) {
         const int rows = gather(up, at, middle.end, middle.v, batch);
-        here += look_up_rows<Index, TALLY, LANES, FILTERED>(up.lower, batch, rows, middle.v, members, tally);
+        here += look_up_rows<Index, TALLY, LANES, FILTERED>(up.lower, batch, rows, middle.v, members, counts);
         __syncwarp();
+        if constexpr (TALLY) {
+            if (lane_of_warp() < rows && batch.found[lane_of_warp()])
+                atomicAdd(counts.tally + batch.vertex[lane_of_warp()], u64(batch.found[lane_of_warp()]));
+            __syncwarp();
+        }
     }
-    if (TALLY && here) atomicAdd(tally + middle.v, u64(here));
+    if constexpr (TALLY) {
+        const u64 of_warp = warp_sum((u64)here);
+        if (lane_of_warp() == 0 && of_warp) atomicAdd(counts.tally + middle.v, of_warp);
+    }
     return here;
+}
+
+// What a kernel keeps of the triangles by vertex. `near` is shared memory.
+template <bool TALLY, int NEAR, class Index>
+__device__ auto counts_of(u32* near, u64* tally) {
+    if constexpr (TALLY) return Counts<Index, NEAR>{near, tally};
+    else return NoCounts{};
 }
 
 // Short rows. `total` starts at 0.
 template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED>
 __global__ void __launch_bounds__(THREADS, 5)
 count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* next, u64* total, u64* tally) {
-    __shared__ u32 filters[WARPS][SHORT_BITS / 32];
+    constexpr int NEAR = TALLY ? LONG : 1;
+    __shared__ u32 filters[WARPS][SHORT_BITS / 32], near[WARPS][NEAR];
     __shared__ Batch<Index> batches[WARPS];
     const int warp = threadIdx.x / 32;
     for (u32 i = lane_of_warp(); i < SHORT_BITS / 32; i += 32) filters[warp][i] = 0;
+    for (u32 i = lane_of_warp(); i < NEAR; i += 32) near[warp][i] = 0;
     __syncwarp();
     u64 found = 0;
+    const auto counts = counts_of<TALLY, NEAR, Index>(near[warp], tally);
     const auto nothing = [](auto&&...) {};
     for_short<FILTERED>(
         up, n, share, of, next, filters[warp], nothing,
         [&](const Middle<Index>& middle, const Members<Index, FILTERED>& members) {
-            found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, 0, 32, members, batches[warp], tally);
+            found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, 0, 32, members, batches[warp], counts);
         },
-        nothing);
+        [&](const Members<Index, FILTERED>&, i64 place, Index w) {
+            if constexpr (TALLY) counts.flush(place, w);
+        });
     found = warp_sum(found);
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
 }
 
-// Long rows. Dynamic shared memory: a filter of `bits` bits, a power of two.
+// Of an exact filter, whose words are multiples of the block: the members before each word. Collective over the block.
+__device__ inline void rank_words(const u32* filter, u32 words, unsigned short* before) {
+    __shared__ u32 of_warps[WARPS];
+    // An odd number of words each, as of an even one threads would wait for each other at the banks.
+    const u32 each = (words + THREADS - 1) / THREADS | 1, begin = min(threadIdx.x * each, words), end = min(begin + each, words);
+    u32 mine = 0;
+    for (u32 i = begin; i < end; ++i) mine += __popc(filter[i]);
+    u32 through = mine;
+    for (int d = 1; d < 32; d <<= 1) {
+        const u32 below = __shfl_up_sync(ALL, through, d);
+        if (lane_of_warp() >= d) through += below;
+    }
+    if (lane_of_warp() == 31) of_warps[threadIdx.x / 32] = through;
+    __syncthreads();
+    u32 place = through - mine;
+    for (int warp = 0; warp < threadIdx.x / 32; ++warp) place += of_warps[warp];
+    for (u32 i = begin; i < end; ++i) before[i] = (unsigned short)place, place += __popc(filter[i]);
+    __syncthreads();
+}
+
+// Long rows. Dynamic shared memory: a filter of `bits` bits, a power of two; by vertex also two bytes for each word.
 template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED>
-__global__ void __launch_bounds__(THREADS, ABOVE == BY_ID ? 6 : 8)
+__global__ void __launch_bounds__(THREADS, TALLY ? 5 : ABOVE == BY_ID ? 6 : 8)
 count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u64* next, u64* total, u64* tally) {
+    constexpr int NEAR = TALLY ? 2048 : 1;
     extern __shared__ u32 filter[];
     __shared__ Batch<Index> batches[WARPS];
+    __shared__ u32 near[NEAR];
     const int warp = threadIdx.x / 32;
     for (u32 i = threadIdx.x; i < bits / 32; i += THREADS) filter[i] = 0;
+    for (u32 i = threadIdx.x; i < NEAR; i += THREADS) near[i] = 0;
     u64 found = 0;
-    const auto nothing = [](auto&&...) {};
+    const auto counts = counts_of<TALLY, NEAR, Index>(near, tally);
     for_tasks<FILTERED>(
-        up, tasks, bits, next, filter, nothing,
-        [&](const Middle<Index>& middle, const Members<Index, FILTERED>& members) {
+        up, tasks, bits, next, filter, [](auto&&...) {},
+        [&](const Middle<Index>& middle, Members<Index, FILTERED>& members) {
             __syncthreads();
-            found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, warp * 32, THREADS, members, batches[warp], tally);
+            if constexpr (TALLY && FILTERED) {
+                unsigned short* const before = (unsigned short*)(filter + bits / 32);
+                if (members.exact && members.size < 65536) {
+                    rank_words(filter, (u32(middle.v) + 31) / 32, before);
+                    members.before = before;
+                }
+            }
+            found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, warp * 32, THREADS, members, batches[warp], counts);
         },
-        nothing);
+        [&](const Members<Index, FILTERED>&, i64 place, Index w) {
+            if constexpr (TALLY) counts.flush(place, w);
+        });
     found = warp_sum(found);
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
 }
