@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import programs
 import pytest
@@ -126,6 +128,15 @@ def test_a_message_that_turns_back_is_told_superstep_by_superstep(device):
     program = made("float64", "max", SAME["max"], lambda source, weight, target: 10 - source.value)
     found = hpg.run(program, graph, value=[2.0, 7.0, 1.0, 0.0])
     assert to_device(found.value, "cpu").tolist() == [2.0, 7.0, 8.0, 9.0]
+
+
+def test_an_update_whose_code_cannot_be_saved(monkeypatch):
+    """As on a full disk, or after an edit: the code is then read before any was written."""
+    monkeypatch.setattr("hpgraph.kernels.runtime.cpu.compilation.is_as_imported", lambda module: False)
+    # Captured, so that no earlier process has saved this function.
+    new = time.time_ns()
+    found = form(made("int32", "max", lambda vertex, message: max(vertex.value, message) + (new - new)), "int32")
+    assert found.recognized and found.loop == "relaxation"
 
 
 @pytest.mark.parametrize("nan", [False, True])

@@ -7,9 +7,11 @@ respect NaN and the sign of zero as the source does, so equal code gives equal b
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import replace
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.functions import ProgramFunctions
@@ -57,12 +59,15 @@ def _instructions(renew: Function, code: ProgramCode) -> list[str] | None:
     """LLVM instructions of a function, its values and blocks numbered in order of appearance; None if not found."""
     value = numba.from_dtype(code.message)
     types = numba.typeof(renew), numba.types.UniTuple(value, 1), numba.int64, value, numba.int64
-    _renewed.compile(types)
-    compiled = _renewed.overloads[types]
-    # Code loaded from the cache has only this module; for new code it is the same.
-    text, own = str(compiled.library._shared_module), compiled.fndesc.llvm_func_name
+    # No other thread may compile while the module is made ready to be read.
+    with global_compiler_lock:
+        _renewed.compile(types)
+        compiled = _renewed.overloads[types]
+        # The module that is saved, and the only one that is read back. New code that could not be saved has none yet.
+        text, own = str(compiled.library._get_module_for_linking()), compiled.fndesc.llvm_func_name
     place = text.find(f"@{own}(")
     if place < 0:
+        warnings.warn(f"{own} is not in its LLVM code: such programs run superstep by superstep", stacklevel=2)
         return None
     lines = text[text.index("\n", place) : ].split("\n}\n", 1)[0].splitlines()
     numbers: dict[str, str] = {}
