@@ -6,7 +6,7 @@
 # make test-warmup  what README, guide and notebooks still compile after hpgraph warmup
 # make test-matrix  the tests under every Python here, with the newest and the oldest versions
 # make wheel    the wheel, into dist; the same for every system
-# make fuzz     some minutes of malformed files and the like
+# make fuzz     some minutes of malformed files and the like   make fuzz-files N=10000 JOBS=16   forged graph files alone
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
 # Where the GAP Benchmark Suite was built, make bench GAPBS_DIR=folder measures it too; python -m benchmarks lists the rest.
@@ -35,7 +35,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(test -t 1 || echo --quiet)
 
-.PHONY: install demo test test-networkx test-warmup test-matrix wheel fuzz lint format docs notebooks bench bench-gpu clean
+.PHONY: install demo test test-networkx test-warmup test-matrix wheel fuzz fuzz-files lint format docs notebooks bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -85,6 +85,12 @@ wheel: $(BIN)/python
 
 fuzz: install
 	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+# Each job is a process with an equal share of the cores; ARGS="--seed 1" for other files.
+N ?= 10000
+JOBS ?= 1
+fuzz-files: install
+	@$(BIN)/python -m tests.fuzz.forged_files --cases $(N) --jobs $(JOBS) $(ARGS)
 
 lint: install
 	@$(BIN)/python -m ruff check .

@@ -5,13 +5,13 @@
 The arcs of a small graph are changed before a file is made of them: rows out of order, arcs twice, reverses missing or
 of another weight, a false flag "undirected", arcs by target that are not those by source. A file that then breaks the
 format must be refused when it is read whole; what is accepted, and what is opened and streamed, must end in eight
-algorithms, within a time, by a result or an error of ours. A process of its own does that, so that a crash is seen. A
-case follows from the seed and its number: ``--seed S --first K --cases 1`` repeats one.
+algorithms, within a time, by a result or an error of ours. Processes of their own do that, so that a crash is seen:
+``--jobs J``, or ``make fuzz-files N=10000 JOBS=16``. A case follows from the seed and its number: ``--seed S --first K
+--cases 1`` repeats one.
 """
 
 from __future__ import annotations
 
-import faulthandler
 import itertools
 import sys
 import traceback
@@ -26,10 +26,12 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.io.hpg_writer import write_hpg
-from tests.fuzz.supervised import is_ours, keep, run
+from tests.fuzz.supervised import is_ours, keep, limited, run
 
 SECONDS = 120
-"""That one algorithm may take, compilation included."""
+"""That one algorithm may take."""
+WARMING = 200
+"""Cases of which those without a forgery are run before all others, with each algorithm."""
 ALGORITHMS = 8
 """That are run on a graph."""
 
@@ -310,9 +312,18 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
             trace = "".join(traceback.format_exception(error)[-6:])
             print(f"FAILED case {case}, {', '.join(graph.done)}: {trace}", flush=True)
             keep(folder, case)
-        faulthandler.cancel_dump_traceback_later()
     print(f"cases {first} to {case}: {refused} refused when read whole")
     return 0
+
+
+def _warm(folder: Path, part: int, parts: int) -> None:
+    """Compile what some of the algorithms need, so that processes that start together find it done."""
+    for name in sorted(WHOLE)[part::parts]:
+        for case in range(WARMING):
+            random = Random(case)
+            graph = forged(random)
+            if not graph.done:
+                check(graph, folder / "graph.hpg", random, {name})
 
 
 def check(graph: Forged, path: Path, random: Random, names: set[str] | None = None) -> None:
@@ -340,8 +351,7 @@ def _work_on(
     graph: Any, source: int, random: Random, algorithms: dict[str, Callable[[Any, int], Any]], names: set[str] | None
 ) -> None:
     for name in sorted(names & algorithms.keys()) if names else random.sample(sorted(algorithms), ALGORITHMS):
-        faulthandler.dump_traceback_later(SECONDS, exit=True)
-        with warnings.catch_warnings():
+        with limited(SECONDS), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 algorithms[name](graph, source)
@@ -349,8 +359,7 @@ def _work_on(
                 if not is_ours(error):
                     error.add_note(f"in {name} of {graph}")
                     raise
-        faulthandler.cancel_dump_traceback_later()
 
 
 if __name__ == "__main__":
-    sys.exit(run("tests.fuzz.forged_files", __doc__, "forged files", 10_000, _work))
+    sys.exit(run("tests.fuzz.forged_files", __doc__, "forged files", 10_000, _work, _warm))

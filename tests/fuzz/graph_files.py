@@ -10,7 +10,6 @@ number: ``--seed S --first K --cases 1`` repeats one.
 
 from __future__ import annotations
 
-import faulthandler
 import struct
 import sys
 import traceback
@@ -23,7 +22,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.io.hpg_layout import PAGE
 from hpgraph.io.hpg_writer import write_hpg
-from tests.fuzz.supervised import check, is_ours, keep, run
+from tests.fuzz.supervised import check, is_ours, keep, limited, run
 
 SECONDS = 60
 """That one file may take."""
@@ -41,23 +40,22 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
         repaired = random.random() < 0.5
         path = folder / "graph.hpg"
         path.write_bytes(_damaged(random, content, repaired))
-        faulthandler.dump_traceback_later(SECONDS, exit=True)
         try:
-            found = hpg.read(path, memory=MEMORY)
-            check(found)
-            if _equal(found, graph):
-                same += 1
-            else:
-                assert repaired, "another graph, and no error"
-                other += 1
-            if random.random() < 0.3:
-                _stream(path, found, random, repaired)
+            with limited(SECONDS):
+                found = hpg.read(path, memory=MEMORY)
+                check(found)
+                if _equal(found, graph):
+                    same += 1
+                else:
+                    assert repaired, "another graph, and no error"
+                    other += 1
+                if random.random() < 0.3:
+                    _stream(path, found, random, repaired)
         except BaseException as error:
             refused += 1
             if not is_ours(error):
                 print(f"FAILED case {case}: {''.join(traceback.format_exception(error)[-4:])}", flush=True)
                 keep(folder, case)
-        faulthandler.cancel_dump_traceback_later()
     print(f"cases {first} to {case}: {refused} refused, {same} unchanged, {other} other graphs")
     return 0
 

@@ -8,7 +8,6 @@ seed and its number: ``--seed S --first K --cases 1`` repeats one.
 
 from __future__ import annotations
 
-import faulthandler
 import resource
 import sys
 import traceback
@@ -23,7 +22,7 @@ import hpgraph as hpg
 from hpgraph.io.arrow_stream import ARROW
 from hpgraph.io.kinds import EDGE_LISTS
 from tests.fuzz.files import damaged, whole_files
-from tests.fuzz.supervised import check, is_ours, keep, run
+from tests.fuzz.supervised import check, is_ours, keep, limited, run
 
 SECONDS = 30
 """That one file may take."""
@@ -46,22 +45,20 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
         path = folder / f"graph{suffix}"
         path.write_bytes(content)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        faulthandler.dump_traceback_later(SECONDS, exit=True)
         try:
-            with warnings.catch_warnings():
+            with limited(SECONDS), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 warnings.simplefilter("ignore", hpg.DuplicateEdgesWarning)
                 arguments = _arguments(random, suffix)
                 if random.random() < 0.25:
                     _convert(path, arguments)
                 graph = hpg.read(path, memory=MEMORY, **arguments)
-            check(graph)
+                check(graph)
             accepted += 1
         except BaseException as error:
             if not is_ours(error):
                 print(f"FAILED case {case}, {suffix}: {''.join(traceback.format_exception(error)[-4:])}", flush=True)
                 keep(folder, case)
-        faulthandler.cancel_dump_traceback_later()
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
         if grown > GROWTH:
             print(f"FAILED case {case}, {suffix}: took {grown >> 20} MiB", flush=True)
