@@ -6,6 +6,7 @@
 # make test-warmup  what README, guide and notebooks still compile after hpgraph warmup
 # make test-matrix  the tests under every Python here, with the newest and the oldest versions
 # make wheel    the wheel, into dist; the same for every system
+# make kernels  a wheel of GPU kernels compiled ahead, for all architectures; no GPU needed
 # make fuzz     some minutes of malformed files and the like   make fuzz-files N=10000 JOBS=16   forged graph files alone
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
@@ -35,7 +36,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(test -t 1 || echo --quiet)
 
-.PHONY: install demo test test-networkx test-warmup test-matrix wheel fuzz fuzz-files lint format docs notebooks bench bench-gpu clean
+.PHONY: install demo test test-networkx test-warmup test-matrix wheel kernels fuzz fuzz-files lint format docs notebooks bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -82,6 +83,10 @@ test-matrix: $(VENV)/installed
 wheel: $(BIN)/python
 	@$(PIP) 'build>=1.2'
 	@$(BIN)/python -m build --wheel --outdir dist
+
+# For the compiler's release that is installed; python -m wheels.kernels record, on a GPU, lists what to compile.
+kernels: install
+	@$(BIN)/python -m wheels.kernels build $(ARGS)
 
 fuzz: install
 	@$(BIN)/python -m tests.fuzz $(ARGS)

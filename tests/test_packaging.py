@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {"hpgraph": "hpgraph", "formats": "hpgraph/formats", "semiring": "hpgraph/semiring"}
 SHIPPED = {".py", ".pyi", ".cuh", ".typed"}
 # What tests read besides the packages.
-BESIDE = ("tests", "benchmarks", "docs", "notebooks", ".ci", ".github", "conda")
+BESIDE = ("tests", "benchmarks", "docs", "notebooks", ".ci", ".github", "conda", "wheels")
 FILES = (
     ".gitignore", "CHANGELOG.md", "CITATION.cff", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in",
     "Makefile", "README.md", "SECURITY.md", "pyproject.toml", "setup.py",

@@ -112,20 +112,25 @@ def _danger(folder: Path) -> str | None:
     return None
 
 
-def read(path: Path) -> bytes | None:
-    """Content of a file; None if there is none, or it is not a regular file that only this user can write."""
+def read(path: Path, installed: bool = False) -> bytes | None:
+    """Content of a file; None if there is none, or it is not a regular file that only this user can write.
+
+    ``installed``: it may be another user's, as is Python's code beside it, but not writable by all.
+    """
     try:
         # Opened so that a named pipe does not block, and owner and mode are the file's own, not a link target's.
         with open(path, "rb", opener=platform.open_itself) as file:
             status = os.fstat(file.fileno())
-            return file.read() if _is_ours(status) else None
+            return file.read() if _is_ours(status, installed) else None
     except OSError:
         return None
 
 
-def _is_ours(status: os.stat_result) -> bool:
+def _is_ours(status: os.stat_result, installed: bool) -> bool:
     if not stat.S_ISREG(status.st_mode):
         return False
+    if installed:
+        return not status.st_mode & stat.S_IWOTH
     user = platform.user()
     return user is None or (status.st_uid == user and not status.st_mode & _OTHERS_WRITE)
 
@@ -142,9 +147,9 @@ def write(path: Path, content: bytes) -> None:
         raise
 
 
-def read_sealed(path: Path) -> bytes | None:
+def read_sealed(path: Path, installed: bool = False) -> bytes | None:
     """Content written by `write_sealed`; None as for `read`, or if its digest does not match."""
-    sealed = read(path)
+    sealed = read(path, installed)
     if sealed is None:
         return None
     content = sealed[_DIGEST:]

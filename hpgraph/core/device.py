@@ -67,7 +67,7 @@ def require_cupy() -> ModuleType:
         if not _has_driver():
             # CuPy would not help.
             raise DeviceError('no CUDA GPU is here, nor its driver: check nvidia-smi, or use device="cpu"') from None
-        raise MissingExtraError("CuPy", _cuda_extra(), "the CUDA device") from None
+        raise MissingExtraError("CuPy", cuda_extra(), "the CUDA device") from None
     _require_gpu()
     return cupy
 
@@ -199,7 +199,7 @@ def _has_driver() -> bool:
     return answers and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
 
 
-def _cuda_extra() -> str:
+def cuda_extra() -> str:
     """The extra that fits the installed driver: cuda12 only where the driver is too old for CUDA 13."""
     driver, version = cuda_driver(), ctypes.c_int(0)
     known = driver is not None and driver.cuDriverGetVersion(ctypes.byref(version)) == 0

@@ -3,7 +3,7 @@
 A kernel's text is a ``.cuh`` file of some room behind a prologue that names its types and functors. NVRTC compiles
 it for the very GPU at hand, so the driver never has to translate; where Python functions take part, Numba's LTO-IR of
 them is linked in by nvJitLink and inlined. What comes out is kept under ``config.cache_dir``; a process that finds it
-there needs neither compiler, and loads in milliseconds.
+there, or in an installed package of kernels compiled ahead (`ready`), needs neither compiler and loads in milliseconds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,26 @@ from hpgraph.core.config import config
 from hpgraph.kernels.runtime.cuda.faults import Faults
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
+from hpgraph.kernels.runtime.cuda.ready import folder as ready_folder
 from hpgraph.semiring.cuda import LinkedCode
 
 _lock = threading.RLock()
 _modules: dict[tuple[Any, ...], Module] = {}
 _NULL = np.uint64(0)
+
+
+class Request(NamedTuple):
+    """Kernels that were asked for, as `build_cached` takes them, without code of Python functions to link."""
+
+    source: str
+    prologue: str
+    names: tuple[str, ...]
+    title: str
+    checks: str
+
+
+# While it is a list, the requests of this process are added to it.
+requests: list[Request] | None = None
 
 
 class Kernel:
@@ -137,15 +152,22 @@ def _translation() -> bytes:
     return b"".join((importlib.metadata.version("numba-cuda").encode(), *ours))
 
 
-def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str) -> str:
-    """Fingerprint of all that decides the machine code."""
+def cache_key(
+    source: str,
+    prologue: str,
+    ltoir: Sequence[bytes | LinkedCode],
+    names: Sequence[str],
+    arch: str,
+    compiler: str | None = None,
+) -> str:
+    """Fingerprint of all that decides the machine code; ``compiler``: its version, of the one here by default."""
     parts: Iterable[bytes] = (
         *(text.encode() for item in texts(source, prologue).items() for text in item),
         prologue.encode(),
         *(code if isinstance(code, bytes) else code.key.encode() for code in ltoir),
         *(name.encode() for name in names),
         arch.encode(),
-        compiler_version().encode(),
+        (compiler_version() if compiler is None else compiler).encode(),
         repr(patches.PATCHES["CS2R"][:3]).encode(),
         *((_translation(),) if any(isinstance(code, LinkedCode) for code in ltoir) else ()),
     )
@@ -169,6 +191,14 @@ def build_cached(
 
     Code of functions that refer to something unreadable lies in a folder that goes with the process.
     """
+    if not ltoir:
+        if requests is not None:
+            requests.append(Request(source, prologue, tuple(names), title, checks))
+        # Code is as good by whichever compiler it was made ahead.
+        ready = ready_folder()
+        found = ready and _read(ready / f"{cache_key(source, prologue + checks, (), names, arch, '')}.kernels", True)
+        if found:
+            return found
     lasting = all(isinstance(code, bytes) or code.lasting for code in ltoir)
     folder = cache_folder.subfolder(config.cache_dir, "cuda") if lasting else cache_folder.process_folder()
     entry = folder / f"{cache_key(source, prologue + checks, ltoir, names, arch)}.kernels"
@@ -178,13 +208,14 @@ def build_cached(
     config.announce(f"{title or Path(source).stem} for the GPU")
     cubin, symbols = build(source, prologue, ltoir, names, arch, checks)
     try:
-        return _keep(entry, cubin, symbols), symbols
+        return keep(entry, cubin, symbols), symbols
     except OSError:
         # The disk may be full or read-only; this process continues.
-        return _keep(cache_folder.process_folder() / entry.name, cubin, symbols), symbols
+        return keep(cache_folder.process_folder() / entry.name, cubin, symbols), symbols
 
 
-def _keep(entry: Path, cubin: bytes, symbols: dict[str, str]) -> Path:
+def keep(entry: Path, cubin: bytes, symbols: dict[str, str]) -> Path:
+    """Write machine code and its entry into a folder; the path of the code."""
     digest = hashlib.sha256(cubin).hexdigest()
     # Machine code is stored under its own hash, which the entry holds: concurrent writers leave a consistent pair.
     path = entry.parent / f"{digest}.cubin"
@@ -193,12 +224,12 @@ def _keep(entry: Path, cubin: bytes, symbols: dict[str, str]) -> Path:
     return path
 
 
-def _read(entry: Path) -> tuple[Path, dict[str, str]] | None:
-    content = cache_folder.read_sealed(entry)
+def _read(entry: Path, installed: bool = False) -> tuple[Path, dict[str, str]] | None:
+    content = cache_folder.read_sealed(entry, installed)
     if content is None:
         return None
     record = json.loads(content)
     path = entry.parent / f"{record['cubin']}.cubin"
-    cubin = cache_folder.read(path)
+    cubin = cache_folder.read(path, installed)
     whole = cubin is not None and hashlib.sha256(cubin).hexdigest() == record["cubin"]
     return (path, record["symbols"]) if whole else None

@@ -1,0 +1,94 @@
+"""Kernels compiled ahead: found by a process with an empty cache and no compiler; ignored if stale or damaged."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hpgraph import config
+from hpgraph.kernels.runtime.cuda import compile as compiler
+from hpgraph.kernels.runtime.cuda.compile import Request, build_cached
+
+pytest.importorskip("cuda.core")
+sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
+
+from wheels.kernels import package, requested
+
+NAMES = ("hpgraph::mark_roots<int>", "hpgraph::number<int>")
+REQUESTS = [Request("components.cuh", "", NAMES, "components", "")]
+PROCESS = f"""
+import sys
+from hpgraph.kernels.runtime.cuda.compile import build_cached
+path, symbols = build_cached("components.cuh", names={NAMES!r}, arch="sm_90")
+assert set(symbols) == set({NAMES!r})
+print(path)
+print([name for name in sys.modules if name.startswith("cuda.")])
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the package of data, as pip would install it."""
+    return package(REQUESTS, ["sm_90"], 1, tmp_path_factory.mktemp("ready"))
+
+
+def test_another_process_finds_them_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "HPGRAPH_CACHE_DIR": os.fspath(tmp_path / "cache"), "PYTHONPATH": os.fspath(wheel)}
+    done = subprocess.run([sys.executable, "-c", PROCESS], env=environment, capture_output=True, text=True)
+    path, modules = done.stdout.splitlines() or [done.stderr, ""]
+    assert Path(path).is_relative_to(wheel), path
+    assert modules == "[]"
+    assert not list((tmp_path / "cache").rglob("*.kernels"))
+
+
+def _other_text(folder: Path) -> dict[str, str]:
+    return {"prologue": "// another program\n"}
+
+
+def _other_architecture(folder: Path) -> dict[str, str]:
+    return {"arch": "sm_80"}
+
+
+def _cut_short(folder: Path) -> dict[str, str]:
+    (code,) = folder.glob("*.cubin")
+    code.write_bytes(code.read_bytes()[:-1])
+    return {}
+
+
+def _foreign_entry(folder: Path) -> dict[str, str]:
+    (entry,) = folder.glob("*.kernels")
+    entry.write_bytes(b"0" * 64 + b"\n{}")
+    return {}
+
+
+def _anyone_may_write(folder: Path) -> dict[str, str]:
+    (code,) = folder.glob("*.cubin")
+    code.chmod(code.stat().st_mode | stat.S_IWOTH)
+    return {}
+
+
+@pytest.mark.parametrize("change", [_other_text, _other_architecture, _cut_short, _foreign_entry, _anyone_may_write])
+def test_what_is_not_theirs_is_compiled(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], dict[str, str]]
+) -> None:
+    (original,) = wheel.glob("hpgraph_kernels_cu*")
+    folder = tmp_path / "installed"
+    folder.mkdir()
+    for file in original.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr(compiler, "ready_folder", lambda: folder)
+    given = {"arch": "sm_90", "prologue": "", **change(folder)}
+    with config(cache_dir=tmp_path / "cache", verbose=False):
+        path, symbols = build_cached("components.cuh", names=NAMES, **given)
+    assert path.is_relative_to(tmp_path / "cache") and set(symbols) == set(NAMES)
+
+
+def test_recorded_requests_have_their_sources() -> None:
+    for request in requested():
+        assert request.names and compiler.texts(request.source, request.prologue), request.title

@@ -1,0 +1,1 @@
+"""What is published beside the library's own wheel."""

@@ -1,0 +1,238 @@
+"""The wheel of kernels compiled ahead: ``hpgraph_kernels_cu13``, or ``cu12``, by the release of the compiler here.
+
+    python -m wheels.kernels record     needs a GPU: which kernels the calls below ask for, into wheels/requests.json
+    python -m wheels.kernels build      no GPU: compiles them for each architecture, and makes the wheel in dist/
+
+What is recorded are C++ texts written for a program and its types; the templates that they include are read when the
+wheel is built. A request that no longer is what the library asks for costs its bytes in the wheel and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hpgraph as hpg
+from hpgraph.core.placements import FUNCTIONS
+from hpgraph.kernels.runtime.cuda import compile as compiler
+from hpgraph.kernels.runtime.cuda.compile import Request
+from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUESTS = Path(__file__).with_name("requests.json")
+ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
+
+# With and without weights of each type, directed, with hubs and without, small and large: each has kernels of its own.
+GRAPHS: dict[str, Any] = {
+    "plain": lambda: hpg.datasets.kron(13),
+    "float32": lambda: hpg.datasets.kron(13, weighted=True),
+    "float64": lambda: _weights("float64"),
+    "int64": lambda: _weights("int64"),
+    "large": lambda: hpg.datasets.kron(18, weighted=True),
+    "uniform": lambda: hpg.datasets.uniform(16),
+    "road": lambda: hpg.datasets.grid(300, weighted=True),
+    "names": lambda: hpg.datasets.debian(),
+    "small": lambda: hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], directed=False),
+}
+_ONE, _TWO = hpg.id(0), hpg.id([0, 1])
+# Arguments after the graph, of functions that need some; more than one call where a form has kernels of its own.
+ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "bfs": [
+        ((_ONE,), {}),
+        ((_ONE,), {"deterministic": True}),
+        *(((), {"sources": hpg.id(range(k)), "parents": parents}) for k in (64, 128) for parents in (False, True)),
+    ],
+    "sssp": [((_ONE,), {}), ((_ONE,), {"parents": True}), ((), {"sources": hpg.id(range(32))})],
+    "pagerank": [
+        *(((), options) for options in ({}, {"dtype": "float32"}, {"weight": True}, {"method": "delta"})),
+        *(((), {"personalization": seeds}) for seeds in (_TWO, lambda graph: np.eye(8, graph.n_vertices))),
+    ],
+    "all_pairs_shortest_path_length": [((), {"block": 64})],
+    **{name: [((_ONE, hpg.id(1)), {})] for name in ("shortest_path", "shortest_path_length", "maximum_flow")},
+    **{
+        name: [((_TWO,), {})] for name in ("reach", "closeness_centrality", "harmonic_centrality", "distance_histogram")
+    },
+    "ego_graph": [((_ONE,), {})],
+    **{name: [((_TWO, 2), {})] for name in ("k_hop", "k_hop_subgraph")},
+    **{name: [((), {"sources": 16, "seed": 1})] for name in ("betweenness_centrality", "edge_betweenness_centrality")},
+    **{name: [((), {"largest_component": True})] for name in ("diameter", "radius", "center", "periphery")},
+    **{name: [(((_TWO, hpg.id([1, 2])),), {})] for name in FUNCTIONS["similarity"].split()},
+    "connected_components": [((), {}), ((), {"connection": "strong"})],
+    **{name: [((2,), {})] for name in ("k_core", "k_shell", "spectral_clustering")},
+    "k_truss": [((3,), {})],
+    "sample_neighbors": [((_TWO, [2, 2]), {})],
+    "node2vec_walk": [((), {"p": 0.5, "q": 2.0})],
+    **{
+        name: [((lambda graph: np.arange(graph.n_vertices) % 4,), {})]
+        for name in ("modularity", "partition_quality", "label_propagation", "label_spreading", "heat_kernel")
+    },
+    "belief_propagation": [((lambda graph: np.ones((graph.n_vertices, 2)), np.eye(2) + 1), {})],
+}
+PRODUCTS = ("plus_times", "min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
+
+
+def _weights(kind: str) -> hpg.Graph:
+    csr = hpg.datasets.kron(13, weighted=True).out_csr
+    return hpg.Graph(csr.with_data(csr.data.astype(kind)), directed=False)
+
+
+def calls() -> Iterator[tuple[str, str, int]]:
+    """The graph, the function and the number of its arguments' list, of each call to record."""
+    for graph, names in product(GRAPHS, FUNCTIONS.values()):
+        for name in (*names.split(), *(("products",) if names == "run" else ())):
+            for number in range(len(ARGUMENTS.get(name, [()]))):
+                yield graph, name, number
+
+
+def _call(graph: hpg.Graph, name: str, number: int) -> None:
+    import cupy
+
+    if name == "products":
+        A = hpg.Matrix(graph)
+        kinds = ("float32", "float64") if A.dtype is None else (str(A.dtype),)
+        for kind, ring in product(kinds, PRODUCTS):
+            A.mxv(cupy.ones(A.shape[0], kind), ring)
+        A.mxm(A, "plus_pair"), A.mxm(A, "plus_pair", mask=A), A.T
+        return
+    arguments, options = ARGUMENTS.get(name, [((), {})])[number]
+    if name != "run":
+        given = [_on_gpu(argument, graph) for argument in arguments]
+        found = getattr(hpg, name)(graph, *given, **{name: _on_gpu(option, graph) for name, option in options.items()})
+        if isinstance(found, Iterator):
+            next(found)
+
+
+def _on_gpu(argument: Any, graph: hpg.Graph) -> Any:
+    import cupy
+
+    if callable(argument):
+        argument = argument(graph)
+    return cupy.asarray(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def _recorded(call: tuple[str, str, int], folder: str) -> tuple[list[Request], str]:
+    """What one call asks for that its process was not asked for before; and the error by which it ended, if it did."""
+    compiler.requests = []
+    hpg.config.cache_dir = folder
+    try:
+        _call(GRAPHS[call[0]]().to("cuda"), *call[1:])
+        error = ""
+    except Exception as raised:  # the other calls are recorded all the same
+        error = f"{type(raised).__name__}: {raised}".splitlines()[0][:150]
+    return list(dict.fromkeys(compiler.requests)), error
+
+
+def record(path: Path, jobs: int) -> int:
+    """Make all calls on the GPU, in several processes, and write what they ask for."""
+    found: dict[Request, None] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), max_tasks_per_child=20)
+        with pool:
+            for call, (asked, error) in _in_order(pool, _recorded, [(call, cache) for call in calls()]):
+                found |= dict.fromkeys(asked)
+                if error:
+                    print(*call[0], error)
+    lines = sorted(json.dumps(request._asdict(), sort_keys=True) for request in found)
+    path.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    print(f"{len(lines)} requests in {path}")
+    return 0
+
+
+def _in_order(pool: ProcessPoolExecutor, work: Any, tasks: list[Any]) -> Iterator[tuple[Any, Any]]:
+    started: dict[Future[Any], Any] = {pool.submit(work, *task): task for task in tasks}
+    for number, done in enumerate(as_completed(started), 1):
+        if sys.stderr.isatty():
+            print(f"\r{number} of {len(tasks)}", end="", file=sys.stderr)
+        yield started[done], done.result()
+
+
+def requested(path: Path = REQUESTS) -> list[Request]:
+    """What was recorded."""
+    read = json.loads(path.read_text(encoding="utf-8"))
+    return [Request(**{**one, "names": tuple(one["names"])}) for one in read]
+
+
+def compiled(request: Request, arch: str, folder: str) -> str:
+    """Compile a request for an architecture into a folder of the wheel; an error's first line, or nothing."""
+    source, prologue, names, _, checks = request
+    try:
+        key = compiler.cache_key(source, prologue + checks, (), names, arch, "")
+        cubin, symbols = build(source, prologue, (), names, arch, checks)
+        compiler.keep(Path(folder) / f"{key}.kernels", cubin, symbols)
+    except Exception as error:  # of an architecture or a text of long ago: the library compiles it when it is wanted
+        return f"{request.title}, {arch}: {str(error).strip().splitlines()[0][:150]}"
+    return ""
+
+
+def package(requests: list[Request], architectures: list[str], jobs: int, place: Path) -> Path:
+    """A folder to build the wheel from: the package of data and its pyproject.toml."""
+    release = f"cu{compiler_version().partition('.')[0]}"
+    name = f"hpgraph_kernels_{release}"
+    shutil.rmtree(place, ignore_errors=True)
+    folder = place / name
+    folder.mkdir(parents=True)
+    what = f"Kernels of hpgraph {hpg.__version__}, compiled by NVRTC {compiler_version()}."
+    (folder / "__init__.py").write_text(f'"""{what}"""\n')
+    tasks = [(request, arch, os.fspath(folder)) for arch, request in product(architectures, requests)]
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        for _, error in _in_order(pool, compiled, tasks):
+            if error:
+                print(error)
+    (place / "pyproject.toml").write_text(
+        f"""[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{name}"
+version = "{hpg.__version__}"
+description = "Kernels of hpgraph compiled for {", ".join(architectures)}"
+license = "Apache-2.0"
+
+[tool.setuptools]
+packages = ["{name}"]
+
+[tool.setuptools.package-data]
+"*" = ["*.kernels", "*.cubin"]
+"""
+    )
+    return place
+
+
+def main() -> int:
+    """Run a command; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m wheels.kernels", description=__doc__.partition("\n")[0])
+    parser.add_argument("command", choices=["record", "build"])
+    parser.add_argument("--architectures", nargs="+", default=ARCHITECTURES, metavar="sm_NN")
+    parser.add_argument("--jobs", type=int, default=hpg.config.threads, help="processes (default: the cores)")
+    parser.add_argument("--requests", type=Path, default=REQUESTS, help="default: %(default)s")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="where the wheel goes (default: %(default)s)")
+    options = parser.parse_args()
+    if options.command == "record":
+        return record(options.requests, options.jobs)
+    start = time.monotonic()
+    place = package(requested(options.requests), options.architectures, options.jobs, ROOT / "build" / "kernels")
+    words = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", options.dist, place)
+    done = subprocess.run([str(word) for word in words], check=False, capture_output=True, text=True)
+    print(done.stdout.splitlines()[-1] if done.returncode == 0 else done.stdout + done.stderr)
+    size = sum(file.stat().st_size for file in options.dist.glob("hpgraph_kernels_*.whl"))
+    print(f"{size / 1e6:.1f} MB, {time.monotonic() - start:.0f} s")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
