@@ -167,7 +167,12 @@ def degeneracy_ordering(G: Graph | Any) -> Array:
     [3, 0, 1, 2]
     """
     graph = as_graph(G)
-    return vertex_names(graph, array_module(graph.device).argsort(_peeled(graph)[1], kind="stable"))
+    return vertex_names(graph, array_module(graph.device).argsort(peeling_round(graph), kind="stable"))
+
+
+def peeling_round(graph: Graph) -> Any:
+    """The round in which each vertex is peeled, those of the lowest degree first."""
+    return _peeled(graph)[1]
 
 
 def _peeled(graph: Graph) -> tuple[Any, Any]:

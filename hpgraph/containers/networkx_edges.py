@@ -26,7 +26,7 @@ def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, An
     weights = None if weight is None else _every_value(graph, rows, weight)
     source = np.repeat(np.arange(len(nodes)), np.diff(indptr))
     if graph.is_multigraph():
-        parallel = _parallel(rows)
+        parallel = parallel_edges(rows)
         source, target = np.repeat(source, parallel), np.repeat(target, parallel)
     if not graph.is_directed():
         once = source <= target
@@ -56,24 +56,28 @@ def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
     return list(adjacency.values() if list(adjacency) == nodes else map(adjacency.__getitem__, nodes))
 
 
-def values_of(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dtype[Any]] | None:
+def values_of(
+    graph: Any, rows: list[Any], weight: str, default: float = 1
+) -> np.ndarray[Any, np.dtype[Any]] | None:
     """An attribute of the edges, in the order of `neighbors_of`: of parallel edges the least.
 
     Returns int64 or float64 array, or None: none where no edge has the attribute.
     """
-    values = _every_value(graph, rows, weight)
+    values = _every_value(graph, rows, weight, default)
     if values is None or not graph.is_multigraph() or not values.size:
         return values
-    parallel = _parallel(rows)
+    parallel = parallel_edges(rows)
     return merge_runs(values, np.cumsum(parallel) - parallel, "min")
 
 
-def _parallel(rows: list[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+def parallel_edges(rows: list[Any]) -> np.ndarray[Any, np.dtype[Any]]:
     """How many edges of a multigraph lead to each neighbour."""
     return np.array([len(edges) for row in rows for edges in row.values()], dtype=np.int64)
 
 
-def _every_value(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np.dtype[Any]] | None:
+def _every_value(
+    graph: Any, rows: list[Any], weight: str, default: float = 1
+) -> np.ndarray[Any, np.dtype[Any]] | None:
     """An attribute of all edges, parallel ones one by one."""
     if not any(chain.from_iterable(row.values() for row in rows)):
         return None
@@ -81,14 +85,22 @@ def _every_value(graph: Any, rows: list[Any], weight: str) -> np.ndarray[Any, np
     if graph.is_multigraph():
         edges = list(chain.from_iterable(edge.values() for edge in edges))
     try:
-        values = list(map(itemgetter(weight), edges))
+        return values_in(edges, weight, default)
+    except TypeError:
+        raise TypeError(_unfit(graph, weight)) from None
+
+
+def values_in(edges: list[Any], name: str, default: float = 1) -> np.ndarray[Any, np.dtype[Any]] | None:
+    """An attribute, from one dict an edge; None where none has it. A TypeError where one is not a real number."""
+    try:
+        values = list(map(itemgetter(name), edges))
     except KeyError:
-        if not any(weight in edge for edge in edges):
+        if not any(name in edge for edge in edges):
             return None
-        values = [edge.get(weight, 1) for edge in edges]
+        values = [edge.get(name, default) for edge in edges]
     kinds = set(map(type, values))
     if not all(issubclass(kind, Real) for kind in kinds):
-        raise TypeError(_unfit(graph, weight))
+        raise TypeError(f"{name!r} of an edge must be a real number")
     if all(issubclass(kind, Integral) for kind in kinds):
         try:
             return np.array(values, dtype=np.int64)

@@ -15,9 +15,7 @@ from hpgraph.io.arcs import Arcs
 
 
 @naming_arguments
-def from_networkx(
-    graph: Any, weight: str | None = "weight", *, duplicates: Duplicates | None = None
-) -> Graph:
+def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: Duplicates | None = None) -> Graph:
     """A NetworkX graph as a `Graph`.
 
     Parameters

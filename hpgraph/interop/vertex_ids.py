@@ -16,7 +16,10 @@ from hpgraph.io.ids import in_order, is_sparse
 
 
 def numbered_ends(
-    source: Any, target: Any, titles: tuple[str, str] = ("source", "target"), names: bool | None = None,
+    source: Any,
+    target: Any,
+    titles: tuple[str, str] = ("source", "target"),
+    names: bool | None = None,
     indices: bool = True,
 ) -> tuple[Any, Any, Any]:
     """The ends of arcs as numbers of vertices.

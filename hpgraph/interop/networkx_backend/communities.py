@@ -2,71 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
 
+from hpgraph.algorithms import label_communities as _labels
 from hpgraph.algorithms import leiden as _leiden
 from hpgraph.algorithms import louvain as _louvain
 from hpgraph.algorithms import modularity as _modularity
 from hpgraph.core.device import to_device
+from hpgraph.interop.networkx_backend.components import sets_by_label
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import NETWORKX, serves
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 
-def _found(
-    G: ConvertedGraph, search: Callable[..., Any], weight: str | None, resolution: float, max_level: int | None,
-    seed: Any, **options: Any,
-) -> list[set[Any]]:  # fmt: skip
-    if max_level is not None and max_level <= 0:
-        raise ValueError("max_level argument must be a positive integer or None")
-    if len(G) == 0:
-        return []
+def _levels(G: ConvertedGraph, search: Callable[..., Any], weight: str | None, **options: Any) -> list[list[set[Any]]]:
+    """The communities of each level of a search, from the finest on."""
     graph = G.lengths(weight)
     if graph.n_edges == 0:
-        return [{node} for node in G]
-    found = search(
-        graph, weight=graph.weighted, resolution=resolution, max_level=max_level, seed=seed.getrandbits(31), **options
-    )
-    label = to_device(found.label, "cpu")
-    named = G.named(np.argsort(label, kind="stable"))
-    ends = np.cumsum(np.bincount(label, minlength=found.count)).tolist()
-    return [set(named[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
+        return [[{node} for node in G]] if len(G) else []
+    found = search(graph, weight=graph.weighted, **options)
+    labels = [to_device(label, "cpu") for label in found.hierarchy]
+    return [list(sets_by_label(G, label, int(label.max()) + 1)) for label in labels]
 
 
-@serves()
-def louvain_communities(
-    G: ConvertedGraph, weight: str | None = "weight", resolution: float = 1, threshold: float = 0.0000001,
-    max_level: int | None = None, seed: Any = None,
-) -> list[set[Any]]:  # fmt: skip
-    """As `networkx.community.louvain_communities`."""
-    return _found(G, _louvain.louvain, weight, resolution, max_level, seed, threshold=threshold)
+def _last(levels: list[list[set[Any]]]) -> list[set[Any]]:
+    return levels[-1] if levels else []
 
 
-@serves(unless=lambda call: None if call["metric"] == "modularity" else "only the metric 'modularity' is taken")
-def leiden_communities(
-    G: ConvertedGraph, weight: str | None = "weight", resolution: float = 1, max_level: int | None = None,
-    seed: Any = None, *, metric: str = "cpm" if NETWORKX >= (3, 7) else "modularity", theta: float = 0.01,
-) -> list[set[Any]]:  # fmt: skip
-    """As `networkx.community.leiden_communities`, which before 3.7 NetworkX left to backends."""
-    return _found(G, _leiden.leiden, weight, resolution, max_level, seed)
+def _louvain_levels(
+    G: ConvertedGraph, weight: str | None, resolution: float, threshold: float, seed: Any, max_level: int | None = None
+) -> list[list[set[Any]]]:
+    options = {"resolution": resolution, "threshold": threshold, "max_level": max_level, "seed": seed.getrandbits(31)}
+    return _levels(G, _louvain.louvain, weight, **options)
 
 
-@serves()
-def modularity(G: ConvertedGraph, communities: Any, weight: str | None = "weight", resolution: float = 1) -> float:
-    """As `networkx.community.modularity`."""
+def _leiden_levels(
+    G: ConvertedGraph, weight: str | None, resolution: float, seed: Any, max_level: int | None = None
+) -> list[list[set[Any]]]:
+    options = {"resolution": resolution, "max_level": max_level, "seed": seed.getrandbits(31)}
+    return _levels(G, _leiden.leiden, weight, **options)
+
+
+def _check_levels(max_level: int | None) -> int | None:
+    if max_level is not None and max_level <= 0:
+        raise ValueError("max_level argument must be a positive integer or None")
+    return max_level
+
+
+def _by_labels(G: ConvertedGraph, weight: str | None = None, seed: Any = None) -> list[set[Any]]:
+    draw = 0 if seed is None else seed.getrandbits(31)
+    return _last(_levels(G, _labels.label_propagation_communities, weight, seed=draw))
+
+
+def _checked(G: ConvertedGraph, communities: Any) -> list[Any]:
     communities = communities if isinstance(communities, list) else list(communities)
     members = [node for community in communities for node in community]
     if not len(G) == len(members) == len(G.index.keys() & set(members)):
         raise NotAPartition(G, communities)
+    return communities
+
+
+def _label(G: ConvertedGraph, communities: list[Any]) -> np.ndarray:
+    label = np.empty(len(G), np.int64)
+    for number, community in enumerate(communities):
+        label[[G.index[node] for node in community]] = number
+    return label
+
+
+def _modularity_of(G: ConvertedGraph, communities: Any, weight: str | None, resolution: float) -> float:
+    communities = _checked(G, communities)
     graph = G.lengths(weight)
     if graph.n_edges == 0 or (graph.weighted and graph.out_csr.data.sum() == 0):
         if NETWORKX < (3, 7):
             raise ZeroDivisionError("division by zero")
         return 0
-    label = np.empty(len(G), np.int64)
-    for number, community in enumerate(communities):
-        label[[G.index[node] for node in community]] = number
+    label = _label(G, communities)
     return float(_modularity.modularity(graph, label, weight=graph.weighted, resolution=resolution))
+
+
+def _quality(G: ConvertedGraph, partition: Any) -> tuple[float, float]:
+    """As `networkx.community.partition_quality`."""
+    if len(G.indices) == 0 or len(G) < 2:
+        raise ZeroDivisionError("division by zero")
+    found = _modularity.partition_quality(G.graph(), _label(G, list(partition)))
+    return float(found[0]), float(found[1])
+
+
+def _undirected(call: Mapping[str, Any]) -> str | None:
+    return "NetworkX goes along the arcs of a directed graph" if call["G"].is_directed() else None
+
+
+def _maximizes(call: Mapping[str, Any]) -> str | None:
+    return None if call.get("metric", "modularity") == "modularity" else "only the metric 'modularity' is taken"
+
+
+globals().update(
+    family(
+        {
+            "louvain_communities": lambda G, weight, resolution, threshold, max_level, seed: _last(
+                _louvain_levels(G, weight, resolution, threshold, seed, _check_levels(max_level))
+            ),
+            "louvain_partitions": lambda G, weight, resolution, threshold, seed: iter(
+                _louvain_levels(G, weight, resolution, threshold, seed)
+            ),
+            "fast_label_propagation_communities": lambda G, weight, seed: iter(_by_labels(G, weight, seed)),
+            "modularity": _modularity_of,
+            "partition_quality": _quality,
+        }
+    )
+    | family(
+        {
+            "asyn_lpa_communities": lambda G, weight, seed: iter(_by_labels(G, weight, seed)),
+            "label_propagation_communities": lambda G: dict(enumerate(_by_labels(G))).values(),
+        },
+        unless=_undirected,
+    )
+    | family(
+        {
+            "leiden_communities": lambda G, weight, resolution, max_level, seed: _last(
+                _leiden_levels(G, weight, resolution, seed, _check_levels(max_level))
+            ),
+            "leiden_partitions": lambda G, weight, resolution, seed: iter(_leiden_levels(G, weight, resolution, seed)),
+        },
+        unless=_maximizes,
+        unread=("metric", "theta"),
+    )
+)

@@ -1,4 +1,4 @@
-"""Which nodes are connected."""
+"""Which nodes are connected, and what holds them together."""
 
 from __future__ import annotations
 
@@ -8,27 +8,41 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from hpgraph.algorithms import biconnected as _biconnected
+from hpgraph.algorithms import bipartite as _bipartite
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.components import connected_components as _components
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import serves
+from hpgraph.interop.networkx_backend.returned import graph_of_edges
+from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.interop.networkx_backend.traversal import postorder
 
 
 def _sets(G: ConvertedGraph) -> Iterator[set[Any]]:
+    if len(G) == 0:
+        return
     # Components are numbered by their first node: NetworkX's order.
     found = _components(G.graph())
-    label = to_device(found.label, "cpu")
+    yield from sets_by_label(G, to_device(found.label, "cpu"), found.count)
+
+
+def sets_by_label(G: ConvertedGraph, label: np.ndarray, count: int) -> Iterator[set[Any]]:
+    """The nodes of each label from 0 to `count`."""
     named = G.named(np.argsort(label, kind="stable"))
-    end = 0
-    for size in np.bincount(label, minlength=found.count).tolist():
-        begin, end = end, end + size
+    ends = np.cumsum(np.bincount(label, minlength=count)).tolist()
+    for begin, end in zip([0, *ends], ends, strict=False):
         yield set(named[begin:end])
 
 
 def _count(G: ConvertedGraph, connection: Any = "weak") -> int:
     return int(_components(G.graph(), connection=connection).count) if len(G) else 0
+
+
+def is_connected_in(G: ConvertedGraph) -> bool:
+    """Whether all nodes are connected; in a directed graph strongly."""
+    return _is_one(G, "strong" if G.is_directed() else "weak")
 
 
 def _is_one(G: ConvertedGraph, connection: Any = "weak") -> bool:
@@ -37,44 +51,155 @@ def _is_one(G: ConvertedGraph, connection: Any = "weak") -> bool:
     return _count(G, connection) == 1
 
 
-@serves(parallel=True)
-def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    """As `networkx.connected_components` and, of directed graphs, `networkx.weakly_connected_components`."""
-    yield from _sets(G) if len(G) else ()
+def _component_of(G: ConvertedGraph, n: Any) -> set[Any]:
+    level = to_device(bfs(G.graph(), id(G.index[n]), parents=False).level, "cpu")
+    return set(G.named(np.flatnonzero(level >= 0)))
 
 
-@serves(parallel=True)
-def number_connected_components(G: ConvertedGraph) -> int:
-    """As `networkx.number_connected_components` and `networkx.number_weakly_connected_components`."""
-    return _count(G)
+def _searched(G: ConvertedGraph) -> tuple[Any, np.ndarray]:
+    """A depth-first forest, neighbours in NetworkX's order, and each node's place in the order of leaving."""
+    from hpgraph.kernels.structure.cpu_depth_first import depth_first
+
+    forest = depth_first(G.rows_in_order)
+    left = np.empty(len(G), np.int64)
+    left[np.fromiter(postorder(forest), np.int64, len(G))] = np.arange(len(G))
+    return forest, left
 
 
-@serves(parallel=True)
-def number_strongly_connected_components(G: ConvertedGraph) -> int:
-    """As `networkx.number_strongly_connected_components`."""
-    return _count(G, "strong")
+def _strong(G: ConvertedGraph) -> tuple[np.ndarray, int]:
+    """The strong component of each node, numbered in the order in which Tarjan's search completes them."""
+    if len(G) == 0:
+        return np.zeros(0, np.int64), 0
+    found = _components(G.graph(), connection="strong")
+    label, last = to_device(found.label, "cpu"), np.full(found.count, -1)
+    # A component is complete when the search leaves the node by which it came.
+    np.maximum.at(last, label, _searched(G)[1])
+    place = np.empty(found.count, np.int64)
+    place[np.argsort(last)] = np.arange(found.count)
+    return place[label], found.count
 
 
-@serves(parallel=True)
-def is_connected(G: ConvertedGraph) -> bool:
-    """As `networkx.is_connected` and `networkx.is_weakly_connected`."""
-    return _is_one(G)
+def _strong_sets(G: ConvertedGraph) -> Iterator[set[Any]]:
+    yield from sets_by_label(G, *_strong(G))
 
 
-@serves(parallel=True)
-def is_strongly_connected(G: ConvertedGraph) -> bool:
-    """As `networkx.is_strongly_connected`."""
-    return _is_one(G, "strong")
+def _attracting(G: ConvertedGraph) -> list[set[Any]]:
+    label, count = _strong(G)
+    source, target = label[G.rows], label[G.indices]
+    leaves = np.bincount(source[source != target], minlength=count) > 0
+    return [found for number, found in enumerate(sets_by_label(G, label, count)) if not leaves[number]]
+
+
+def _is_attracting(G: ConvertedGraph) -> bool:
+    found = _attracting(G)
+    return len(found) == 1 and len(found[0]) == len(G)
+
+
+def _is_semiconnected(G: ConvertedGraph) -> bool:
+    """Whether of any two nodes one reaches the other: each component has an arc to the one completed before it."""
+    if not _is_one(G):
+        return False
+    label, count = _strong(G)
+    source, target = label[G.rows], label[G.indices]
+    return len(np.unique(source[source == target + 1])) == count - 1
+
+
+def _condensation(G: ConvertedGraph, scc: Any) -> Any:
+    if len(G) == 0:
+        return graph_of_edges([], [], [], directed=True, graph_data={"mapping": {}})
+    parts = list(_strong_sets(G) if scc is None else scc)
+    mapping = {node: number for number, part in enumerate(parts) for node in part}
+    label = np.fromiter((mapping[node] for node in G), np.int64, len(G))
+    source, target = label[G.rows], label[G.indices]
+    between = source != target
+    members = {number: {"members": part} for number, part in enumerate(parts)}
+    return graph_of_edges(
+        range(len(parts)), source[between], target[between], directed=True, node_data=members,
+        graph_data={"mapping": mapping},
+    )  # fmt: skip
+
+
+def _begins(G: ConvertedGraph) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A depth-first forest, the places of leaving, and in their order the nodes below which a component begins."""
+    forest, left = _searched(G)
+    child = forest.parent != np.arange(len(G))
+    begins = np.flatnonzero(child & (forest.low >= forest.number[forest.parent]))
+    return forest, left, begins[np.argsort(left[begins])]
+
+
+def _biconnected_sets(G: ConvertedGraph) -> Iterator[set[Any]]:
+    if len(G) == 0:
+        return
+    from hpgraph.kernels.structure.cpu_depth_first import number_down
+
+    forest, _, begins = _begins(G)
+    label = number_down(forest, begins)
+    by_label = np.argsort(label, kind="stable")
+    bounds = np.searchsorted(label[by_label], np.arange(label.max(initial=-1) + 2)).tolist()
+    named = G.named(by_label)
+    for begin, number in zip(begins.tolist(), label[begins].tolist(), strict=True):
+        yield {G.nodes[forest.parent[begin]], *named[bounds[number] : bounds[number + 1]]}
+
+
+def _articulation_points(G: ConvertedGraph) -> Iterator[Any]:
+    if len(G) == 0:
+        return
+    forest, left, begins = _begins(G)
+    above = forest.parent[begins]
+    root = forest.parent[above] == above
+    # A root holds together what it has several children for, and is met when the search leaves it.
+    kept = ~root | (np.bincount(above, minlength=len(G))[above] > 1)
+    met = np.where(root, left[above], left[begins])
+    order = np.argsort(met[kept], kind="stable")
+    yield from dict.fromkeys(G.named(above[kept][order]))
+
+
+def _is_biconnected(G: ConvertedGraph) -> bool:
+    found = _biconnected_sets(G)
+    first = next(found, None)
+    return first is not None and next(found, None) is None and len(first) == len(G)
+
+
+def _bridges(G: ConvertedGraph) -> tuple[np.ndarray, np.ndarray]:
+    if len(G) == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    found = to_device(_biconnected.bridges(G.graph()), "cpu").astype(np.int64)
+    n, once = len(G), G.edges
+    source, target = G.rows[once], G.indices[once]
+    kept = np.isin(source * n + target, found[:, 0] * n + found[:, 1])
+    return source[kept], target[kept]
+
+
+def _named_bridges(G: ConvertedGraph) -> Iterator[tuple[Any, Any]]:
+    source, target = _bridges(G)
+    yield from zip(G.named(source), G.named(target), strict=True)
 
 
 # NetworkX itself sees to it that directed graphs come by these names, and undirected ones by the others.
-weakly_connected_components = connected_components
-number_weakly_connected_components = number_connected_components
-is_weakly_connected = is_connected
-
-
-@serves(parallel=True)
-def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
-    """As `networkx.node_connected_component`."""
-    level = to_device(bfs(G.graph(), id(G.index[n]), parents=False).level, "cpu")
-    return set(G.named(np.flatnonzero(level >= 0)))
+globals().update(
+    family(
+        {
+            "connected_components": _sets,
+            "weakly_connected_components": _sets,
+            "number_connected_components": lambda G: _count(G),
+            "number_weakly_connected_components": lambda G: _count(G),
+            "number_strongly_connected_components": lambda G: _count(G, "strong"),
+            "is_connected": lambda G: _is_one(G),
+            "is_weakly_connected": lambda G: _is_one(G),
+            "is_strongly_connected": lambda G: _is_one(G, "strong"),
+            "node_connected_component": _component_of,
+            "strongly_connected_components": _strong_sets,
+            "condensation": _condensation,
+            "attracting_components": lambda G: iter(_attracting(G)),
+            "number_attracting_components": lambda G: len(_attracting(G)),
+            "is_attracting_component": _is_attracting,
+            "is_semiconnected": _is_semiconnected,
+            "biconnected_components": _biconnected_sets,
+            "articulation_points": _articulation_points,
+            "is_biconnected": _is_biconnected,
+            "is_bipartite": lambda G: bool(_bipartite.is_bipartite(G.graph())) if len(G) else True,
+        },
+        parallel=True,
+    )
+    | family({"bridges": _named_bridges, "has_bridges": lambda G: len(_bridges(G)[0]) > 0})
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import networkx as nx
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.networkx_edges import holds_edges, rows_of, values_of
+from hpgraph.containers.networkx_edges import holds_edges, rows_of, values_in, values_of
 from hpgraph.containers.node_numbers import neighbors_of
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
@@ -19,36 +20,74 @@ from hpgraph.formats import CSR
 
 # Above this, floats do not represent all integers.
 _INEXACT = 2.0**53
+# Stands for a default that is infinite, so that columns of whole numbers remain such.
+UNBOUNDED = -(1 << 62)
 
 
 class ConvertedGraph:
-    """The nodes, neighbours in NetworkX's order, and such attributes of the edges as were asked for.
+    """The nodes, neighbours in NetworkX's order, and such attributes as were asked for.
 
     ``nodes`` (list): in NetworkX's order; `index` is the way back; ``indptr, indices`` (int64 arrays): the neighbours
-    of each node, as numbers, in NetworkX's order.
+    of each node, as numbers, in NetworkX's order; ``arc_data``: the dict of each arc, where all attributes are kept,
+    None if all are empty; ``node_data``: dicts of attributes by node, where they are kept.
     """
 
     __networkx_backend__ = "hpgraph"
 
-    def __init__(self, graph: Any, attributes: Iterable[str] = ()) -> None:
-        self.nodes: list[Any] = list(graph)
-        rows = rows_of(graph, self.nodes)
-        self.indptr, self.indices = neighbors_of(self.nodes, rows)
-        self.values = {name: values_of(graph, rows, name) for name in attributes}
-        self._directed: bool = graph.is_directed()
-        self._multigraph: bool = graph.is_multigraph()
+    def __init__(
+        self, nodes: list[Any], indptr: np.ndarray, indices: np.ndarray, directed: bool, multigraph: bool = False,
+        arc_data: list[dict[Any, Any]] | None = None, node_data: Mapping[Any, dict[Any, Any]] | None = None,
+        graph_data: dict[Any, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.nodes, self.indptr, self.indices = nodes, indptr, indices
+        self._directed, self._multigraph = directed, multigraph
+        self.arc_data, self.node_data, self.graph_data = arc_data, node_data, graph_data or {}
+        self._keeps_all = True
+        self._columns: dict[tuple[str, float], np.ndarray | None] = {}
         self._graphs: dict[str | None, Graph] = {}
-        if not self._directed and not holds_edges(graph):
-            self._check_symmetric()
+
+    @classmethod
+    def of(cls, graph: Any, edge_attrs: Mapping[str, Any] | None, keep_edges: bool, keep_nodes: bool) -> ConvertedGraph:
+        """A NetworkX graph; ``edge_attrs``: the attributes that are read, with what they are where an edge has none."""
+        nodes = list(graph)
+        rows = rows_of(graph, nodes)
+        several = graph.is_multigraph()
+        made = cls(nodes, *neighbors_of(nodes, rows), graph.is_directed(), several)
+        made._keeps_all = keep_edges and not several
+        if made._keeps_all and any(chain.from_iterable(row.values() for row in rows)):
+            made.arc_data = list(chain.from_iterable(row.values() for row in rows))
+        for name, default in (edge_attrs or {}).items():
+            default = UNBOUNDED if default == np.inf else 1 if default is None else default
+            made._columns[name, default] = values_of(graph, rows, name, default)
+        if keep_nodes:
+            made.node_data = graph._node
+        made.graph_data = graph.graph
+        if not made._directed and not holds_edges(graph):
+            made._check_symmetric()
+        return made
 
     def _check_symmetric(self) -> None:
         """An undirected view of a directed graph has for an edge the attributes of either arc.
 
         By which end is asked.
         """
-        for name, values in self.values.items():
+        for (name, _), values in self._columns.items():
             if values is not None and ((matrix := self._matrix(values)) != matrix.T.tocsr()).nnz:
                 raise NotImplementedError(f"{name!r} of an arc and of its reverse differ in this undirected view")
+
+    def column(self, name: str | None, default: float = 1) -> np.ndarray | None:
+        """An attribute of the arcs, int64 or float64; None for None and where no edge has it."""
+        if name is None:
+            return None
+        if (name, default) not in self._columns:
+            if not self._keeps_all:
+                raise NotImplementedError(f"{name!r} is not converted")
+            try:
+                found = None if self.arc_data is None else values_in(self.arc_data, name, default)
+            except TypeError as error:
+                raise NotImplementedError(str(error)) from error
+            self._columns[name, default] = found
+        return self._columns[name, default]
 
     @cached_property
     def index(self) -> dict[Any, int]:
@@ -103,7 +142,7 @@ class ConvertedGraph:
 
         ``weight``: the attribute of edges to have for weights. The graph has none where no edge has it.
         """
-        values = None if weight is None else self.values[weight]
+        values = self.column(weight)
         key = None if values is None else weight
         if key not in self._graphs:
             matrix = self._matrix(np.ones(len(self.indices), np.bool_) if values is None else values)
@@ -119,7 +158,7 @@ class ConvertedGraph:
 
     def lengths(self, weight: str | None, *, positive: bool = False) -> Graph:
         """The graph with weights that can be lengths of paths."""
-        values = None if weight is None else self.values[weight]
+        values = self.column(weight)
         if values is not None and len(values) and not (np.isfinite(values).all() and values.min() >= 0):
             raise NotImplementedError(f"{weight!r} is negative or not finite somewhere")
         if positive and values is not None and len(values) and values.min() == 0:
@@ -128,12 +167,12 @@ class ConvertedGraph:
 
     def whole(self, weight: str | None) -> bool:
         """Whether distances by this attribute are whole numbers."""
-        values = None if weight is None else self.values[weight]
+        values = self.column(weight)
         return values is None or values.dtype.kind == "i"
 
     def check_exact(self, weight: str | None, length: float) -> None:
         """Leave to NetworkX, which adds Python's whole numbers, lengths of paths that floats would round."""
-        values = None if weight is None else self.values[weight]
+        values = self.column(weight)
         if values is None or length < _INEXACT:
             return
         if values.dtype.kind == "i" or values.max() >= _INEXACT:
@@ -141,7 +180,7 @@ class ConvertedGraph:
 
     def check_ties(self, weight: str | None) -> None:
         """The same where lengths of paths are compared with each other, but not given back."""
-        values = None if weight is None else self.values[weight]
+        values = self.column(weight)
         if values is not None and len(values):
             self.check_exact(weight, float(values.max()) * len(self))
 
@@ -174,6 +213,11 @@ class ConvertedGraph:
         return self._matrix(np.ones(len(self.indices)))
 
     @cached_property
+    def rows_in_order(self) -> CSR:
+        """The same for kernels that go by the order of a row."""
+        return CSR((len(self), len(self)), self.indptr, self.indices, validate=False)
+
+    @cached_property
     def rows(self) -> np.ndarray[Any, Any]:
         """The node that each entry of `indices` is a neighbour of."""
         return np.repeat(np.arange(len(self.nodes)), np.diff(self.indptr))
@@ -183,16 +227,29 @@ class ConvertedGraph:
         """Whether a node is its own neighbour."""
         return bool((self.rows == self.indices).any())
 
-    def to_networkx(self) -> Any:
-        """A NetworkX graph of the same nodes and edges, with the attributes that were converted."""
-        result = nx.DiGraph() if self._directed else nx.Graph()
-        result.add_nodes_from(self.nodes)
-        names = [name for name, values in self.values.items() if values is not None]
-        columns = [self.values[name].tolist() for name in names]  # type: ignore[union-attr]
-        attributes = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)) if names else None
-        ends = self.named(self.rows), self.named(self.indices)
-        if attributes is None:
-            result.add_edges_from(zip(*ends, strict=True))
-        else:
-            result.add_edges_from(zip(*ends, attributes, strict=True))
-        return result
+    def attributes(self, arc: int) -> dict[Any, Any]:
+        """The dict of an arc."""
+        return {} if self.arc_data is None else self.arc_data[arc]
+
+    def copied_node_data(self) -> dict[Any, dict[Any, Any]] | None:
+        """The attributes of the nodes, for another graph; None if there are none."""
+        data = self.node_data
+        return {node: dict(data[node]) for node in self} if data is not None and any(data.values()) else None
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """The arcs that stand for the edges, one for each, in the order of NetworkX's edges."""
+        return np.arange(len(self.indices)) if self._directed else np.flatnonzero(self.rows <= self.indices)
+
+    def degree(self, kind: str = "in+out", weight: str | None = None) -> np.ndarray:
+        """Degrees as NetworkX counts them, "in", "out" or "in+out"; loops of an undirected graph count twice."""
+        values, n = self.column(weight), len(self.nodes)
+        kind = kind if self._directed else "out"
+        total = np.zeros(n, np.int64 if values is None else values.dtype)
+        for name, ends in (("out", self.rows), ("in", self.indices)):
+            if name in kind.split("+"):
+                np.add.at(total, ends, 1 if values is None else values)
+        if not self._directed and self.has_loops:
+            loops = self.rows == self.indices
+            np.add.at(total, self.rows[loops], 1 if values is None else values[loops])
+        return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,19 +15,15 @@ from hpgraph.algorithms.reach import reach
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
-from hpgraph.interop.networkx_backend.components import is_connected, is_strongly_connected
+from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import NETWORKX, given, serves
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family, given, serves
 
 _NULL = "Cannot compute eccentricity of a null graph."
 
 
-def _is_connected(G: ConvertedGraph) -> bool:
-    return is_strongly_connected(G) if G.is_directed() else is_connected(G)
-
-
 def _require_connected(G: ConvertedGraph, bounds: bool = False) -> None:
-    if not _is_connected(G):
+    if not is_connected_in(G):
         raise _not_connected(G, bounds)
 
 
@@ -58,7 +55,7 @@ def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str |
     graph = G.lengths(weight)
     numbers = None if v is None else id(np.array([G.index[node] for node in wanted], np.int64))
     # The nodes in `v` may reach all others even if the graph is not connected.
-    if not _is_connected(G) and (numbers is None or (reach(G.graph(), numbers) < len(G)).any()):
+    if not is_connected_in(G) and (numbers is None or (reach(G.graph(), numbers) < len(G)).any()):
         raise _not_connected(G)
     values = _values(G, graph, weight, wanted, numbers)
     return values[v] if v in G else values
@@ -129,17 +126,73 @@ def average_shortest_path_length(G: ConvertedGraph, weight: str | None = None, m
     """As `networkx.average_shortest_path_length`."""
     n = len(G)
     if n == 0:
-        raise nx.NetworkXPointlessConcept(
-            "the null graph has no paths, thus there is no average shortest path length"
-        )
+        raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
     if n == 1:
         return 0
     if method == "unweighted":
         weight = None
     graph = G.lengths(weight)
-    if not _is_connected(G):
-        raise nx.NetworkXError(
-            "Graph is not strongly connected." if G.is_directed() else "Graph is not connected."
-        )
+    if not is_connected_in(G):
+        raise nx.NetworkXError("Graph is not strongly connected." if G.is_directed() else "Graph is not connected.")
     total: float = sum(lengths.sum().item() for _, lengths in _blocks(graph, weight=graph.weighted or None))
     return total / (n * (n - 1))
+
+
+def _inverse_distances(G: ConvertedGraph, weight: str | None = None) -> float:
+    """The sum of 1 / distance over all pairs that are connected and not in one place."""
+    total = 0.0
+    for _, lengths in _blocks(G.lengths(weight), weight=G.column(weight) is not None or None) if len(G) else ():
+        found = to_device(lengths, "cpu")
+        total += float((1 / found[(found > 0) & np.isfinite(found)]).sum())
+    return total
+
+
+def _global_efficiency(G: ConvertedGraph) -> float:
+    pairs = len(G) * (len(G) - 1)
+    return _inverse_distances(G) / pairs if pairs else 0
+
+
+def _harmonic_diameter(G: ConvertedGraph, weight: str | None = None) -> float:
+    total, n = _inverse_distances(G, weight), len(G)
+    return n * (n - 1) / total if total else math.inf if n > 1 else math.nan
+
+
+def _sums(G: ConvertedGraph, weight: str | None) -> np.ndarray:
+    """For each node the sum of its distances to all, which it reaches."""
+    blocks = _blocks(G.lengths(weight), weight=G.column(weight) is not None or None)
+    total = np.concatenate([to_device(lengths.sum(axis=1, dtype=np.float64), "cpu") for _, lengths in blocks])
+    G.check_exact(weight, float(total.sum()))
+    return total
+
+
+def _wiener_index(G: ConvertedGraph, weight: str | None) -> float:
+    if not is_connected_in(G):
+        return math.inf
+    total = _sums(G, weight).sum().item()
+    if not G.is_directed():
+        return total / 2
+    return int(total) if G.whole(weight) else total
+
+
+def _barycenter(G: ConvertedGraph, weight: str | None) -> list[Any]:
+    if len(G) == 0:
+        return []
+    if not is_connected_in(G):
+        raise nx.NetworkXNoPath(
+            f"Input graph {G} is disconnected, so every induced subgraph has infinite barycentricity."
+        )
+    total = _sums(G, weight)
+    return G.named(np.flatnonzero(total == total.min()))
+
+
+def _no_tree(call: Mapping[str, Any]) -> str | None:
+    graph = call["G"]
+    tree = call["weight"] is None and not graph.is_directed() and graph.number_of_edges() == len(graph) - 1
+    return "of a tree NetworkX finds the centroid" if tree else None
+
+
+globals().update(
+    family({"global_efficiency": _global_efficiency}, parallel=True)
+    | family({"harmonic_diameter": _harmonic_diameter, "wiener_index": _wiener_index})
+    | family({"barycenter": _barycenter}, unless=_no_tree)
+)

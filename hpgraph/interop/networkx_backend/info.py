@@ -4,64 +4,110 @@ from __future__ import annotations
 
 from typing import Any
 
-_SEED = "Draws differ from NetworkX's: the same seed gives other communities, as good as those."
-_ORDER = "Of nodes at the same distance the dict has those first that come first in the graph."
-_LISTED = "Without `ebunch` NetworkX runs itself."
+# Every function of the backend, by the module that has it.
+FAMILIES: dict[str, str] = {
+    "centrality": """
+        pagerank hits katz_centrality eigenvector_centrality betweenness_centrality edge_betweenness_centrality
+        closeness_centrality harmonic_centrality
+    """,
+    "clustering": "clustering average_clustering transitivity triangles square_clustering",
+    "components": """
+        connected_components weakly_connected_components node_connected_component number_connected_components
+        number_weakly_connected_components number_strongly_connected_components is_connected is_weakly_connected
+        is_strongly_connected strongly_connected_components condensation attracting_components
+        number_attracting_components is_attracting_component is_semiconnected biconnected_components
+        articulation_points is_biconnected bridges has_bridges is_bipartite
+    """,
+    "paths": """
+        has_path shortest_path shortest_path_length single_source_shortest_path single_source_shortest_path_length
+        single_target_shortest_path single_target_shortest_path_length all_pairs_shortest_path
+        all_pairs_shortest_path_length bidirectional_shortest_path predecessor all_shortest_paths
+        single_source_all_shortest_paths all_pairs_all_shortest_paths dijkstra_path dijkstra_path_length
+        single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra
+        multi_source_dijkstra_path multi_source_dijkstra_path_length dijkstra_predecessor_and_distance
+        all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_dijkstra_path_length bidirectional_dijkstra
+        bellman_ford_path bellman_ford_path_length single_source_bellman_ford single_source_bellman_ford_path
+        single_source_bellman_ford_path_length bellman_ford_predecessor_and_distance all_pairs_bellman_ford_path
+        all_pairs_bellman_ford_path_length goldberg_radzik negative_edge_cycle floyd_warshall floyd_warshall_numpy
+    """,
+    "traversal": """
+        bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers dfs_edges dfs_tree dfs_predecessors dfs_successors
+        dfs_preorder_nodes dfs_postorder_nodes descendants ancestors descendants_at_distance topological_generations
+        topological_sort is_directed_acyclic_graph has_cycle is_aperiodic dag_longest_path dag_longest_path_length
+    """,
+    "distances": """
+        eccentricity diameter radius center periphery average_shortest_path_length global_efficiency harmonic_diameter
+        wiener_index barycenter
+    """,
+    "cores": "core_number onion_layers k_core k_shell k_crust k_corona k_truss ego_graph complement",
+    "trees": """
+        is_tree is_forest is_arborescence is_branching minimum_spanning_edges maximum_spanning_edges
+        minimum_spanning_tree maximum_spanning_tree
+    """,
+    "structures": """
+        maximal_matching maximal_independent_set greedy_color color maximum_flow maximum_flow_value minimum_cut
+        minimum_cut_value
+    """,
+    "degrees": """
+        degree_centrality in_degree_centrality out_degree_centrality average_neighbor_degree average_degree_connectivity
+        degree_assortativity_coefficient degree_pearson_correlation_coefficient degree_mixing_dict degree_mixing_matrix
+        attribute_assortativity_coefficient numeric_assortativity_coefficient attribute_mixing_dict
+        attribute_mixing_matrix reciprocity overall_reciprocity rich_club_coefficient s_metric is_regular is_k_regular
+        is_eulerian is_semieulerian has_eulerian_path number_of_selfloops is_weighted isolates number_of_isolates
+        voterank
+    """,
+    "communities": """
+        louvain_communities louvain_partitions leiden_communities leiden_partitions asyn_lpa_communities
+        fast_label_propagation_communities label_propagation_communities modularity partition_quality
+    """,
+    "link_prediction": "jaccard_coefficient adamic_adar_index resource_allocation_index preferential_attachment",
+    "solvers": """
+        current_flow_closeness_centrality current_flow_betweenness_centrality katz_centrality_numpy constraint
+        effective_size
+    """,
+    "matrices": """
+        to_scipy_sparse_array from_scipy_sparse_array to_numpy_array from_numpy_array to_pandas_adjacency
+        from_pandas_adjacency to_pandas_edgelist from_pandas_edgelist adjacency_matrix incidence_matrix laplacian_matrix
+        normalized_laplacian_matrix modularity_matrix directed_modularity_matrix bethe_hessian_matrix google_matrix
+        resistance_distance effective_graph_resistance
+    """,
+    "generators": """
+        empty_graph null_graph trivial_graph complete_graph path_graph cycle_graph star_graph wheel_graph ladder_graph
+        circular_ladder_graph grid_2d_graph grid_graph hypercube_graph full_rary_tree balanced_tree
+        complete_multipartite_graph turan_graph complete_bipartite_graph barbell_graph lollipop_graph tadpole_graph
+        circulant_graph caveman_graph connected_caveman_graph ring_of_cliques gnp_random_graph fast_gnp_random_graph
+    """,
+}
+FUNCTIONS: dict[str, str] = {name: family for family, names in FAMILIES.items() for name in names.split()}
 
-# Every function of the backend, with what its documentation in NetworkX is to say besides.
-FUNCTIONS: dict[str, str] = {
-    "adamic_adar_index": _LISTED,
-    "all_pairs_dijkstra_path_length": _ORDER,
-    "all_pairs_shortest_path_length": "",
-    "ancestors": "",
-    "average_clustering": "",
-    "average_shortest_path_length": "",
+_SEED = "Draws differ from NetworkX's: the same seed gives other communities, as good as those."
+_ONE_OF = "Of several shortest paths it may be another than NetworkX's."
+_TREE_ORDER = "The dict is in the order of a search along the tree of shortest paths."
+# What the documentation of a function in NetworkX is to say besides.
+NOTES: dict[str, str] = {
     "betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
-    "bfs_layers": "From one source; NetworkX itself takes several.",
-    "bridges": "",
-    "center": "",
+    "bidirectional_dijkstra": _ONE_OF,
+    "bidirectional_shortest_path": _ONE_OF,
+    "asyn_lpa_communities": _SEED,
     "closeness_centrality": "Without `sp`.",
-    "clustering": "",
-    "connected_components": "",
-    "core_number": "",
-    "descendants": "",
-    "descendants_at_distance": "",
-    "diameter": "",
-    "dijkstra_path_length": "",
-    "eccentricity": "",
+    "dag_longest_path": "Of several longest paths, the one with the first last node, then the first before it.",
     "edge_betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
-    "eigenvector_centrality": "",
-    "harmonic_centrality": "",
-    "has_bridges": "",
-    "has_path": "",
+    "fast_label_propagation_communities": _SEED,
+    "goldberg_radzik": _TREE_ORDER,
+    "greedy_color": "By falling degree alone.",
     "hits": 'By power iteration whatever the `method`; for "svd" `nstart`, which changes no result, is not read.',
-    "is_bipartite": "",
-    "is_connected": "",
-    "is_directed_acyclic_graph": "",
-    "is_strongly_connected": "",
-    "is_weakly_connected": "",
-    "jaccard_coefficient": _LISTED,
-    "katz_centrality": "",
+    "label_propagation_communities": "Of labels as frequent it may choose others: communities as good as NetworkX's.",
     "leiden_communities": f"By modularity alone; `theta` is not read. {_SEED}",
+    "leiden_partitions": f"By modularity alone. {_SEED}",
     "louvain_communities": _SEED,
-    "modularity": "",
-    "node_connected_component": "",
-    "number_connected_components": "",
-    "number_strongly_connected_components": "",
-    "number_weakly_connected_components": "",
-    "pagerank": "",
-    "periphery": "",
-    "radius": "",
-    "resource_allocation_index": _LISTED,
-    "shortest_path_length": _ORDER,
-    "single_source_dijkstra_path_length": _ORDER,
-    "single_source_shortest_path": "",
-    "single_source_shortest_path_length": "",
-    "single_target_shortest_path_length": "",
-    "square_clustering": "",
-    "transitivity": "",
-    "triangles": "",
-    "weakly_connected_components": "",
+    "louvain_partitions": _SEED,
+    "maximal_independent_set": "Draws differ from NetworkX's: the same seed gives another set.",
+    "maximal_matching": "Edges are taken in a random order that is always the same, where NetworkX goes by its own.",
+    "maximum_flow": "Capacities must be whole numbers. Of several flows it may be another than NetworkX's.",
+    "minimum_cut": "Capacities must be whole numbers.",
+    "rich_club_coefficient": "Without comparison with a random graph: `normalized=False`.",
+    "shortest_path": f"Between two nodes: {_ONE_OF[0].lower()}{_ONE_OF[1:]}",
+    "single_source_bellman_ford": _TREE_ORDER,
 }
 # Parameters that NetworkX's own functions do not have.
 PARAMETERS: dict[str, dict[str, str]] = {
@@ -81,9 +127,9 @@ def get_info() -> dict[str, Any]:
         "default_config": {"least_edges": 1000},
         "functions": {
             name: {
-                **({"additional_docs": notes} if notes else {}),
+                **({"additional_docs": NOTES[name]} if name in NOTES else {}),
                 **({"additional_parameters": PARAMETERS[name]} if name in PARAMETERS else {}),
             }
-            for name, notes in FUNCTIONS.items()
+            for name in sorted(FUNCTIONS)
         },
     }

@@ -10,20 +10,16 @@ import networkx as nx
 
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.info import FUNCTIONS
-from hpgraph.interop.networkx_backend.serving import reason_against, reason_to_leave
-
-_FAMILIES = (
-    "centrality", "clustering", "communities", "components", "distances", "link_prediction", "paths", "structure",
-)  # fmt: skip
+from hpgraph.interop.networkx_backend.returned import as_networkx
+from hpgraph.interop.networkx_backend.serving import graphs_of_call, reason_against, reason_to_leave
 
 
 def __getattr__(name: str) -> Any:
     # NetworkX asks this module for the functions; it asks for each that it has, ours or not.
     if name in FUNCTIONS:
-        for family in _FAMILIES:
-            module = import_module(f"hpgraph.interop.networkx_backend.{family}")
-            if hasattr(module, name):
-                return getattr(module, name)
+        family = import_module(f"hpgraph.interop.networkx_backend.{FUNCTIONS[name]}")
+        if hasattr(family, name):
+            return getattr(family, name)
     raise AttributeError(f"the hpgraph backend has no function {name!r}")
 
 
@@ -31,20 +27,23 @@ def convert_from_nx(
     graph: Any,
     *,
     edge_attrs: Mapping[str, Any] | None = None,
+    preserve_edge_attrs: bool = False,
+    node_attrs: Mapping[str, Any] | None = None,
+    preserve_node_attrs: bool = False,
     **_: Any,
 ) -> ConvertedGraph:
     """A NetworkX graph, converted."""
     if isinstance(graph, ConvertedGraph):
         return graph
     try:
-        return ConvertedGraph(graph, edge_attrs or ())
+        return ConvertedGraph.of(graph, edge_attrs, preserve_edge_attrs, bool(preserve_node_attrs or node_attrs))
     except TypeError as error:
         raise NotImplementedError(str(error)) from error
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """A converted graph as NetworkX's own; anything else as it is."""
-    return result.to_networkx() if isinstance(result, ConvertedGraph) else result
+    return as_networkx(result) if isinstance(result, ConvertedGraph) else result
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
@@ -57,4 +56,5 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
     """Whether it pays: True, or why not."""
-    return reason_to_leave(name, args[0] if args else kwargs["G"]) or True
+    (graph, *_) = graphs_of_call(name, args, kwargs) or [None]
+    return reason_to_leave(name, graph) or True

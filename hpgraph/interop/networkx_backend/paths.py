@@ -1,226 +1,375 @@
-"""Shortest paths from some nodes, and what a search reaches."""
+"""Shortest paths and their lengths."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order
 
-from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
-from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.sssp import sssp
+from hpgraph.algorithms.shortest_path import shortest_path as _shortest_path
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
+from hpgraph.core.errors import NoPathError
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import serves
+from hpgraph.interop.networkx_backend.searches import (
+    Search,
+    all_paths,
+    by_any_weights,
+    by_steps,
+    by_weights,
+    from_each,
+)
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
-
-def _queue(G: ConvertedGraph, source: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The nodes in the order in which a queue meets them, NetworkX's; their steps; and from which it meets each node.
-
-    The last goes by the nodes' numbers, the steps by the order. The engine searches in parallel and keeps no such
-    order; SciPy's search, which is sequential, goes by the order of neighbours as ours are given.
-    """
-    order, before = breadth_first_order(
-        G.outgoing_in_order, source, directed=True, return_predecessors=True
-    )
-    place = np.empty(len(G), order.dtype)
-    place[order] = np.arange(len(order), dtype=order.dtype)
-    # Where the queue ends once it has met what the first of its nodes meet. A level ends where the one before does so.
-    met = np.bincount(place[before[order[1:]]], minlength=len(order))
-    ends, bounds = (1 + np.cumsum(met)).data, [0, 1]
-    while bounds[-1] < len(order):
-        bounds.append(ends[bounds[-1] - 1])
-    return order, np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)), before
-
-
-def _levels(G: ConvertedGraph, source: int, incoming: bool = False) -> np.ndarray:
-    graph = G.graph().T if incoming and G.is_directed() else G.graph()
-    level: np.ndarray = to_device(bfs(graph, id(source), parents=False).level, "cpu")
-    return level
-
-
-def _limit(cutoff: float | None) -> float:
-    """The last level that NetworkX still enters: it compares the level before with `cutoff`."""
-    return math.inf if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
-
-
-def _by_steps(G: ConvertedGraph, source: int, cutoff: float | None) -> dict[Any, int]:
-    order, level, _ = _queue(G, source)
-    inside = int(np.searchsorted(level, _limit(cutoff), "right"))
-    return dict(zip(G.named(order[:inside]), level[:inside].tolist(), strict=True))
-
-
-def _by_weights(G: ConvertedGraph, distance: np.ndarray, weight: str | None, source: int) -> dict[Any, float]:
-    # Where nothing has weights distances are levels: -1 is as far as inf.
-    reached = np.flatnonzero((distance >= 0) & (distance < math.inf))
-    order = reached[np.argsort(distance[reached], kind="stable")]
-    G.check_exact(weight, distance[order[-1]])
-    values = distance[order].astype(np.int64) if G.whole(weight) else distance[order]
-    found = dict(zip(G.named(order), values.tolist(), strict=True))
-    found[G.nodes[source]] = 0
-    return found
-
-
-def _distances(
-    G: ConvertedGraph, source: int, weight: str | None, cutoff: float | None = None, incoming: bool = False
-) -> np.ndarray:
-    graph = G.lengths(weight)
-    graph = graph.T if incoming and G.is_directed() else graph
-    distance: np.ndarray = to_device(sssp(graph, id(source), cutoff=cutoff).distance, "cpu")
-    return distance
-
-
-def _source(G: ConvertedGraph, node: Any) -> int:
-    if not G.holds(node):
-        raise nx.NodeNotFound(f"Node {node} not found in graph")
-    return G.index[node]
-
-
-@serves(parallel=True)
-def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: float | None = None) -> dict[Any, int]:
-    """As `networkx.single_source_shortest_path_length`."""
-    return _by_steps(G, G.number(source), cutoff)
+_METHODS = ("dijkstra", "bellman-ford", *(("unweighted",) if NETWORKX >= (3, 7) else ()))
+_FROM = "Source {} is not in G"
 
 
 def _by_predecessors(call: Mapping[str, Any]) -> str | None:
     return "the order of predecessors is not converted" if call["G"].is_directed() else None
 
 
-@serves(parallel=True, unless=_by_predecessors)
-def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: float | None = None) -> dict[Any, int]:
-    """As `networkx.single_target_shortest_path_length`."""
-    return _by_steps(G, G.number(target, "Target {} is not in G"), cutoff)
+def _generic(call: Mapping[str, Any]) -> str | None:
+    to_target = call["source"] is None and call["target"] is not None
+    return _by_predecessors(call) if to_target and call["weight"] is None else None
 
 
-@serves(parallel=True)
-def all_pairs_shortest_path_length(
-    G: ConvertedGraph, cutoff: float | None = None
-) -> Iterator[tuple[Any, dict[Any, int]]]:
-    """As `networkx.all_pairs_shortest_path_length`."""
-    for source, node in enumerate(G):
-        yield node, _by_steps(G, source, cutoff)
+def _method(weight: str | None, method: str) -> str:
+    if method not in _METHODS:
+        raise ValueError(f"method not supported: {method}")
+    return "unweighted" if weight is None else method
 
 
-@serves(parallel=True)
-def single_source_shortest_path(G: ConvertedGraph, source: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
-    """As `networkx.single_source_shortest_path`."""
-    number = G.number(source, "Source {} not in G")
-    order, level, before = _queue(G, number)
-    inside = order[: int(np.searchsorted(level, _limit(cutoff), "right"))]
-    paths = {number: [source]}
-    for node, previous in zip(inside[1:].tolist(), before[inside[1:]].tolist(), strict=True):
-        paths[node] = [*paths[previous], G.nodes[node]]
-    return {G.nodes[node]: path for node, path in paths.items()}
+def _search(G: ConvertedGraph, node: Any, weight: str | None, method: str, incoming: bool, missing: str) -> Search:
+    """The search of a method of `networkx.shortest_path`."""
+    if method == "unweighted":
+        return by_steps(G, G.number(node, missing), incoming=incoming)
+    if method == "dijkstra":
+        return by_weights(G, [node], weight, incoming=incoming)
+    return by_any_weights(G, node, weight, incoming=incoming)
 
 
-@serves()
-def single_source_dijkstra_path_length(
-    G: ConvertedGraph, source: Any, cutoff: float | None = None, weight: str | None = "weight"
-) -> dict[Any, float]:
-    """As `networkx.single_source_dijkstra_path_length`."""
-    number = _source(G, source)
-    return _by_weights(G, _distances(G, number, weight, cutoff), weight, number)
+def _searches(G: ConvertedGraph, weight: str | None, method: str, cutoff: float | None = None) -> Iterator[Search]:
+    if method == "dijkstra":
+        return from_each(G, weight, cutoff)
+    if method == "unweighted":
+        return (by_steps(G, source, cutoff) for source in range(len(G)))
+    return (by_any_weights(G, source, weight) for source in G)
 
 
-@serves()
-def dijkstra_path_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None = "weight") -> float:
-    """As `networkx.dijkstra_path_length`."""
-    number = G.number(source, "Node {} not found in graph")
+def _each(G: ConvertedGraph, what: str, weight: str | None, method: str, cutoff: float | None = None) -> Iterator[Any]:
+    """Something that a search finds, from each node."""
+    for node, search in zip(G, _searches(G, weight, method, cutoff), strict=True):
+        yield node, getattr(search, what)
+
+
+def _reached(search: Search, target: Any, complaint: str) -> Search:
+    if not (search.G.holds(target) and (search.order == search.G.index[target]).any()):
+        raise nx.NetworkXNoPath(complaint)
+    return search
+
+
+def _between(G: ConvertedGraph, source: Any, target: Any, weight: str | None) -> list[Any]:
+    """A shortest path between two nodes, by searches from both."""
+    begin, end = G.number(source), G.number(target, "Target {} is not in G")
+    graph = G.lengths(weight)
+    try:
+        numbers = _shortest_path(graph, id(begin), id(end), weight=graph.weighted or None)
+    except NoPathError as error:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.") from error
+    return [G.nodes[number] for number in numbers]
+
+
+def _length(G: ConvertedGraph, path: list[Any], weight: str | None) -> float:
+    """The length of a path, with the weights added up from its beginning, as Dijkstra's search adds them."""
+    values = G.column(weight)
+    if values is None:
+        return len(path) - 1
+    total: float = 0
+    for u, v in pairwise(path):
+        begin, end = G.indptr[G.index[u] : G.index[u] + 2]
+        arc = begin + int(np.flatnonzero(G.indices[begin:end] == G.index[v])[0])
+        total += values[arc].item()
+    G.check_exact(weight, total)
+    return total
+
+
+def shortest_path_in(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Any:
+    """As `networkx.shortest_path`."""
+    method = _method(weight, method)
+    if source is None and target is None:
+        found = _each(G, "paths", weight, method)
+        return dict(found) if NETWORKX < (3, 5) else found
+    if source is None or target is None:
+        return _search(
+            G, target if source is None else source, weight, method, source is None, "Source {} not in G"
+        ).paths
+    if method == "bellman-ford":
+        return _one_pair(G, source, target, weight)[1]
+    return _between(G, source, target, weight if method == "dijkstra" else None)
+
+
+def shortest_path_length_in(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Any:
+    """As `networkx.shortest_path_length`."""
+    method = _method(weight, method)
+    if source is None and target is None:
+        return _each(G, "lengths", weight, method)
+    if source is None or target is None:
+        return _search(G, target if source is None else source, weight, method, source is None, _FROM).lengths
+    if method == "bellman-ford":
+        return _one_pair(G, source, target, weight)[0]
+    if method == "dijkstra":
+        return _dijkstra_length(G, source, target, weight)
+    return len(_between(G, source, target, None)) - 1
+
+
+def _dijkstra_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None) -> float:
+    G.number(source, "Node {} not found in graph")
     if source == target:
         return 0
-    distance = _distances(G, number, weight)[G.index[target]] if G.holds(target) else math.inf
-    if distance == math.inf:
-        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    G.check_exact(weight, distance)
-    return int(distance) if G.whole(weight) else float(distance)
+    try:
+        if G.holds(target):
+            return _length(G, _between(G, source, target, weight), weight)
+    except nx.NetworkXNoPath:
+        pass
+    raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
 
 
-@serves()
-def all_pairs_dijkstra_path_length(
-    G: ConvertedGraph, cutoff: float | None = None, weight: str | None = "weight"
-) -> Iterator[tuple[Any, dict[Any, float]]]:
-    """As `networkx.all_pairs_dijkstra_path_length`."""
-    if len(G) == 0:
-        return
-    for sources, distances in _blocks(G.lengths(weight), cutoff, weight=True):
-        for source, distance in zip(sources.tolist(), to_device(distances, "cpu"), strict=True):
-            yield G.nodes[source], _by_weights(G, distance, weight, source)
+def _one_pair(
+    G: ConvertedGraph, source: Any, target: Any, weight: str | None,
+    complaint: str = "Target {1} cannot be reached from given sources",
+    missing: str = "Node {} is not found in the graph",
+) -> tuple[float, list[Any]]:  # fmt: skip
+    """Length and path between two nodes, where lengths may be negative."""
+    if source == target:
+        G.number(source, missing)
+        return 0, [source]
+    found = _reached(by_any_weights(G, source, weight), target, complaint.format(source, target))
+    return found.distance[G.index[target]].item(), found.path(target)
 
 
-def _one_end(call: Mapping[str, Any]) -> str | None:
-    if call["method"] != "dijkstra":
-        return "only the default method is taken"
-    if call["source"] is None and call["target"] is None:
-        return "all pairs are NetworkX's"
-    return _by_predecessors(call) if call["source"] is None and call["weight"] is None else None
+def _nearest(
+    G: ConvertedGraph, sources: Iterable[Any], target: Any, cutoff: float | None, weight: str | None
+) -> tuple[Any, Any]:
+    """As `networkx.multi_source_dijkstra`."""
+    if not sources:
+        raise ValueError("sources must not be empty")
+    found = by_weights(G, sources, weight, cutoff)
+    if target is None:
+        return found.lengths, found.paths
+    if target in sources:
+        return 0, [target]
+    _reached(found, target, f"No path to {target}.")
+    return found.distance[G.index[target]].item(), found.path(target)
 
 
-@serves(unless=_one_end)
-def shortest_path_length(
-    G: ConvertedGraph, source: Any = None, target: Any = None, weight: str | None = None, method: str = "dijkstra"
-) -> Any:
-    """As `networkx.shortest_path_length`."""
-    if source is not None and target is not None:
-        if weight is not None:
-            return dijkstra_path_length(G, source, target, weight)
-        steps = int(_levels(G, G.number(source))[G.number(target, "Target {} is not in G")])
-        if steps < 0:
-            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-        return steps
-    incoming = source is None
-    end = target if incoming else source
-    if weight is None:
-        return _by_steps(G, G.number(end), None)
-    number = _source(G, end)
-    return _by_weights(G, _distances(G, number, weight, incoming=incoming), weight, number)
-
-
-@serves(parallel=True)
-def has_path(G: ConvertedGraph, source: Any, target: Any) -> bool:
-    """As `networkx.has_path`."""
-    return bool(_levels(G, G.number(source))[G.number(target, "Target {} is not in G")] >= 0)
-
-
-def _in_graph(G: ConvertedGraph, node: Any) -> int:
-    if node not in G:
-        raise nx.NetworkXError(f"The node {node} is not in the graph.")
-    return G.index[node]
-
-
-def _reached(G: ConvertedGraph, source: Any, incoming: bool) -> set[Any]:
+def _predecessors(
+    G: ConvertedGraph, source: Any, weight: str | None, cutoff: float | None = None
+) -> tuple[dict[Any, list[Any]], dict[Any, float]]:
     if not G.holds(source):
-        raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.is_directed() else 'graph'}.")
-    return set(G.named(np.flatnonzero(_levels(G, G.index[source], incoming) > 0)))
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    found = by_weights(G, [source], weight, cutoff)
+    return found.predecessors, found.lengths
 
 
-@serves(parallel=True)
-def descendants(G: ConvertedGraph, source: Any) -> set[Any]:
-    """As `networkx.descendants`."""
-    return _reached(G, source, incoming=False)
+def _any_predecessors(G: ConvertedGraph, source: Any, weight: str | None) -> Search:
+    values = G.column(weight)
+    number = G.number(source, "Node {} is not found in the graph")
+    if values is not None and (values[G.rows == G.indices] < 0).any():
+        raise nx.NetworkXUnbounded("Negative cycle detected.")
+    if len(G) == 1:
+        return Search(G, np.array([number]), np.zeros(1, np.int64), np.array([-1]), None, False)
+    return by_any_weights(G, source, weight)
 
 
-@serves(parallel=True)
-def ancestors(G: ConvertedGraph, source: Any) -> set[Any]:
-    """As `networkx.ancestors`."""
-    return _reached(G, source, incoming=True)
+def _tree(search: Search) -> tuple[dict[Any, Any], dict[Any, float]]:
+    """As `networkx.goldberg_radzik`: the node before each, and how far they are."""
+    return dict.fromkeys(search.G.named(search.order[:1])) | {v: u for u, v in search.edges()}, search.lengths
 
 
-@serves(parallel=True)
-def descendants_at_distance(G: ConvertedGraph, source: Any, distance: int) -> set[Any]:
-    """As `networkx.descendants_at_distance`."""
-    level = _levels(G, _in_graph(G, source))
-    return set(G.named(np.flatnonzero(level == distance))) if distance >= 0 else set()
+def _predecessor(G: ConvertedGraph, source: Any, target: Any, cutoff: float | None, return_seen: bool | None) -> Any:
+    """As `networkx.predecessor`."""
+    found = by_steps(G, G.number(source, "Source {} not in G"), cutoff or None)
+    before, seen = found.predecessors, found.lengths
+    if target is not None:
+        return (before.get(target, []), seen.get(target, -1)) if return_seen else before.get(target, [])
+    return (before, seen) if return_seen else before
 
 
-@serves(parallel=True, unless=lambda call: None if call["sources"] in call["G"] else "only one source is taken")
-def bfs_layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
-    """As `networkx.bfs_layers`."""
-    order, level, _ = _queue(G, G.index[sources])
-    named, ends = G.named(order), np.cumsum(np.bincount(level)).tolist()
-    for begin, end in zip([0, *ends], ends, strict=False):
-        yield named[begin:end]
+def _all_before(G: ConvertedGraph, source: Any, weight: str | None, method: str) -> dict[Any, list[Any]]:
+    method = "unweighted" if weight is None else method
+    if method == "unweighted":
+        return by_steps(G, G.number(source, "Source {} not in G")).predecessors
+    if method == "dijkstra":
+        return _predecessors(G, source, weight)[0]
+    if method == "bellman-ford":
+        return _any_predecessors(G, source, weight).predecessors
+    raise ValueError(f"method not supported: {method}")
+
+
+def _all_paths(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Iterator[list[Any]]:
+    before = _all_before(G, source, weight, method)
+    if target not in before:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    yield from all_paths(before, source, target)
+
+
+def _all_paths_from(G: ConvertedGraph, source: Any, weight: str | None, method: str) -> Iterator[Any]:
+    before = _all_before(G, source, weight, method)
+    for node in before:
+        yield node, list(all_paths(before, source, node))
+
+
+def _within_cutoff(G: ConvertedGraph, source: Any, target: Any) -> bool:
+    level = by_steps(G, G.number(source)).distance
+    return bool(level[G.number(target, "Target {} is not in G")] >= 0)
+
+
+def _single_target(what: str, complaint: str) -> Callable[..., Any]:
+    def run(G: ConvertedGraph, target: Any, cutoff: float | None) -> Any:
+        found = getattr(by_steps(G, G.number(target, complaint), cutoff, incoming=True), what)
+        return iter(found.items()) if what == "lengths" and NETWORKX < (3, 5) else found
+
+    return run
+
+
+def _table(G: ConvertedGraph, nodelist: Any, weight: str | None) -> np.ndarray:
+    """As `networkx.floyd_warshall_numpy`, for lengths that are not negative."""
+    if nodelist is not None and not len(nodelist) == len(G) == len(set(nodelist)):
+        raise nx.NetworkXError(
+            "nodelist must contain every node in G with no repeats."
+            "If you wanted a subgraph of G use G.subgraph(nodelist)"
+        )
+    order = np.array([G.index[node] for node in (G if nodelist is None else nodelist)], np.int64)
+    table = np.full((len(G), len(G)), np.inf)
+    for row, search in enumerate(from_each(G, weight)):
+        table[row, search.order] = search.distance[search.order]
+    return table[np.ix_(order, order)]
+
+
+def _all_lengths(G: ConvertedGraph, weight: str | None) -> dict[Any, dict[Any, float]]:
+    """As `networkx.floyd_warshall`: a dict for each node, infinite where there is no path."""
+    whole = G.column(weight) is not None and G.whole(weight)
+    found: dict[Any, dict[Any, float]] = {}
+    for node, row in zip(G, _table(G, None, weight).tolist(), strict=True):
+        found[node] = defaultdict(lambda: float("inf"))
+        values = [int(value) if whole and value != np.inf else value for value in row]
+        found[node].update(zip(G.nodes, values, strict=True))
+        found[node][node] = 0
+    return found
+
+
+def _negative_cycle(G: ConvertedGraph, weight: str | None) -> bool:
+    """As `networkx.negative_edge_cycle`."""
+    values = G.column(weight)
+    if values is None or not len(values) or values.min() >= 0:
+        return False
+    if not G.is_directed() or (values[G.rows == G.indices] < 0).any():
+        return True
+    from hpgraph.algorithms.sssp import sssp
+    from hpgraph.core.errors import NegativeCycleError
+    from hpgraph.interop.networkx_backend.searches import with_start
+
+    graph = with_start(G.graph(weight), range(len(G)))
+    try:
+        to_device(sssp(graph, id(len(G))).distance, "cpu")
+    except NegativeCycleError:
+        return True
+    return False
+
+
+globals().update(
+    family(
+        {
+            "single_source_shortest_path_length": lambda G, source, cutoff: (
+                by_steps(G, G.number(source, _FROM), cutoff).lengths
+            ),
+            "single_source_shortest_path": lambda G, source, cutoff: (
+                by_steps(G, G.number(source, "Source {} not in G"), cutoff).paths
+            ),
+            "all_pairs_shortest_path_length": lambda G, cutoff: _each(G, "lengths", None, "unweighted", cutoff),
+            "all_pairs_shortest_path": lambda G, cutoff: _each(G, "paths", None, "unweighted", cutoff),
+            "bidirectional_shortest_path": lambda G, source, target: _between(G, source, target, None),
+            "has_path": _within_cutoff,
+            "predecessor": _predecessor,
+        },
+        parallel=True,
+    )
+    | family(
+        {
+            "single_target_shortest_path_length": _single_target("lengths", "Target {} is not in G"),
+            "single_target_shortest_path": _single_target("paths", "Target {} not in G"),
+        },
+        parallel=True,
+        unless=_by_predecessors,
+    )
+    | family({"shortest_path": shortest_path_in, "shortest_path_length": shortest_path_length_in}, unless=_generic)
+    | family(
+        {
+            "all_shortest_paths": _all_paths,
+            "single_source_all_shortest_paths": _all_paths_from,
+            "all_pairs_all_shortest_paths": lambda G, weight, method: (
+                (node, dict(_all_paths_from(G, node, weight, method))) for node in G
+            ),
+            "dijkstra_path": lambda G, source, target, weight: _nearest(G, {source}, target, None, weight)[1],
+            "dijkstra_path_length": _dijkstra_length,
+            "single_source_dijkstra": lambda G, source, target, cutoff, weight: _nearest(
+                G, {source}, target, cutoff, weight
+            ),
+            "single_source_dijkstra_path": lambda G, source, cutoff, weight: (
+                by_weights(G, [source], weight, cutoff).paths
+            ),
+            "single_source_dijkstra_path_length": lambda G, source, cutoff, weight: (
+                by_weights(G, [source], weight, cutoff).lengths
+            ),
+            "multi_source_dijkstra": _nearest,
+            "multi_source_dijkstra_path": lambda G, sources, cutoff, weight: _nearest(G, sources, None, cutoff, weight)[
+                1
+            ],
+            "multi_source_dijkstra_path_length": lambda G, sources, cutoff, weight: _nearest(
+                G, sources, None, cutoff, weight
+            )[0],
+            "dijkstra_predecessor_and_distance": lambda G, source, cutoff, weight: _predecessors(
+                G, source, weight, cutoff
+            ),
+            "all_pairs_dijkstra": lambda G, cutoff, weight: (
+                (node, (found.lengths, found.paths))
+                for node, found in zip(G, from_each(G, weight, cutoff), strict=True)
+            ),
+            "all_pairs_dijkstra_path": lambda G, cutoff, weight: _each(G, "paths", weight, "dijkstra", cutoff),
+            "all_pairs_dijkstra_path_length": lambda G, cutoff, weight: _each(G, "lengths", weight, "dijkstra", cutoff),
+            "bidirectional_dijkstra": lambda G, source, target, weight: (
+                _length(G, path := _between(G, source, target, weight), weight),
+                path,
+            ),
+            "bellman_ford_path": lambda G, source, target, weight: _one_pair(G, source, target, weight)[1],
+            "bellman_ford_path_length": lambda G, source, target, weight: _one_pair(
+                G, source, target, weight, "node {1} not reachable from {0}", "Node {} not found in graph"
+            )[0],
+            "single_source_bellman_ford_path": lambda G, source, weight: by_any_weights(G, source, weight).paths,
+            "single_source_bellman_ford_path_length": lambda G, source, weight: (
+                by_any_weights(G, source, weight).lengths
+            ),
+            "single_source_bellman_ford": lambda G, source, target, weight: (
+                _one_pair(G, source, target, weight)
+                if target is not None
+                else ((found := by_any_weights(G, source, weight)).lengths, found.paths)
+            ),
+            "all_pairs_bellman_ford_path": lambda G, weight: _each(G, "paths", weight, "bellman-ford"),
+            "all_pairs_bellman_ford_path_length": lambda G, weight: _each(G, "lengths", weight, "bellman-ford"),
+            "bellman_ford_predecessor_and_distance": lambda G, source, weight: (
+                (found := _any_predecessors(G, source, weight)).predecessors,
+                found.lengths,
+            ),
+            "goldberg_radzik": lambda G, source, weight: _tree(_any_predecessors(G, source, weight)),
+            "negative_edge_cycle": _negative_cycle,
+            "floyd_warshall_numpy": _table,
+            "floyd_warshall": _all_lengths,
+        },
+        unread=("heuristic",),
+    )
+)

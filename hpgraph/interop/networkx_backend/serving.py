@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import networkx as nx
 
 # Functions that visit each edge once in NetworkX: the conversion of a graph would take longer.
-ONE_PASS = frozenset({
-    "connected_components", "is_connected", "is_weakly_connected", "node_connected_component",
-    "number_connected_components", "number_weakly_connected_components", "weakly_connected_components",
-})  # fmt: skip
+_ONE_PASS = """
+    connected_components is_connected is_weakly_connected node_connected_component number_connected_components
+    number_weakly_connected_components weakly_connected_components
+    bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers descendants ancestors descendants_at_distance
+    dfs_edges dfs_tree dfs_predecessors dfs_successors dfs_preorder_nodes dfs_postorder_nodes predecessor
+    topological_generations topological_sort has_cycle is_tree is_forest is_arborescence is_branching
+    isolates number_of_isolates degree_centrality in_degree_centrality out_degree_centrality is_regular is_k_regular
+    is_eulerian is_semieulerian has_eulerian_path number_of_selfloops is_weighted s_metric
+    to_scipy_sparse_array adjacency_matrix preferential_attachment maximal_matching
+"""
+ONE_PASS = frozenset(_ONE_PASS.split())
 # Results follow the NetworkX that is installed where versions differ.
 NETWORKX = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2]))
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -45,6 +54,71 @@ def given(*names: str) -> Refusal:
     return refusal
 
 
+def family(
+    functions: Mapping[str, Callable[..., Any]], *, parallel: bool = False, unless: Refusal | None = None,
+    unread: tuple[str, ...] = (),
+) -> dict[str, Callable[..., Any]]:  # fmt: skip
+    """Functions by name, each called as the installed NetworkX's; those that it does not have are left out.
+
+    A function is passed by name what it has parameters for. Calls that give any other parameter a value that is not its
+    default are refused, but for those in `unread`, which change no result.
+    """
+    return {
+        name: serves(parallel=parallel, unless=unless)(_followed(name, run, unread))
+        for name, run in functions.items()
+        if name in registered()
+    }
+
+
+def _followed(name: str, run: Callable[..., Any], unread: tuple[str, ...]) -> Callable[..., Any]:
+    signature = inspect.signature(registered()[name].orig_func)
+    taken = inspect.signature(run).parameters.keys()
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        found = run(**{key: value for key, value in bound.arguments.items() if key in taken})
+        return _begun(found) if isinstance(found, Iterator) else found
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As `networkx.{name}`."
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.defaults = {  # type: ignore[attr-defined]
+        key: parameter.default
+        for key, parameter in signature.parameters.items()
+        if key not in taken and key not in unread and parameter.default is not parameter.empty
+    }
+    return function
+
+
+def _begun(found: Iterator[Any]) -> Iterator[Any]:
+    """A generator at its first item, so that the call itself raises NotImplementedError, and NetworkX goes on."""
+    try:
+        first = next(found)
+    except StopIteration:
+        return _from_all(())
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return _raising(error)
+    return _from_all(chain((first,), found))
+
+
+def _from_all(items: Iterable[Any]) -> Iterator[Any]:
+    yield from items
+
+
+def _raising(error: Exception) -> Iterator[Any]:
+    raise error
+    yield
+
+
+def registered() -> Mapping[str, Any]:
+    """NetworkX's functions that dispatch, by name."""
+    functions: Mapping[str, Any] = nx.utils.backends._registered_algorithms
+    return functions
+
+
 @cache
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
@@ -58,19 +132,35 @@ def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
         return str(error)
     bound.apply_defaults()
     arguments = bound.arguments
-    graph = arguments["G"]
-    if graph.is_multigraph() and not function.parallel:  # type: ignore[attr-defined]
-        return "parallel edges are not told apart"
-    named = nx.utils.backends._registered_algorithms[function.__name__].edge_attrs
-    if named is not None and not isinstance(arguments[named], str | None):
-        return f"{named} must be the name of an attribute"
+    of_networkx = registered()[function.__name__]
+    for key, default in getattr(function, "defaults", {}).items():
+        if arguments[key] is not default and (default is None or arguments[key] != default):
+            return f"{key}={arguments[key]!r} is not taken"
+    for graph in graphs_of(function.__name__, arguments):
+        if graph.is_multigraph() and not function.parallel:  # type: ignore[attr-defined]
+            return "parallel edges are not told apart"
+    attributes = of_networkx.edge_attrs or ()
+    for key in (attributes,) if isinstance(attributes, str) else attributes:
+        if not isinstance(arguments.get(key), str | None):
+            return f"{key} must be the name of an attribute"
     unless: Refusal | None = function.unless  # type: ignore[attr-defined]
-    return None if unless is None else unless(arguments)
+    return None if unless is None else unless(MappingProxyType(arguments))
+
+
+def graphs_of(name: str, arguments: Mapping[str, Any]) -> list[Any]:
+    """The graphs that a function is called with, from its arguments by name."""
+    return [arguments[key] for key in registered()[name].graphs if arguments.get(key) is not None]
+
+
+def graphs_of_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The graphs of a call that was not bound to a signature."""
+    given = ((args[at] if at < len(args) else kwargs.get(key)) for key, at in registered()[name].graphs.items())
+    return [graph for graph in given if graph is not None]
 
 
 def reason_to_leave(name: str, graph: Any) -> str | None:
     """Why it is better to let NetworkX run by itself, or None: converting takes longer than that."""
-    if getattr(graph, "__networkx_backend__", None) == "hpgraph":
+    if graph is None or getattr(graph, "__networkx_backend__", None) == "hpgraph":
         return None
     if (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("hpgraph"):
         return None

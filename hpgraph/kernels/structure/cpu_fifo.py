@@ -1,4 +1,4 @@
-"""Breadth-first order with a FIFO queue, neighbours in row order."""
+"""Orders of FIFO queues, neighbours in row order: breadth-first, by distance, topological."""
 
 from __future__ import annotations
 
@@ -33,6 +33,68 @@ def _fill(indptr, indices, start, missing, order, predecessors):
             v = indices[at]
             if predecessors[v] == missing and v != start:
                 predecessors[v] = u
+                order[count] = v
+                count += 1
+    return count
+
+
+def settling_order(rows: Any, distance: Any, sources: Any) -> tuple[Any, Any]:
+    """The order in which Dijkstra's algorithm settles vertices, of equal distances the one first offered.
+
+    ``rows`` (indptr, indices, weights): arcs with float64 weights, none negative, in the order in which each vertex
+    relaxes them; ``distance`` (float64 array, shape (n,)): shortest distances from the nearest of ``sources``. Returns
+    the vertices reached and, for each vertex, the first to offer it its distance; -1 at a source and where not reached.
+    """
+    reached = np.flatnonzero(distance < np.inf)
+    ascending = distance[reached[np.argsort(distance[reached], kind="stable")]]
+    # Vertices of one distance fill the slots of that distance in the order in which their last offers come.
+    slot = np.full(len(distance), -1)
+    slot[reached] = np.searchsorted(ascending, distance[reached])
+    order, before = np.full(len(reached), -1), np.full(len(distance), -1)
+    _settle(*rows, distance, np.asarray(sources, np.int64), slot, np.zeros(len(reached) + 1, np.int64), order, before)
+    return order, before
+
+
+@njit(cache=True, nogil=True)
+def _settle(indptr, indices, weights, distance, sources, slot, filled, order, before):
+    offered = np.zeros(distance.size, np.bool_)
+    for s in sources:
+        if not offered[s]:
+            offered[s] = True
+            order[slot[s] + filled[slot[s]]] = s
+            filled[slot[s]] += 1
+    for taken in range(order.size):
+        u = order[taken]
+        for at in range(indptr[u], indptr[u + 1]):
+            v = indices[at]
+            if not offered[v] and slot[v] >= 0 and distance[u] + weights[at] == distance[v]:
+                offered[v], before[v] = True, u
+                order[slot[v] + filled[slot[v]]] = v
+                filled[slot[v]] += 1
+
+
+def topological_order(indptr: Any, indices: Any) -> tuple[Any, Any]:
+    """Vertices in the order of Kahn's queue, and their generations: as many as are not on cycles or behind them."""
+    n = len(indptr) - 1
+    waiting = np.bincount(indices, minlength=n)
+    order, generation = np.empty(n, np.int64), np.zeros(n, np.int64)
+    free = np.flatnonzero(waiting == 0)
+    order[: len(free)] = free
+    count = _release(indptr, indices, waiting, order, len(free), generation)
+    return order[:count], generation[order[:count]]
+
+
+@njit(cache=True, nogil=True)
+def _release(indptr, indices, waiting, order, count, generation):
+    taken = 0
+    while taken < count:
+        u = order[taken]
+        taken += 1
+        for at in range(indptr[u], indptr[u + 1]):
+            v = indices[at]
+            waiting[v] -= 1
+            if waiting[v] == 0:
+                generation[v] = generation[u] + 1
                 order[count] = v
                 count += 1
     return count

@@ -1,0 +1,261 @@
+"""One search from some nodes, in NetworkX's order, and the dicts and lists that its functions make of it.
+
+The engine finds the distances, in parallel; which nodes come first among those of one distance, and which path is the
+one that NetworkX gives, a pass on one thread finds from them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from hpgraph.algorithms.sssp import sssp
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import to_device
+from hpgraph.core.errors import NegativeCycleError
+from hpgraph.formats import CSR
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+
+
+@dataclass
+class Search:
+    """What a search found.
+
+    `order`: the numbers of the nodes reached, in NetworkX's order; for each node, reached or not, `distance`, and
+    `before`, the node before on the path, negative at a source.
+    """
+
+    G: ConvertedGraph
+    order: np.ndarray
+    distance: np.ndarray
+    before: np.ndarray
+    weight: str | None
+    incoming: bool
+
+    @cached_property
+    def lengths(self) -> dict[Any, float]:
+        """How far each node is. A source is at the whole number 0, whatever the weights."""
+        values = self.distance[self.order]
+        found = dict(zip(self.G.named(self.order), values.tolist(), strict=True))
+        found.update(dict.fromkeys(self.G.named(self.order[self.before[self.order] < 0]), 0))
+        return found
+
+    @cached_property
+    def paths(self) -> dict[Any, list[Any]]:
+        """The path to each node; against the arcs of an incoming search, from each node."""
+        nodes, made = self.G.nodes, dict[int, list[Any]]()
+        for node, previous in zip(self.order.tolist(), self.before[self.order].tolist(), strict=True):
+            if previous < 0:
+                made[node] = [nodes[node]]
+            else:
+                made[node] = [nodes[node], *made[previous]] if self.incoming else [*made[previous], nodes[node]]
+        return {nodes[node]: path for node, path in made.items()}
+
+    def edges(self) -> Iterator[tuple[Any, Any]]:
+        """The edges of the tree, in the order in which the search goes along them."""
+        found = self.order[self.before[self.order] >= 0]
+        yield from zip(self.G.named(self.before[found]), self.G.named(found), strict=True)
+
+    def path(self, target: Any) -> list[Any]:
+        """The path to one node, which is reached."""
+        nodes, at = self.G.nodes, self.G.index[target]
+        made = [nodes[at]]
+        while (at := int(self.before[at])) >= 0:
+            made.append(nodes[at])
+        return made if self.incoming else made[::-1]
+
+    @cached_property
+    def predecessors(self) -> dict[Any, list[Any]]:
+        """For each node all that come before it on shortest paths, both in the order in which they are met."""
+        indptr, indices, weights = _arcs(self.G, self.weight, self.incoming)
+        sizes = np.diff(indptr)[self.order]
+        tail = np.repeat(self.order, sizes)
+        arc = np.arange(len(tail)) + np.repeat(indptr[self.order] - (np.cumsum(sizes) - sizes), sizes)
+        head = indices[arc].astype(np.int64)
+        inside = np.isin(head, self.order)
+        tail, head, arc = tail[inside], head[inside], arc[inside]
+        _, first = np.unique(np.concatenate([self.order[self.before[self.order] < 0], head]), return_index=True)
+        sources = self.order[self.before[self.order] < 0]
+        met = np.concatenate([sources, head])[np.sort(first)]
+        step = 1 if weights is None else weights[arc]
+        tight = self.distance[tail] + step == self.distance[head]
+        tail, head = tail[tight], head[tight]
+        by_head = np.argsort(head, kind="stable")
+        named, ends = self.G.named(tail[by_head]), np.searchsorted(head[by_head], np.arange(len(self.G) + 1))
+        bounds = ends.tolist()
+        return {self.G.nodes[node]: named[bounds[node] : bounds[node + 1]] for node in met.tolist()}
+
+
+def all_paths(predecessors: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[list[Any]]:
+    """All shortest paths between two nodes, one by one; a path visits no node twice."""
+    stack, on_path = [(target, iter(predecessors[target]))], {target}
+    if target == source:
+        yield [target]
+    while stack:
+        node, before = stack[-1]
+        for previous in before:
+            if previous not in on_path:
+                on_path.add(previous)
+                stack.append((previous, iter(predecessors[previous])))
+                if previous == source:
+                    yield [node for node, _ in reversed(stack)]
+                break
+        else:
+            on_path.discard(node)
+            stack.pop()
+
+
+def _arcs(G: ConvertedGraph, weight: str | None, incoming: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """``indptr, indices, weights`` in NetworkX's order; incoming arcs in the order of the nodes that they leave."""
+    values = G.column(weight)
+    values = None if values is None else values.astype(np.float64)
+    if not (incoming and G.is_directed()):
+        return G.indptr, G.indices, values
+    by_head = np.argsort(G.indices, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(G.indices, minlength=len(G)))])
+    return indptr, G.rows[by_head], None if values is None else values[by_head]
+
+
+def turned(G: ConvertedGraph, graph: Graph, incoming: bool) -> Graph:
+    """The graph, or its reverse."""
+    return graph.T if incoming and G.is_directed() else graph
+
+
+def by_steps(G: ConvertedGraph, source: int | list[int], cutoff: float | None = None, incoming: bool = False) -> Search:
+    """Breadth-first from a node, or from several at once, as a queue goes."""
+    indptr, indices, _ = _arcs(G, None, incoming)
+    n, several = len(G), isinstance(source, list)
+    if isinstance(source, list):
+        # A node more, whose neighbours they are.
+        indptr, indices = np.append(indptr, len(indices) + len(source)), np.append(indices, source)
+    arcs = G.outgoing_in_order
+    if several or incoming:
+        arcs = csr_array((np.ones(len(indices)), indices, indptr), shape=(n + several, n + several))
+    order, before = breadth_first_order(arcs, n if several else source, directed=True, return_predecessors=True)
+    level = _levels_of(order, before)
+    if several:
+        order, level, before = order[1:], level[:n] - 1, np.where(before[:n] == n, -1, before[:n])
+    # The last level that NetworkX still enters: it compares the level before with `cutoff`.
+    limit = math.inf if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
+    return Search(G, order[: int(np.searchsorted(level[order], limit, "right"))], level, before, None, incoming)
+
+
+def _levels_of(order: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """The level of each node, -1 where a queue does not come; from its order, and where it comes from."""
+    place = np.empty(len(before), order.dtype)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    # Where the queue ends once it has met what the first of its nodes meet. A level ends where the one before does so.
+    met = np.bincount(place[before[order[1:]]], minlength=len(order))
+    ends, bounds = (1 + np.cumsum(met)).data, [0, 1]
+    while bounds[-1] < len(order):
+        bounds.append(ends[bounds[-1] - 1])
+    level = np.full(len(before), -1)
+    level[order] = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    return level
+
+
+def by_weights(
+    G: ConvertedGraph, sources: Iterable[Any], weight: str | None, cutoff: float | None = None, incoming: bool = False,
+) -> Search:  # fmt: skip
+    """Dijkstra's search from the nearest of some nodes; lengths are not negative."""
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.structure.cpu_fifo import settling_order
+
+    numbers = [_number(G, source) for source in sources]
+    graph = turned(G, G.lengths(weight), incoming)
+    if len(numbers) == 1:
+        distance = sssp(graph, id(numbers[0]), cutoff=cutoff).distance
+    else:
+        distance = sssp(with_start(graph, numbers), id(len(G)), cutoff=cutoff).distance[: len(G)]
+    return _settled(G, numbers, to_device(distance, "cpu"), weight, incoming, settling_order)
+
+
+def from_each(G: ConvertedGraph, weight: str | None, cutoff: float | None = None) -> Iterator[Search]:
+    """The search from each node; a block of them runs together."""
+    from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
+    from hpgraph.kernels.structure.cpu_fifo import settling_order
+
+    if len(G) == 0:
+        return
+    for sources, distances in all_pairs_shortest_path_length(G.lengths(weight), cutoff, weight=True):
+        for source, distance in zip(sources.tolist(), to_device(distances, "cpu"), strict=True):
+            yield _settled(G, [source], distance, weight, False, settling_order)
+
+
+def _settled(
+    G: ConvertedGraph, sources: list[int], distance: np.ndarray, weight: str | None, incoming: bool,
+    settling_order: Callable[..., Any],
+) -> Search:  # fmt: skip
+    distance = distance.astype(np.float64)
+    # Where nothing has weights distances may be levels: -1 is as far as inf.
+    distance[distance < 0] = np.inf
+    G.check_exact(weight, distance[distance < np.inf].max())
+    indptr, indices, weights = _arcs(G, weight, incoming)
+    weights = np.ones(len(indices)) if weights is None else weights
+    order, before = settling_order((indptr, indices, weights), distance, sources)
+    return Search(G, order, _typed(G, distance, weight, order), before, weight, incoming)
+
+
+def _typed(G: ConvertedGraph, distance: np.ndarray, weight: str | None, order: np.ndarray) -> np.ndarray:
+    if not G.whole(weight):
+        return distance
+    whole = np.zeros(len(distance), np.int64)
+    whole[order] = distance[order]
+    return whole
+
+
+def with_start(graph: Graph, numbers: Iterable[int]) -> Graph:
+    """The graph with one vertex more, at no distance from each of some."""
+    csr = graph.to("cpu").out_csr
+    n = csr.shape[0]
+    data = np.ones(csr.nnz) if csr.data is None else csr.data.astype(np.float64)
+    starts = np.unique(list(numbers))
+    indptr = np.append(csr.indptr, csr.nnz + len(starts))
+    indices, data = np.append(csr.indices, starts), np.append(data, np.zeros(len(starts)))
+    made = CSR.from_scipy(csr_array((data, indices, indptr), shape=(n + 1, n + 1)))
+    return Graph(made, directed=True).to(graph.device)
+
+
+def by_any_weights(
+    G: ConvertedGraph, source: Any, weight: str | None, complaint: str = "Source {} not in G", incoming: bool = False
+) -> Search:
+    """Bellman and Ford's search: weights may be negative. Nodes are in the order of a search along its tree."""
+    number = G.number(source, complaint)
+    values = G.column(weight)
+    if values is not None and not np.isfinite(values).all():
+        raise NotImplementedError(f"{weight!r} is not finite somewhere")
+    if values is None or not len(values) or values.min() >= 0:
+        return by_weights(G, [source], weight, incoming=incoming)
+    if not G.is_directed():
+        # An edge of negative length, back and forth, is a cycle, if it is reached at all.
+        if np.isin(G.rows[values < 0], by_steps(G, number).order).any():
+            raise nx.NetworkXUnbounded("Negative cycle detected.")
+        raise NotImplementedError(f"{weight!r} is negative somewhere that the search does not reach")
+    try:
+        found = to_device(sssp(turned(G, G.graph(weight), incoming), id(number)).distance, "cpu").astype(np.float64)
+    except NegativeCycleError as error:
+        raise nx.NetworkXUnbounded("Negative cycle detected.") from error
+    G.check_exact(weight, np.abs(found[found < np.inf]).max())
+    indptr, indices, weights = _arcs(G, weight, incoming)
+    rows = np.repeat(np.arange(len(G)), np.diff(indptr))
+    with np.errstate(invalid="ignore"):
+        tight = (found[rows] < np.inf) & (found[rows] + weights == found[indices])
+    n = len(G)
+    tree = csr_array((np.ones(int(tight.sum())), (rows[tight], indices[tight])), shape=(n, n))
+    order, before = breadth_first_order(tree, number, directed=True, return_predecessors=True)
+    return Search(G, order, _typed(G, found, weight, order), before, weight, incoming)
+
+
+def _number(G: ConvertedGraph, node: Any) -> int:
+    if not G.holds(node):
+        raise nx.NodeNotFound(f"Node {node} not found in graph")
+    return G.index[node]

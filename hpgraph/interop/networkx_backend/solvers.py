@@ -1,0 +1,135 @@
+"""What a linear system gives, or a few sparse products: currents, Katz's centrality, structural holes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse
+
+from hpgraph.interop.networkx_backend.components import is_connected_in
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.matrices import adjacency, pseudoinverse
+from hpgraph.interop.networkx_backend.serving import family
+
+# Numbers in a block of rows that is sorted.
+_BLOCK = 1 << 22
+
+
+def _inverse(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> np.ndarray:
+    if not is_connected_in(G):
+        raise nx.NetworkXError("Graph not connected.")
+    if solver not in ("full", "lu", "cg"):
+        raise KeyError(solver)
+    if dtype is not float or G.has_loops:
+        raise NotImplementedError("dtype is not float" if dtype is not float else "there are loops")
+    G.lengths(weight, positive=True)
+    return pseudoinverse(G, weight)
+
+
+def _current_closeness(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> dict[Any, float]:
+    """As `networkx.current_flow_closeness_centrality`: one over the sum of a node's resistances to all."""
+    diagonal = _inverse(G, weight, dtype, solver).diagonal()
+    if len(G) == 1:
+        raise ZeroDivisionError("float division by zero")
+    return G.by_node(1 / (len(G) * diagonal + diagonal.sum()))
+
+
+def _current_betweenness(
+    G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str
+) -> dict[Any, float]:
+    """As `networkx.current_flow_betweenness_centrality`.
+
+    U. Brandes, D. Fleischer, "Centrality measures based on current flow", STACS'05: for each edge the currents of all
+    pairs are a sum over its potentials in sorted order.
+    """
+    inverse, n = _inverse(G, weight, dtype, solver), len(G)
+    scale = (n - 1.0) * (n - 2.0) if normalized else 2.0
+    if scale == 0:
+        raise ZeroDivisionError("float division by zero")
+    source, target, values = G.rows[G.edges], G.indices[G.edges], G.column(weight)
+    conductance = np.ones(len(source)) if values is None else values[G.edges].astype(np.float64)
+    number, total = np.arange(n), np.zeros(n)
+    step = max(1, _BLOCK // n)
+    for begin in range(0, len(source), step):
+        part = slice(begin, begin + step)
+        row = (inverse[source[part]] - inverse[target[part]]) * conductance[part, None]
+        # The place of each node when potentials fall.
+        place = np.empty(row.shape, np.int64)
+        np.put_along_axis(place, row.argsort(axis=1)[:, ::-1], np.broadcast_to(number, row.shape), axis=1)
+        np.add.at(total, source[part], ((number - place) * row).sum(axis=1))
+        np.add.at(total, target[part], ((n - number - 1 - place) * row).sum(axis=1))
+    return G.by_node((total - number) * 2.0 / scale)
+
+
+def _katz(G: ConvertedGraph, alpha: float, beta: Any, normalized: bool, weight: str | None) -> dict[Any, float]:
+    """As `networkx.katz_centrality_numpy`, by a sparse solver."""
+    if len(G) == 0:
+        return {}
+    nodes = list(G)
+    if hasattr(beta, "keys"):
+        nodes = list(beta)
+        if set(nodes) != set(G):
+            raise nx.NetworkXError("beta dictionary must have a value for every node")
+        attached = np.array(list(beta.values()), float)
+    else:
+        try:
+            attached = np.ones(len(nodes)) * float(beta)
+        except (TypeError, ValueError) as error:
+            raise nx.NetworkXError("beta must be a number") from error
+    matrix = scipy.sparse.eye_array(len(nodes)) - alpha * adjacency(G, nodes, weight).T
+    found = np.atleast_1d(scipy.sparse.linalg.spsolve(matrix.tocsc(), attached))
+    norm = np.sign(found.sum()) * np.linalg.norm(found) if normalized else 1
+    return dict(zip(nodes, (found / norm).tolist(), strict=True))
+
+
+def _mutual(G: ConvertedGraph, weight: str | None) -> tuple[Any, np.ndarray]:
+    """The weights between nodes, in both directions, and their sums; NetworkX's errors where there are no nodes."""
+    matrix = adjacency(G, None, weight).astype(np.float64)
+    both = (matrix + matrix.T).tocsr()
+    return both, both.sum(axis=1)
+
+
+def _scaled(matrix: Any, by: np.ndarray) -> Any:
+    found = matrix.copy()
+    found.data /= np.repeat(by, np.diff(found.indptr))
+    return found
+
+
+def _constraint(G: ConvertedGraph, weight: str | None) -> dict[Any, float]:
+    """As `networkx.constraint`."""
+    both, total = _mutual(G, weight)
+    share = _scaled(both, total)
+    found = np.asarray(((share > 0) * (share + share @ share) ** 2).sum(axis=1), float).ravel()
+    found[total - 2 * share.diagonal() == 0] = np.nan
+    return G.by_node(found)
+
+
+def _effective_size(G: ConvertedGraph) -> dict[Any, float]:
+    """As `networkx.effective_size` of an undirected graph without weights, without the matrix of all pairs."""
+    both, total = _mutual(G, None)
+    share, known = _scaled(both, total), both > 0
+    redundant = (share @ known.T.astype(float)).multiply(known)
+    found = np.asarray(known.sum(axis=1) - redundant.sum(axis=1), float).ravel()
+    found[share.sum(axis=1) - share.diagonal() == 0] = np.nan
+    return G.by_node(found)
+
+
+def _undirected(call: Mapping[str, Any]) -> str | None:
+    # NetworkX scales by the greatest weight of the other end there, where its own formula for single nodes does not.
+    return "only undirected graphs without weights are taken" if call["G"].is_directed() else None
+
+
+globals().update(
+    family(
+        {
+            "current_flow_closeness_centrality": _current_closeness,
+            "current_flow_betweenness_centrality": _current_betweenness,
+            "katz_centrality_numpy": _katz,
+            "constraint": _constraint,
+        }
+    )
+    | family({"effective_size": _effective_size}, unless=_undirected)
+)

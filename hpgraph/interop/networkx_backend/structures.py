@@ -1,0 +1,158 @@
+"""Matchings, independent sets, colourings, the two sides of bipartite graphs, and flows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.algorithms import bipartite as _bipartite
+from hpgraph.algorithms import independent_set as _independent_set
+from hpgraph.algorithms import matching as _matching
+from hpgraph.algorithms.maximum_flow import maximum_flow as _maximum_flow
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.config import config
+from hpgraph.core.device import to_device
+from hpgraph.interop.networkx_backend.converted import UNBOUNDED, ConvertedGraph
+from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.kernels.backend import kernels
+
+
+def _maximal_matching(G: ConvertedGraph) -> set[tuple[Any, Any]]:
+    if len(G) == 0:
+        return set()
+    mate = to_device(_matching.maximal_matching(G.graph()), "cpu")
+    chosen = G.edges[(mate[G.rows[G.edges]] == G.indices[G.edges]) & (G.rows[G.edges] != G.indices[G.edges])]
+    return set(zip(G.named(G.rows[chosen]), G.named(G.indices[chosen]), strict=True))
+
+
+def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any]:
+    """As `networkx.maximal_independent_set`."""
+    given = set(nodes) if nodes else {seed.choice(G.nodes)}
+    if not given <= G.index.keys():
+        raise nx.NetworkXUnfeasible(f"{given} is not a subset of the nodes of G")
+    numbers = np.array([G.index[node] for node in given], np.int64)
+    if np.isin(G.indices[np.isin(G.rows, numbers)], numbers).any():
+        raise nx.NetworkXUnfeasible(f"{given} is not an independent set of G")
+    found = to_device(_independent_set.maximal_independent_set(G.graph(), id(numbers), seed.getrandbits(31)), "cpu")
+    return [*given, *G.named(np.setdiff1d(found, numbers))]
+
+
+def _coloring(G: ConvertedGraph) -> dict[Any, int]:
+    """As `networkx.greedy_color`, by falling degree: each node takes the least colour that no neighbour has."""
+    if len(G) == 0:
+        return {}
+    order, graph = np.argsort(-G.degree(), kind="stable"), G.graph()
+    colors = kernels(graph.device).greedy_colors(graph.out_csr, to_device(order.astype(graph.id_dtype), graph.device))
+    return dict(zip(G.named(order), to_device(colors, "cpu")[order].tolist(), strict=True))
+
+
+def _by_degree(call: Mapping[str, Any]) -> str | None:
+    if call["G"].is_directed():
+        return "along arcs NetworkX sees other neighbours"
+    return None if call["strategy"] == "largest_first" else "strategy must be 'largest_first'"
+
+
+def _sides(G: ConvertedGraph) -> dict[Any, int]:
+    """As `networkx.bipartite.color`: the first node of a component has 1, and one without neighbours 0."""
+    if len(G) == 0:
+        return {}
+    try:
+        first, _ = _bipartite.bipartite_sets(G.graph())
+    except ValueError as error:
+        raise nx.NetworkXError("Graph is not bipartite.") from error
+    side = np.zeros(len(G), np.int64)
+    side[to_device(first, "cpu")] = 1
+    side[G.degree() == 0] = 0
+    return G.by_node(side)
+
+
+class _Flow:
+    """A maximum flow between two nodes, capacities being whole numbers; where none is given it has no bound."""
+
+    def __init__(self, G: ConvertedGraph, source: Any, sink: Any, capacity: str) -> None:
+        for node, title in ((source, "node"), (sink, "node")):
+            if node not in G:
+                raise nx.NetworkXError(f"{title} {node!s} not in graph")
+        if source == sink:
+            raise nx.NetworkXError("source and sink are the same node")
+        self.G = G
+        values = G.column(capacity, UNBOUNDED)
+        values = np.full(len(G.indices), UNBOUNDED) if values is None else values
+        if values.dtype.kind == "f":
+            raise NotImplementedError(f"{capacity!r} is not a whole number somewhere")
+        unbounded = values == UNBOUNDED
+        values = np.where(unbounded, 0, np.maximum(values, 0))
+        values[G.rows == G.indices] = 0
+        # More than all bounded arcs carry flows only where a path has no bounds.
+        beyond = int(values.sum()) + 1
+        values[unbounded & (G.rows != G.indices)] = beyond
+        order = np.lexsort((G.indices, G.rows))
+        graph = Graph.from_edges(
+            G.rows[order], G.indices[order], values[order], n_vertices=len(G), directed=True, duplicates="max"
+        ).to(config.networkx_device)
+        self.found = _maximum_flow(graph, id(G.index[source]), id(G.index[sink]))
+        self.value = int(self.found.flow_value)
+        if self.value >= beyond:
+            raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
+        self.values, self.sink = values, G.index[sink]
+
+    def by_arc(self) -> np.ndarray:
+        """What flows along each arc, in the graph's order."""
+        net = self.found.flow.to("cpu").tocsr()
+        return np.maximum(np.asarray(net[self.G.rows, self.G.indices]).ravel(), 0)
+
+    def flows(self) -> dict[Any, dict[Any, int]]:
+        """A dict of flows for each node."""
+        G, bounds = self.G, self.G.indptr.tolist()
+        values, named = self.by_arc().tolist(), G.named(G.indices)
+        return {
+            node: dict(zip(named[begin:end], values[begin:end], strict=True))
+            for node, begin, end in zip(G, bounds, bounds[1:], strict=False)
+        }
+
+    def cut(self) -> tuple[set[Any], set[Any]]:
+        """The nodes that still reach the sink, and the others, which come first."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import breadth_first_order
+
+        G, flow = self.G, self.by_arc()
+        room, back = self.values > flow, flow > 0
+        # Against the arcs that have room left, and along those that carry something.
+        source = np.concatenate([G.indices[room], G.rows[back]])
+        target = np.concatenate([G.rows[room], G.indices[back]])
+        arcs = csr_array((np.ones(len(source)), (source, target)), shape=(len(G), len(G)))
+        reaches = np.zeros(len(G), bool)
+        reaches[breadth_first_order(arcs, self.sink, directed=True, return_predecessors=False)] = True
+        return set(G.named(np.flatnonzero(~reaches))), set(G.named(np.flatnonzero(reaches)))
+
+
+def _flow(what: Callable[[_Flow], Any]) -> Callable[..., Any]:
+    def run(flowG: ConvertedGraph, _s: Any, _t: Any, capacity: str) -> Any:
+        return what(_Flow(flowG, _s, _t, capacity))
+
+    return run
+
+
+def _no_options(call: Mapping[str, Any]) -> str | None:
+    return "options of a flow function are not taken" if call.get("kwargs") else None
+
+
+globals().update(
+    family({"maximal_matching": _maximal_matching, "maximal_independent_set": _independent})
+    | family({"greedy_color": _coloring}, unless=_by_degree, unread=("strategy",))
+    | family({"color": _sides}, parallel=True)
+    | family(
+        {
+            "maximum_flow": _flow(lambda found: (found.value, found.flows())),
+            "maximum_flow_value": _flow(lambda found: found.value),
+            "minimum_cut": _flow(lambda found: (found.value, found.cut())),
+            "minimum_cut_value": _flow(lambda found: found.value),
+        },
+        unless=_no_options,
+        unread=("kwargs",),
+    )
+)

@@ -1,0 +1,230 @@
+"""Breadth-first and depth-first searches, what they reach, and graphs without cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.algorithms import acyclic as _acyclic
+from hpgraph.algorithms.bfs import bfs
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import to_device
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.returned import graph_of_edges
+from hpgraph.interop.networkx_backend.searches import Search, by_steps, turned
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+
+Edges = Iterator[tuple[Any, Any]]
+
+
+def _missing(G: ConvertedGraph, node: Any) -> nx.NetworkXError:
+    return nx.NetworkXError(f"The node {node} is not in the {'digraph' if G.is_directed() else 'graph'}.")
+
+
+def _breadth_first(G: ConvertedGraph, source: Any, depth_limit: float | None, incoming: bool = False) -> Search:
+    if not G.holds(source):
+        raise _missing(G, source)
+    return by_steps(G, G.index[source], depth_limit, incoming)
+
+
+def _breadth_first_edges(G: ConvertedGraph, source: Any, reverse: bool, depth_limit: float | None) -> Edges:
+    yield from _breadth_first(G, source, depth_limit, reverse).edges()
+
+
+def _predecessors(G: ConvertedGraph, source: Any, depth_limit: float | None) -> Edges:
+    yield from ((child, parent) for parent, child in _breadth_first_edges(G, source, False, depth_limit))
+
+
+def _successors(G: ConvertedGraph, source: Any, depth_limit: float | None) -> Iterator[tuple[Any, list[Any]]]:
+    children = _children(_breadth_first_edges(G, source, False, depth_limit))
+    # NetworkX gives the source without children too.
+    yield from children.items() if children else [(source, [])]
+
+
+def _children(edges: Edges) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = {}
+    for parent, child in edges:
+        found.setdefault(parent, []).append(child)
+    return found
+
+
+def _tree(G: ConvertedGraph, order: np.ndarray, before: np.ndarray, nodes: list[Any] | None = None) -> Any:
+    """The directed graph of a search, nodes in its order unless they are given by `nodes`."""
+    place = np.empty(len(G), np.int64)
+    kept = order if nodes is None else np.arange(len(G))
+    place[kept] = np.arange(len(kept))
+    found = order[(before[order] >= 0) & (before[order] != order)]
+    return graph_of_edges(nodes or G.named(order), place[before[found]], place[found], directed=True)
+
+
+def _breadth_first_tree(G: ConvertedGraph, source: Any, reverse: bool, depth_limit: float | None) -> Any:
+    found = _breadth_first(G, source, depth_limit, reverse)
+    return _tree(G, found.order, found.before)
+
+
+def _layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
+    nodes = list({sources} if sources in G else set(sources))
+    for node in nodes:
+        if node not in G:
+            raise nx.NetworkXError(f"The node {node} is not in the graph.")
+    if not nodes:
+        return
+    found = by_steps(G, [G.index[node] for node in nodes])
+    named, ends = G.named(found.order), np.cumsum(np.bincount(found.distance[found.order])).tolist()
+    for begin, end in zip([0, *ends], ends, strict=False):
+        yield named[begin:end]
+
+
+def _depth_first(G: ConvertedGraph, source: Any = None) -> Any:
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.structure.cpu_depth_first import depth_first
+
+    if source is not None and not G.holds(source):
+        raise _missing(G, source)
+    return depth_first(G.rows_in_order, None if source is None else G.index[source])
+
+
+def _depth_first_edges(G: ConvertedGraph, source: Any) -> Edges:
+    forest = _depth_first(G, source)
+    found = forest.order[forest.parent[forest.order] != forest.order]
+    yield from zip(G.named(forest.parent[found]), G.named(found), strict=True)
+
+
+def _depth_first_tree(G: ConvertedGraph, source: Any) -> Any:
+    forest = _depth_first(G, source)
+    return _tree(G, forest.order, forest.parent, None if source is not None else G.nodes)
+
+
+def postorder(forest: Any) -> Iterator[int]:
+    """The vertices of a depth-first forest in the order in which the search leaves them."""
+    path: list[int] = []
+    for v, above in zip(forest.order.tolist(), forest.parent[forest.order].tolist(), strict=True):
+        while path and (above == v or path[-1] != above):
+            yield path.pop()
+        path.append(v)
+    yield from reversed(path)
+
+
+def _levels(G: ConvertedGraph, source: int, incoming: bool = False) -> np.ndarray:
+    level: np.ndarray = to_device(bfs(turned(G, G.graph(), incoming), id(source), parents=False).level, "cpu")
+    return level
+
+
+def _reached(incoming: bool) -> Callable[..., set[Any]]:
+    def run(G: ConvertedGraph, source: Any) -> set[Any]:
+        if not G.holds(source):
+            raise _missing(G, source)
+        return set(G.named(np.flatnonzero(_levels(G, G.index[source], incoming) > 0)))
+
+    return run
+
+
+def _at_distance(G: ConvertedGraph, source: Any, distance: int) -> set[Any]:
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    level = _levels(G, G.index[source])
+    return set(G.named(np.flatnonzero(level == distance))) if distance >= 0 else set()
+
+
+def _generations(G: ConvertedGraph) -> Iterator[list[Any]]:
+    from hpgraph.kernels.structure.cpu_fifo import topological_order
+
+    if not G.is_directed():
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    order, generation = topological_order(G.indptr, G.indices)
+    named, ends = G.named(order), np.cumsum(np.bincount(generation)).tolist()
+    for begin, end in zip([0, *ends], ends, strict=False):
+        yield named[begin:end]
+    if len(order) < len(G):
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+
+
+def _in_order(G: ConvertedGraph) -> Iterator[Any]:
+    for generation in _generations(G):
+        yield from generation
+
+
+def _is_acyclic(G: ConvertedGraph) -> bool:
+    return G.is_directed() and (len(G) == 0 or bool(_acyclic.is_directed_acyclic_graph(G.graph())))
+
+
+def _has_cycle(G: ConvertedGraph) -> bool:
+    if not G.is_directed():
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    return not _is_acyclic(G)
+
+
+def _longest_path(G: ConvertedGraph, weight: str | None) -> list[int]:
+    if len(G) == 0:
+        return []
+    if not _is_acyclic(G):
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+    graph = G.graph(weight)
+    numbers: list[int] = to_device(
+        _acyclic.dag_longest_path(graph, "weight" if graph.weighted else None), "cpu"
+    ).tolist()
+    return numbers
+
+
+def _longest(G: ConvertedGraph, weight: str | None) -> float:
+    """How long the longest path is, in the numbers that weights are."""
+    path, values = _longest_path(G, weight), G.column(weight)
+    total: float = 0
+    for u, v in pairwise(path):
+        begin, end = G.indptr[u : u + 2]
+        arc = begin + int(np.flatnonzero(G.indices[begin:end] == v)[0])
+        total += 1 if values is None else values[arc].item()
+    return total
+
+
+def _is_aperiodic(G: ConvertedGraph) -> bool:
+    if not G.is_directed():
+        raise nx.NetworkXError("is_aperiodic not defined for undirected graphs")
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Graph has no nodes.")
+    level = _levels(G, 0)
+    if (level < 0).any() or (_levels(G, 0, incoming=True) < 0).any():
+        if NETWORKX < (3, 5):
+            raise NotImplementedError("the graph is not strongly connected")
+        raise nx.NetworkXError("Graph is not strongly connected.")
+    return int(np.gcd.reduce(np.abs(level[G.rows] - level[G.indices] + 1), initial=0)) == 1
+
+
+globals().update(
+    family(
+        {
+            "bfs_edges": _breadth_first_edges,
+            "bfs_tree": _breadth_first_tree,
+            "bfs_predecessors": _predecessors,
+            "bfs_successors": _successors,
+            "bfs_layers": _layers,
+            "dfs_edges": _depth_first_edges,
+            "dfs_tree": _depth_first_tree,
+            "dfs_predecessors": lambda G, source: {v: u for u, v in _depth_first_edges(G, source)},
+            "dfs_successors": lambda G, source: _children(_depth_first_edges(G, source)),
+            "dfs_preorder_nodes": lambda G, source: iter(G.named(_depth_first(G, source).order)),
+            "dfs_postorder_nodes": lambda G, source: iter(
+                G.named(np.fromiter(postorder(_depth_first(G, source)), np.int64))
+            ),
+            "descendants": _reached(incoming=False),
+            "ancestors": _reached(incoming=True),
+            "descendants_at_distance": _at_distance,
+            "topological_generations": _generations,
+            "topological_sort": _in_order,
+            "is_directed_acyclic_graph": _is_acyclic,
+            "has_cycle": _has_cycle,
+            "is_aperiodic": _is_aperiodic,
+        },
+        parallel=True,
+    )
+    | family(
+        {
+            "dag_longest_path": lambda G, weight: G.named(np.array(_longest_path(G, weight), np.int64)),
+            "dag_longest_path_length": _longest,
+        }
+    )
+)

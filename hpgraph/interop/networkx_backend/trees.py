@@ -1,0 +1,106 @@
+"""Trees: whether a graph is one, and spanning trees of least and greatest weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.algorithms.spanning_forest import minimum_spanning_forest
+from hpgraph.containers.graph import Graph
+from hpgraph.core.config import config
+from hpgraph.core.device import to_device
+from hpgraph.interop.networkx_backend.components import _count
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.returned import graph_of_edges
+from hpgraph.interop.networkx_backend.serving import family
+
+
+def _of_trees(single: bool, branching: bool = False) -> Callable[[ConvertedGraph], bool]:
+    """Whether a graph is a forest, or a single tree, and its arcs lead away from roots."""
+
+    def run(G: ConvertedGraph) -> bool:
+        if len(G) == 0:
+            raise nx.NetworkXPointlessConcept("G has no nodes.")
+        count = _count(G)
+        if (single and count > 1) or len(G.edges) != len(G) - count:
+            return False
+        return not branching or int(G.degree("in").max()) <= 1
+
+    return run
+
+
+def _spanning(G: ConvertedGraph, weight: str, minimum: bool, ignore_nan: bool) -> np.ndarray:
+    """The arcs of the tree that Kruskal's algorithm finds, in its order: of equal weights by that of the edges."""
+    values, edges = G.column(weight), G.edges
+    values = np.ones(len(edges), np.int64) if values is None else values[edges]
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        if not ignore_nan:
+            arc = int(edges[np.isnan(values)][0])
+            edge = (G.nodes[G.rows[arc]], G.nodes[G.indices[arc]], G.attributes(arc))
+            raise ValueError(f"NaN found as an edge weight. Edge {edge}")
+        edges, values = edges[~np.isnan(values)], values[~np.isnan(values)]
+    order = np.argsort(values if minimum else -values, kind="stable")
+    rank = np.empty(len(edges), np.int64)
+    rank[order] = np.arange(len(edges))
+    graph = Graph.from_edges(G.rows[edges], G.indices[edges], rank, n_vertices=len(G), directed=False)
+    chosen = to_device(minimum_spanning_forest(graph.to(config.networkx_device)).weight, "cpu")
+    return edges[order[np.sort(chosen)]]
+
+
+def _edges(minimum: bool) -> Callable[..., Iterator[Any]]:
+    def run(G: ConvertedGraph, algorithm: str, weight: str, data: bool, ignore_nan: bool) -> Iterator[Any]:
+        # The algorithm was seen to when the call was: what is left comes with the first edge.
+        return _listed(G, weight, minimum, ignore_nan, data)
+
+    return run
+
+
+def _listed(G: ConvertedGraph, weight: str, minimum: bool, ignore_nan: bool, data: bool) -> Iterator[Any]:
+    if len(G.indices) == 0:
+        return
+    arcs = _spanning(G, weight, minimum, ignore_nan)
+    ends = zip(G.named(G.rows[arcs]), G.named(G.indices[arcs]), strict=True)
+    if not data:
+        yield from ends
+    else:
+        yield from ((u, v, G.attributes(arc)) for (u, v), arc in zip(ends, arcs.tolist(), strict=True))
+
+
+def _tree(minimum: bool) -> Callable[..., Any]:
+    def run(G: ConvertedGraph, weight: str, algorithm: str, ignore_nan: bool) -> Any:
+        arcs = _spanning(G, weight, minimum, ignore_nan) if len(G.indices) else np.zeros(0, np.int64)
+        data = None if G.arc_data is None else [G.arc_data[arc] for arc in arcs.tolist()]
+        return graph_of_edges(
+            G.nodes, G.rows[arcs], G.indices[arcs], directed=False, edge_data=data, node_data=G.copied_node_data(),
+            graph_data=G.graph_data,
+        )  # fmt: skip
+
+    return run
+
+
+def _kruskal(call: Mapping[str, Any]) -> str | None:
+    # The others' order of edges, and choice among equal weights, is their own.
+    return None if call["algorithm"] == "kruskal" else "only Kruskal's algorithm is taken"
+
+
+globals().update(
+    family(
+        {
+            "is_tree": _of_trees(single=True),
+            "is_forest": _of_trees(single=False),
+            "is_arborescence": _of_trees(single=True, branching=True),
+            "is_branching": _of_trees(single=False, branching=True),
+        }
+    )
+    | family(
+        {"minimum_spanning_edges": _edges(minimum=True), "maximum_spanning_edges": _edges(minimum=False)},
+        unless=_kruskal,
+        unread=("keys",),
+    )
+    | family(
+        {"minimum_spanning_tree": _tree(minimum=True), "maximum_spanning_tree": _tree(minimum=False)}, unless=_kruskal
+    )
+)

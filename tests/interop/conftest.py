@@ -1,0 +1,28 @@
+"""NetworkX with hpgraph for a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+
+import networkx as nx
+import pytest
+
+from hpgraph.interop.networkx_backend.info import get_info
+
+
+@pytest.fixture(scope="module")
+def networkx_backend() -> Iterator[None]:
+    """The backend as NetworkX has it where the installed metadata name it; entered by hand where they are older."""
+    backends = nx.utils.backends
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(
+            backends.backends,
+            "hpgraph",
+            EntryPoint("hpgraph", "hpgraph.interop.networkx_backend.interface", "networkx.backends"),
+        )
+        patch.setitem(backends.backend_info, "hpgraph", get_info())
+        patch.setattr(nx.config, "backends", nx.utils.Config(hpgraph=nx.utils.Config(least_edges=0)))
+        patch.setattr(backends._dispatchable, "__call__", backends._dispatchable._call_if_any_backends_installed)
+        patch.setattr(nx.config, "warnings_to_ignore", {"cache"})
+        yield

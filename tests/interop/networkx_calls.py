@@ -1,0 +1,430 @@
+"""What every function of the NetworkX backend is called with, beside NetworkX's own."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas
+import scipy.sparse
+
+from hpgraph.interop.networkx_backend.serving import NETWORKX
+from tests.interop.networkx_graphs import GRAPHS, NODES, PAIRS, STRONG
+
+TARGETS = {"source": NODES[0], "target": NODES[1]}
+FIRST, LAST = next(iter(GRAPHS["acyclic"])), list(GRAPHS["acyclic"])[-1]
+WEIGHTED = {"weight": "weight", "method": "bellman-ford"}
+# A cycle of negative length.
+CYCLE = nx.DiGraph([(0, 1, {"weight": 1}), (1, 2, {"weight": -4}), (2, 0, {"weight": 2})])
+SVD = {"method": "svd"} if NETWORKX >= (3, 7) else {}
+START = {node: number % 3 + 1 for number, node in enumerate(GRAPHS["arcs"])}
+
+KINDS = (nx.Graph, nx.DiGraph)
+PIPES = nx.DiGraph()
+PIPES.add_edges_from([(0, 1), (2, 3)])
+PIPES.add_weighted_edges_from([(1, 2, 4), (0, 2, 1), (3, 3, 2)], weight="capacity")
+FRAME = pandas.DataFrame([[0, 2.5], [1, 0]], index=["a", "b"], columns=["a", "b"])
+EDGES = pandas.DataFrame({"source": ["b", "a", "b"], "target": ["a", "c", "c"], "w": [1, 2, 3], "x": [0.5, 1.5, 2.5]})
+
+
+def same(names: list[str], calls: list[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
+    """The same calls of several functions."""
+    return {name: list(calls) for name in names}
+
+
+# For each function what it is called with: the graph's name and further arguments. Floats wherever the results are
+# floats whatever the weights: kernels for them there are.
+CALLS: dict[str, list[tuple[Any, ...]]] = {
+    "pagerank": [("arcs",), ("halves", {"personalization": {"v3": 1, "v5": 2}}), ("halves", {"max_iter": 2})],
+    "hits": [
+        ("arcs", {"tol": 1e-12, **SVD}),
+        *(
+            [
+                ("arcs", {"tol": 1e-10, "nstart": START, "max_iter": 500, "normalized": False}),
+                ("arcs", {"max_iter": 1}),
+                ("arcs", {"nstart": dict(list(START.items())[1:])}),
+                ("arcs", {"nstart": dict.fromkeys(START, 0)}),
+                ("arcs", {"method": "no such"}),
+            ]
+            if SVD
+            else []
+        ),
+    ],
+    "katz_centrality": [("whole", {"alpha": 0.05}), ("whole", {"alpha": 0.05, "max_iter": 2})],
+    "eigenvector_centrality": [("connected", {"max_iter": 500})],
+    "betweenness_centrality": [("whole", {"k": 7, "seed": 5}), ("directed", {"normalized": False})],
+    "edge_betweenness_centrality": [("whole",), ("directed",)],
+    "closeness_centrality": [("directed",), ("whole", {"u": "v3"})],
+    "harmonic_centrality": [("directed",)],
+    "clustering": [("whole",), ("whole", {"nodes": "v3"}), ("whole", {"nodes": ["v3", "v5", "absent"]})],
+    "average_clustering": [("whole",)],
+    "transitivity": [("whole",)],
+    "triangles": [("whole",)],
+    "square_clustering": [("connected",)],
+    "connected_components": [("whole",)],
+    "number_connected_components": [("whole",)],
+    "is_connected": [("whole",), ("connected",)],
+    "node_connected_component": [("whole", "v3")],
+    "weakly_connected_components": [("directed",)],
+    "number_weakly_connected_components": [("directed",)],
+    "is_weakly_connected": [("directed",)],
+    "number_strongly_connected_components": [("directed",)],
+    "is_strongly_connected": [("directed",), ("strong",)],
+    "strongly_connected_components": [("directed",), ("acyclic",), ("null digraph",)],
+    "condensation": [("directed",), ("acyclic",), ("null digraph",), ("path", [{0, 1}, {2}, {3}])],
+    "attracting_components": [("directed",), ("acyclic",)],
+    "number_attracting_components": [("directed",), ("null digraph",)],
+    "is_attracting_component": [("directed",), ("strong",)],
+    "is_semiconnected": [("directed",), ("strong",), ("acyclic",), ("path",), ("null digraph",)],
+    "biconnected_components": [("whole",), ("blocks",), ("tree",), ("several",), ("null",)],
+    "articulation_points": [("whole",), ("blocks",), ("tree",), ("null",)],
+    "is_biconnected": [("whole",), ("blocks",), ("null",), (nx.cycle_graph(4),)],
+    "bridges": [("whole",), ("blocks",)],
+    "has_bridges": [("connected",)],
+    "is_bipartite": [("whole",)],
+    **same(["core_number", "onion_layers"], [("whole",), ("blocks",), ("null",), (nx.Graph([(0, 0)]),)]),
+    **same(["k_core", "k_shell", "k_crust"], [("colored",), ("blocks", 1), ("directed", 3), ("null",)]),
+    "k_corona": [("colored", 2), ("blocks", 1)],
+    "k_truss": [("colored", 3), ("blocks", 2), ("blocks", 9), ("null", 3)],
+    "ego_graph": [
+        ("colored", "v3"),
+        ("directed", STRONG[0], 2),
+        ("colored", "v5", {"radius": 4, "distance": "weight"}),
+        ("whole", "absent"),
+    ],
+    "complement": [("colored",), ("directed",), ("null",)],
+    **same(["is_tree", "is_forest"], [("tree",), ("blocks",), ("acyclic",), ("path",), ("null",)]),
+    **same(["is_arborescence", "is_branching"], [("path",), ("acyclic",), ("null digraph",)]),
+    **same(
+        ["minimum_spanning_edges", "maximum_spanning_edges"],
+        [("colored",), ("blocks", {"data": False}), ("halves", {"weight": "no such"}), ("null",)],
+    ),
+    **same(["minimum_spanning_tree", "maximum_spanning_tree"], [("colored",), ("halves",), ("null",)]),
+    "has_path": [("whole", *NODES), ("whole", "v3", "absent")],
+    "shortest_path": [
+        ("tree", *NODES),
+        ("single", {**TARGETS, "weight": "weight"}),
+        ("acyclic", {**WEIGHTED, "source": LAST}),
+        ("whole", "v3"),
+        ("whole", "v3", {"weight": "weight"}),
+        ("directed", None, STRONG[0], "weight"),
+        ("whole",),
+        ("connected", {"weight": "weight"}),
+        ("connected", "absent"),
+        ("whole", "v3", "absent"),
+        ("whole", "v3", "v7"),
+        ("whole", {"method": "no such"}),
+        ("path", 3, 0),
+    ],
+    "shortest_path_length": [
+        ("connected", *NODES),
+        ("connected", *NODES, "weight"),
+        ("acyclic", {**WEIGHTED, "source": LAST}),
+        ("directed", STRONG[0]),
+        ("directed", None, STRONG[0], "weight"),
+        ("connected", {"weight": "weight"}),
+        ("connected", "absent"),
+        ("whole", "v3", "absent"),
+    ],
+    "single_source_shortest_path_length": [("whole", "v3"), ("whole", "v3", 2), ("whole", "absent")],
+    "single_source_shortest_path": [("whole", "v3"), ("directed", STRONG[1], 3), ("several", "v3")],
+    **same(
+        ["single_target_shortest_path", "single_target_shortest_path_length"], [("whole", "v3", 2), ("whole", "absent")]
+    ),
+    **same(["all_pairs_shortest_path", "all_pairs_shortest_path_length"], [("connected",), ("directed", 2)]),
+    "bidirectional_shortest_path": [("tree", *NODES), ("whole", "v3", "absent"), ("path", 3, 0)],
+    "predecessor": [
+        ("whole", "v3"),
+        ("directed", STRONG[0], {"cutoff": 2}),
+        ("whole", "v3", "v5", {"return_seen": True}),
+        ("whole", "v3", "absent"),
+        ("whole", "v3", {"return_seen": True, "cutoff": 0}),
+        ("whole", "absent"),
+    ],
+    **same(
+        ["all_shortest_paths"],
+        [
+            ("whole", *NODES),
+            ("halves", *NODES, "weight"),
+            ("whole", "v3", "absent"),
+            ("acyclic", LAST, FIRST, "weight", "bellman-ford"),
+            ("whole", "v3", "v3"),
+            ("connected", *NODES, "weight", "no such"),
+        ],
+    ),
+    "single_source_all_shortest_paths": [("connected", "v3"), ("halves", "v3", "weight")],
+    "all_pairs_all_shortest_paths": [("connected",), ("directed", "weight")],
+    "dijkstra_path": [("halves", *NODES), ("strong", *STRONG), ("whole", "v3", "absent"), ("whole", "absent", "v3")],
+    "dijkstra_path_length": [("halves", *NODES), ("strong", *STRONG), ("whole", "v3", "absent")],
+    "single_source_dijkstra": [
+        ("whole", "v3"),
+        ("halves", "v3", {"cutoff": 4}),
+        ("strong", *STRONG),
+        ("halves", "v3", "v3"),
+    ],
+    **same(
+        ["single_source_dijkstra_path", "single_source_dijkstra_path_length"],
+        [("whole", "v3"), ("directed", STRONG[1], 5), ("halves", "v5"), ("whole", "absent")],
+    ),
+    "multi_source_dijkstra": [
+        ("whole", ["v3", "v5", "v7"]),
+        ("halves", {"v3"}, "v3"),
+        ("directed", STRONG, NODES[0], 3),
+        ("whole", []),
+    ],
+    **same(
+        ["multi_source_dijkstra_path", "multi_source_dijkstra_path_length"],
+        [("whole", ["v3", "v5"]), ("directed", STRONG, 4), ("whole", ["absent"]), ("whole", [])],
+    ),
+    "dijkstra_predecessor_and_distance": [("whole", "v3"), ("directed", STRONG[0]), ("whole", "absent")],
+    **same(
+        ["all_pairs_dijkstra", "all_pairs_dijkstra_path", "all_pairs_dijkstra_path_length"],
+        [("halves",), ("directed", 4), ("null",)],
+    ),
+    "bidirectional_dijkstra": [("single", *NODES), ("whole", "v3", "absent"), ("path", 3, 0), ("single", "v3", "v3")],
+    **same(
+        ["bellman_ford_path", "bellman_ford_path_length"],
+        [("acyclic", LAST, FIRST), ("single", *NODES), ("whole", "v3", "absent"), ("whole", "absent", "absent")],
+    ),
+    **same(
+        [
+            "single_source_bellman_ford",
+            "single_source_bellman_ford_path",
+            "single_source_bellman_ford_path_length",
+            "bellman_ford_predecessor_and_distance",
+            "goldberg_radzik",
+        ],
+        [("acyclic", LAST), ("single", "v3"), ("whole", "absent"), (CYCLE, 0), (nx.Graph([(0, 1, {"weight": -1})]), 0)],
+    ),
+    **same(["all_pairs_bellman_ford_path", "all_pairs_bellman_ford_path_length"], [("acyclic",), ("single",)]),
+    "negative_edge_cycle": [("acyclic",), (CYCLE,), ("whole",), ("null",), (nx.Graph([(0, 1, {"weight": -1})]),)],
+    "floyd_warshall": [("halves",), ("directed",)],
+    "floyd_warshall_numpy": [("directed",), ("halves", list(GRAPHS["halves"])[::-1]), ("whole", ["v3"])],
+    "bfs_edges": [("whole", "v3"), ("whole", "v3", {"depth_limit": 2}), ("whole", "absent"), ("several", "v3")],
+    "bfs_tree": [("directed", STRONG[0]), ("whole", "v3", {"depth_limit": 1}), ("whole", "absent")],
+    "bfs_predecessors": [("whole", "v3"), ("directed", STRONG[0], 2)],
+    "bfs_successors": [("whole", "v3"), ("path", 3), ("directed", STRONG[0], 0)],
+    "bfs_layers": [("whole", "v3"), ("directed", STRONG[1]), ("whole", ["v3", "v5"]), ("whole", ["absent"])],
+    **same(
+        ["dfs_edges", "dfs_tree", "dfs_predecessors", "dfs_successors", "dfs_preorder_nodes", "dfs_postorder_nodes"],
+        [("whole",), ("directed", STRONG[0]), ("several", "v3"), ("whole", "absent"), ("acyclic",), ("null",)],
+    ),
+    "descendants": [("directed", STRONG[0]), ("directed", "absent")],
+    "ancestors": [("directed", STRONG[0]), ("whole", "absent")],
+    "descendants_at_distance": [("whole", "v3", 2), ("whole", "absent", 2)],
+    **same(["topological_generations", "topological_sort"], [("acyclic",), ("path",), ("directed",), ("whole",)]),
+    **same(["is_directed_acyclic_graph", "has_cycle"], [("directed",), ("acyclic",), ("whole",)]),
+    "is_aperiodic": [("strong",), (nx.cycle_graph(4, create_using=nx.DiGraph),), ("whole",), ("null digraph",)],
+    "dag_longest_path": [("acyclic",), ("path",), ("null digraph",), ("directed",)],
+    "dag_longest_path_length": [("acyclic",), ("path",), ("acyclic", None)],
+    "eccentricity": [("connected",), ("whole",)],
+    "diameter": [("connected",), ("whole",)],
+    "radius": [("strong",)],
+    "center": [("connected",)],
+    "periphery": [("connected",)],
+    "average_shortest_path_length": [("halves", {"weight": "weight"}), ("whole",)],
+    "modularity": [("whole", [set(list(GRAPHS["whole"])[:20]), set(list(GRAPHS["whole"])[20:])]), ("whole", [{"v1"}])],
+    "jaccard_coefficient": [("connected", PAIRS), ("connected", [("v3", "absent")])],
+    "adamic_adar_index": [("connected", PAIRS)],
+    "resource_allocation_index": [("connected", PAIRS)],
+    "global_efficiency": [("whole",), ("null",), ("several",)],
+    "harmonic_diameter": [("whole",), ("directed", {"weight": "weight"}), ("null",), (nx.empty_graph(3),)],
+    "wiener_index": [("connected",), ("strong", "weight"), ("halves", "weight"), ("whole",), ("null",)],
+    "barycenter": [("connected",), ("strong", "weight"), ("whole",)],
+    "maximal_matching": [(nx.star_graph(1),), ("null",)],
+    "greedy_color": [("whole",), ("blocks",), ("null",)],
+    "color": [("tree",), ("path",), ("whole",), ("null",), (nx.complete_bipartite_graph(3, 2),)],
+    **same(
+        ["maximum_flow_value", "minimum_cut_value"],
+        [
+            ("directed", *STRONG, {"capacity": "weight"}),
+            ("connected", *NODES, {"capacity": "weight"}),
+            ("whole", "v3", "absent"),
+            ("whole", "v3", "v3"),
+            ("whole", "v3", "v5"),
+            ("path", 3, 0),
+        ],
+    ),
+    "maximum_flow": [("path", 0, 3, {"capacity": "weight"}), (PIPES, 0, 3), (nx.Graph(PIPES), 0, 3), ("path", 3, 0)],
+    "minimum_cut": [(PIPES, 0, 3), (nx.Graph(PIPES), 0, 3), ("path", 3, 0)],
+    "degree_centrality": [("whole",), ("directed",), (nx.Graph([(0, 0), (0, 1)]),), (nx.empty_graph(1),)],
+    **same(["in_degree_centrality", "out_degree_centrality"], [("directed",)]),
+    "average_neighbor_degree": [
+        ("whole",),
+        ("directed", "in", "in+out"),
+        ("halves", {"nodes": ["v3", "v5"], "weight": "weight"}),
+        ("whole", "in"),
+        ("directed", "no such"),
+    ],
+    "average_degree_connectivity": [
+        ("whole",),
+        ("directed", "in", "out"),
+        ("halves", {"nodes": ["v3", "v5"], "weight": "weight"}),
+        ("whole", "in"),
+        ("directed", "no such"),
+    ],
+    **same(
+        ["degree_assortativity_coefficient", "degree_pearson_correlation_coefficient"],
+        [("connected",), ("directed", "in", "out"), ("whole", {"weight": "weight", "nodes": ["v3", "v5", "v7", "v1"]})],
+    ),
+    "degree_mixing_dict": [("whole",), ("directed", "in", "out", {"normalized": True})],
+    "degree_mixing_matrix": [
+        ("whole",),
+        ("directed", "in", "out", {"normalized": False}),
+        ("halves", {"weight": "weight"}),
+    ],
+    **same(
+        ["attribute_assortativity_coefficient", "attribute_mixing_dict", "attribute_mixing_matrix"],
+        [("colored", "color"), ("colored", "size", ["v3", "v5", "v7", "v1"])],
+    ),
+    "numeric_assortativity_coefficient": [("colored", "size"), ("whole", "size")],
+    "reciprocity": [("directed",), ("directed", STRONG), ("directed", STRONG[0]), (nx.DiGraph([(0, 0), (0, 1)]),)],
+    "overall_reciprocity": [("directed",), ("null digraph",), (nx.DiGraph([(0, 0), (0, 1)]),)],
+    "rich_club_coefficient": [("connected", {"normalized": False}), ("null", {"normalized": False})],
+    "s_metric": [("whole",), ("directed",)],
+    "is_regular": [("whole",), (nx.cycle_graph(4, create_using=nx.DiGraph),), ("null",)],
+    "is_k_regular": [("whole", 3), (nx.cycle_graph(4), 2), ("null", 2)],
+    **same(
+        ["is_eulerian", "is_semieulerian", "has_eulerian_path"],
+        [("whole",), ("path",), (nx.cycle_graph(4),), (nx.path_graph(4),), ("directed",), ("null",)],
+    ),
+    "number_of_selfloops": [("whole",), (nx.Graph([(0, 0), (0, 1)]),)],
+    "is_weighted": [
+        ("colored",),
+        ("halves",),
+        ("halves", next(iter(GRAPHS["halves"].edges))),
+        ("colored", ("v1", "v7")),
+        ("colored", ("v1", "absent")),
+        ("null",),
+    ],
+    **same(["isolates", "number_of_isolates"], [("blocks",), ("several",), ("null",)]),
+    "voterank": [("whole",), ("directed",), ("blocks", 2), ("null",)],
+    "partition_quality": [("whole", [set(list(GRAPHS["whole"])[:20]), set(list(GRAPHS["whole"])[20:])])],
+    "preferential_attachment": [("connected", PAIRS), ("blocks",), ("connected", [("v3", "absent")])],
+    "current_flow_closeness_centrality": [("connected",), ("halves", "weight"), ("whole",), ("null",)],
+    "current_flow_betweenness_centrality": [("connected",), ("halves", False, "weight"), ("whole",)],
+    "katz_centrality_numpy": [
+        ("connected", 0.05),
+        ("arcs", {"alpha": 0.02, "weight": "weight", "normalized": False}),
+        ("whole", {"beta": {"v3": 1}}),
+        ("null",),
+    ],
+    "constraint": [("connected",), ("arcs", {"weight": "weight"}), ("blocks",)],
+    "effective_size": [("connected",), ("blocks",), (nx.Graph([(0, 0), (0, 1), (1, 2), (0, 2)]),)],
+    **same(
+        ["to_scipy_sparse_array", "adjacency_matrix"],
+        [
+            ("whole",),
+            ("arcs",),
+            ("directed", STRONG, {"weight": None}),
+            ("whole", ["absent"]),
+            ("null",),
+            ("whole", {"dtype": float}),
+            ("whole", []),
+            ("whole", ["v3", "v3"]),
+            (nx.empty_graph(2),),
+        ],
+    ),
+    "to_numpy_array": [
+        ("whole",),
+        ("arcs",),
+        ("directed", STRONG, {"weight": None, "nonedge": -1}),
+        ("whole", ["absent"]),
+        ("null",),
+    ],
+    **same(["laplacian_matrix", "normalized_laplacian_matrix"], [("whole",), ("halves",), ("directed", STRONG)]),
+    "modularity_matrix": [("whole",), ("halves", {"weight": "weight"})],
+    "directed_modularity_matrix": [("directed",), ("arcs", {"weight": "weight"})],
+    "bethe_hessian_matrix": [("whole",), ("halves", 2.5)],
+    "incidence_matrix": [("whole",), ("directed", {"oriented": True, "weight": "weight"}), ("whole", ["v3"])],
+    "google_matrix": [
+        ("arcs",),
+        ("directed", {"personalization": {"v3": 1, "v7": 2}, "dangling": {"v3": 1}}),
+        ("null",),
+    ],
+    "resistance_distance": [
+        ("connected", *NODES),
+        ("halves", {"weight": "weight"}),
+        ("connected", NODES[0]),
+        ("whole",),
+        ("null",),
+        ("connected", "absent"),
+    ],
+    "effective_graph_resistance": [("connected",), ("halves", "weight"), ("whole",), ("null",)],
+    "from_scipy_sparse_array": [
+        (scipy.sparse.csr_array([[0, 2, 0], [1, 0, 3], [0, 0, 4]]), {"create_using": using}) for using in KINDS
+    ]
+    + [(scipy.sparse.coo_array([[0.0, 1.5], [0, 0]]),), (scipy.sparse.csr_array((2, 3)),)],
+    "from_numpy_array": [(np.array([[0, 2, 0], [1, 0, 3], [0, 0, 4]]), {"create_using": using}) for using in KINDS]
+    + [(np.eye(2), {"edge_attr": None, "nodelist": "ab"}), (np.ones((2, 3)),), (np.ones(2),)],
+    **{
+        name: [(given, {"create_using": using, **more}) for using in KINDS for given, more in given_and_more]
+        for name, given_and_more in {
+            "complete_graph": [(4, {}), ("abc", {}), (0, {}), (1, {}), (-1, {})],
+            "path_graph": [(4, {}), ("abc", {}), (0, {})],
+            "cycle_graph": [(4, {}), ("abc", {}), (0, {}), (1, {}), (2, {})],
+            "star_graph": [(4, {}), ("abc", {}), (0, {})],
+            "empty_graph": [(4, {}), ("abc", {})],
+            "wheel_graph": [(5, {}), ("abc", {}), (1, {}), (2, {}), (0, {})],
+            "ladder_graph": [(4, {}), (1, {}), (0, {})],
+            "circular_ladder_graph": [(4, {}), (1, {}), (2, {})],
+            "grid_2d_graph": [
+                (3, {"n": 4}),
+                (3, {"n": 4, "periodic": True}),
+                ("ab", {"n": 3}),
+                (3, {"n": 3, "periodic": (True, False)}),
+            ],
+            "full_rary_tree": [(2, {"n": 9}), (3, {"n": 1})],
+            "balanced_tree": [(2, {"h": 3}), (1, {"h": 3})],
+            "complete_bipartite_graph": [(2, {"n2": 3}), ("ab", {"n2": "cd"})],
+            "barbell_graph": [(3, {"m2": 2}), (3, {"m2": 0}), (1, {"m2": 0})],
+            "lollipop_graph": [(3, {"n": 2}), ("abc", {"n": "de"}), (3, {"n": 0}), (1, {"n": 0})],
+            "tadpole_graph": [(3, {"n": 2}), ("abc", {"n": "de"}), (3, {"n": 0}), (1, {"n": 0})],
+            "circulant_graph": [(7, {"offsets": [1, 3]}), (6, {"offsets": [3]})],
+        }.items()
+    },
+    **same(["null_graph", "trivial_graph"], [(using,) for using in KINDS]),
+    "grid_graph": [((2, 3, 4),), ((5,),), ((1, 3),)],
+    "hypercube_graph": [(3,), (1,)],
+    "complete_multipartite_graph": [(1, 2, 3), (2, -1), (3,)],
+    "turan_graph": [(7, 3), (3, 5)],
+    "caveman_graph": [(3, 4), (2, 1)],
+    "connected_caveman_graph": [(3, 4), (2, 3), (2, 1)],
+    "ring_of_cliques": [(3, 4), (2, 2), (1, 4), (3, 1)],
+    "gnp_random_graph": [(40, 0.1, {"seed": 7}), (30, 0.2, {"seed": 7, "directed": True}), (5, 1), (5, 0), (0, 0.5)],
+    "fast_gnp_random_graph": [
+        (40, 0.1, {"seed": 7}),
+        (30, 0.2, {"seed": 7, "directed": True}),
+        (1, 0.5),
+        (400, 0.01, 3),
+    ],
+    "to_pandas_adjacency": [("colored",), ("directed", STRONG)],
+    "to_pandas_edgelist": [("colored",), ("directed",), ("blocks",), ("null",), ("colored", "label")],
+    "from_pandas_adjacency": [(FRAME, {"create_using": using}) for using in KINDS],
+    "from_pandas_edgelist": [
+        (EDGES, {"create_using": using, "edge_attr": columns})
+        for using in KINDS
+        for columns in (None, True, "w", ["w", "x"], "no such", [])
+    ],
+}
+
+# Functions whose results are drawn, or chosen among others as good: tests of their own say what must hold.
+DRAWN = {
+    "louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions", "asyn_lpa_communities",
+    "fast_label_propagation_communities", "label_propagation_communities", "maximal_independent_set",
+}  # fmt: skip
+
+
+def public(name: str) -> Any:
+    """The function as users call it, with what NetworkX does before it dispatches."""
+    module = sys.modules[nx.utils.backends._registered_algorithms[name].orig_func.__module__]
+    return getattr(module, name)
+
+
+def in_order(name: str, args: list[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether dicts are in NetworkX's order: not in that of the steps of its queue, or of a set, or of predecessors."""
+    if name in {"goldberg_radzik", "floyd_warshall", "condensation", "color"} or "bellman_ford" in name:
+        return False
+    return args[-1:] != ["weight"] and kwargs.get("method") != "bellman-ford"

@@ -1,0 +1,105 @@
+"""Functions of the NetworkX backend whose results are not NetworkX's own, but as good: what must hold of them."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from hpgraph.interop.networkx_backend import interface
+from hpgraph.interop.networkx_backend.serving import NETWORKX
+from tests.interop.networkx_calls import public
+from tests.interop.networkx_graphs import GRAPHS, NODES, STRONG
+
+pytestmark = pytest.mark.usefixtures("networkx_backend")
+# By default NetworkX 3.7 has its Leiden maximize something else, which it runs itself.
+MEASURE = {"metric": "modularity"} if NETWORKX >= (3, 7) else {}
+
+
+@pytest.mark.parametrize(
+    "name", ["louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions"]
+)
+def test_communities(name: str) -> None:
+    """Draws are the backend's own: what it finds is a partition no worse than NetworkX's Louvain finds."""
+    graph = nx.les_miserables_graph()
+    measure = MEASURE if name.startswith("leiden") else {}
+    try:
+        takes: Any = interface.can_run(name, (graph,), {})
+    except NotImplementedError:
+        takes = False
+    assert (takes is True) is not bool(measure)
+    found = public(name)(graph, seed=1, **measure, backend="hpgraph")
+    levels = [found] if name.endswith("communities") else list(found)
+    assert type(levels[-1]) is list and all(nx.community.is_partition(graph, level) for level in levels)
+    for finer, coarser in pairwise(levels):
+        assert all(any(part <= whole for whole in coarser) for part in finer)
+    again = public(name)(graph, seed=1, **measure, backend="hpgraph")
+    assert levels[-1] == (again if name.endswith("communities") else list(again)[-1])
+    quality = nx.community.modularity(graph, levels[-1])
+    assert quality > 0.98 * nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=1))
+
+
+@pytest.mark.parametrize(
+    "name", ["asyn_lpa_communities", "fast_label_propagation_communities", "label_propagation_communities"]
+)
+def test_labels(name: str) -> None:
+    graph = nx.ring_of_cliques(6, 9)
+    graph.add_node("alone")
+    options = {} if name.startswith("label") else {"seed": 3}
+    wanted = public(name)(graph, **options, backend="networkx")
+    found = public(name)(graph, **options, backend="hpgraph")
+    assert type(found) is type(wanted)
+    cliques = [set(range(9 * k, 9 * k + 9)) for k in range(6)]
+    assert list(found) == [*cliques, {"alone"}]
+
+
+def test_independent_set() -> None:
+    for given in (None, NODES[:1]):
+        found = nx.maximal_independent_set(GRAPHS["whole"], given, seed=4, backend="hpgraph")
+        assert found == nx.maximal_independent_set(GRAPHS["whole"], given, seed=4, backend="hpgraph")
+        assert set(given or ()) <= set(found) and len(set(found)) == len(found)
+        near = set(found).union(*(GRAPHS["whole"][node] for node in found))
+        assert not any(GRAPHS["whole"].has_edge(u, v) for u in found for v in found) and near == set(GRAPHS["whole"])
+    for wrong in (["absent"], next(iter(GRAPHS["whole"].edges))):
+        with pytest.raises(nx.NetworkXUnfeasible, match=r"subset of the nodes|independent set"):
+            nx.maximal_independent_set(GRAPHS["whole"], wrong, backend="hpgraph")
+
+
+def test_matching() -> None:
+    found = nx.maximal_matching(GRAPHS["whole"], backend="hpgraph")
+    assert nx.is_maximal_matching(GRAPHS["whole"], found, backend="networkx") and found <= set(GRAPHS["whole"].edges)
+
+
+@pytest.mark.parametrize("graph, ends", [("directed", STRONG), ("connected", NODES)])
+def test_flows(graph: str, ends: list[Any]) -> None:
+    G = GRAPHS[graph]
+    value, flow = nx.maximum_flow(G, *ends, capacity="weight", backend="hpgraph")
+    for u, row in flow.items():
+        assert list(row) == list(G[u]) and all(0 <= row[v] <= G[u][v].get("weight", row[v]) for v in row)
+    gained = dict.fromkeys(G, 0)
+    for u, v, amount in ((u, v, amount) for u, row in flow.items() for v, amount in row.items()):
+        gained[u], gained[v] = gained[u] - amount, gained[v] + amount
+    assert {node: gain for node, gain in gained.items() if gain} == {ends[0]: -value, ends[1]: value}
+    cut, (near, far) = nx.minimum_cut(G, *ends, capacity="weight", backend="hpgraph")
+    crossing = sum(G[u][v].get("weight", 1) for u in near for v in G[u] if v in far)
+    assert cut == crossing == value == nx.maximum_flow_value(G, *ends, capacity="weight", backend="networkx")
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_path_between_two(weight: str | None) -> None:
+    """Of several shortest paths any may be found."""
+    G = GRAPHS["strong"]
+    for source, target in random.Random(1).sample([(u, v) for u in G for v in G], 40):
+        path = nx.shortest_path(G, source, target, weight, backend="hpgraph")
+        assert path[0] == source and path[-1] == target and nx.is_path(G, path)
+        length = nx.path_weight(G, path, weight) if weight else len(path) - 1
+        assert length == nx.shortest_path_length(G, source, target, weight, backend="networkx")
+
+
+def test_longest_path() -> None:
+    G = nx.DiGraph([(u, v, {"weight": (u * v) % 4}) for u in range(12) for v in range(u + 1, 12, 3)])
+    path = nx.dag_longest_path(G, backend="hpgraph")
+    assert nx.path_weight(G, path, "weight") == nx.dag_longest_path_length(G, backend="networkx")
