@@ -61,11 +61,12 @@ $(VENV)/installed-demo: pyproject.toml | $(BIN)/python
 demo: $(VENV)/installed-demo
 	@$(BIN)/python -m hpgraph.demo $(ARGS)
 
-# Half of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each, in the
-# order of tests/conftest.py, which has the longest first.
+# Half of the time goes into compiling kernels, one thread each: a process for every two cores, from two to eight, a file
+# of tests at a time to each, in the order of tests/conftest.py, which has the longest first.
 # Were one to die, pytest-xdist would hand on its files and then wait for tests that nobody has: the run ends there instead.
+PROCESSES ?= $(shell n=$$(( $$(getconf _NPROCESSORS_ONLN) / 2 )); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 test: install
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
+	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
 
 # NetworkX's own tests, on its backend hpgraph: some twenty minutes.
 test-networkx: install

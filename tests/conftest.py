@@ -91,6 +91,27 @@ def device(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture
+def two_gpus() -> None:
+    """Skips where there are not two."""
+    if not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    import cupy
+
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one GPU alone")
+
+
+@pytest.fixture(params=[["cpu", "cpu"], ["cuda", "cuda"], ["cuda:0", "cuda:1"]], ids=["cpu", "cuda", "two GPUs"])
+def places(request: pytest.FixtureRequest) -> list[str]:
+    """Where two parts lie."""
+    if request.param[0] == "cuda" and not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    if request.param[1] == "cuda:1":
+        request.getfixturevalue("two_gpus")
+    return list(request.param)
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real graphs, named by HPGRAPH_DATA."""

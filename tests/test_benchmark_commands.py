@@ -122,31 +122,23 @@ def test_lanes(tmp_path: Path, run: Callable[..., str]) -> None:
     assert "64 BFS, all levels" in printed and rows[0]["ratio"] == rows[0]["lanes_s"] / rows[0]["single_s"]
 
 
-def test_centralities(tmp_path: Path, run: Callable[..., str]) -> None:
-    output = tmp_path / "centralities.json"
-    words = ["centralities", "--graphs", "kron12", "--libraries", "SciPy", "--budget", "0.05", "--output", str(output)]
-    printed = run(*words, "--works", "subgraph,eigenvector,katz,hits,clustering,delta")
-    rows = json.loads(output.read_text())["centralities"]["kron12"]
+@pytest.mark.parametrize(
+    ("name", "words", "says"),
+    [
+        ("centralities", ["--works", "subgraph,eigenvector,katz,hits,clustering,delta"], "a tenth of the vertices"),
+        ("structures", [], "biconnected components"),
+        ("communities", [], "CDLP, 10 rounds"),
+    ],
+)
+def test_works_of_one_kind(tmp_path: Path, run: Callable[..., str], name: str, words: list[str], says: str) -> None:
+    output, libraries = tmp_path / "results.json", "" if name == "communities" else "SciPy"
+    begin = [name, "--graphs", "kron12", "--libraries", libraries, "--budget", "0.05", "--output", str(output)]
+    assert says in run(*begin, *words)
+    rows = json.loads(output.read_text())[name]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
-    assert "a tenth of the vertices" in printed
 
 
-def test_structures(tmp_path: Path, run: Callable[..., str]) -> None:
-    output = tmp_path / "structures.json"
-    words = ["structures", "--graphs", "kron12", "--libraries", "SciPy", "--budget", "0.05", "--output", str(output)]
-    printed = run(*words)
-    rows = json.loads(output.read_text())["structures"]["kron12"]
-    assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
-    assert "biconnected components" in printed
-
-
-def test_communities(tmp_path: Path, run: Callable[..., str]) -> None:
-    output = tmp_path / "communities.json"
-    words = ["communities", "--graphs", "kron12", "--libraries", "", "--budget", "0.05", "--output", str(output)]
-    printed = run(*words)
-    rows = json.loads(output.read_text())["communities"]["kron12"]
-    assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
-    assert "CDLP, 10 rounds" in printed
+def test_planted_communities(run: Callable[..., str]) -> None:
     words = ["planted", "--graphs", "1", "--seeds", "1", "--kinds", "small", "--mixing", ".4", "--libraries", "hpgraph"]
     found = dict(line.split(maxsplit=1) for line in run(*words).splitlines()[2:])
     assert all(float(found[search].split()[0]) > 0.8 for search in ("louvain", "leiden"))

@@ -285,31 +285,3 @@ def test_python_functions(device: str) -> None:
     S = sparse()
     agree(hpg.apply(hpg.Matrix(S), lambda value: value * 2j), S * 2j)
     agree(hpg.apply(hpg.Matrix(S.real), lambda value: value * 2j), S.real * 2j)
-
-
-@pytest.fixture(scope="module")
-def hermitian() -> Any:
-    n = 80
-    off = np.exp(1j * np.arange(n - 1))
-    return scipy.sparse.diags_array([off.conj(), np.full(n, 3.0 + 0j), off], offsets=[-1, 0, 1], format="csr")
-
-
-@pytest.mark.parametrize("solve", ["cg", "gmres", "bicgstab", "bicg", "qmr", "lgmres", "gcrotmk", "tfqmr", "cgs"])
-def test_solvers(solve: str, hermitian: Any) -> None:
-    A, b = hpg.hyb_array(hermitian), vector(80)
-    x, info = getattr(scipy.sparse.linalg, solve)(A, b, rtol=1e-10)
-    assert info == 0
-    np.testing.assert_allclose(hermitian @ x, b, atol=1e-7)
-
-
-def test_least_squares_and_spectra(hermitian: Any) -> None:
-    A = hpg.hyb_array(hermitian)
-    b = vector(80)
-    np.testing.assert_allclose(hermitian @ scipy.sparse.linalg.lsqr(A, b, atol=1e-12, btol=1e-12)[0], b, atol=1e-6)
-    found = np.sort(scipy.sparse.linalg.eigsh(A, k=4, which="LA")[0])
-    np.testing.assert_allclose(found, np.linalg.eigvalsh(hermitian.toarray())[-4:], rtol=1e-8)
-    S = sparse()
-    largest = np.linalg.svd(S.toarray(), compute_uv=False)[:3]
-    np.testing.assert_allclose(np.sort(scipy.sparse.linalg.svds(hpg.hyb_array(S), k=3)[1])[::-1], largest, rtol=1e-8)
-    moved = scipy.sparse.linalg.expm_multiply(hpg.Matrix(1j * hermitian), b)
-    np.testing.assert_allclose(moved, scipy.sparse.linalg.expm_multiply(1j * hermitian, b), rtol=1e-8, atol=1e-10)

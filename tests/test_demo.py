@@ -106,22 +106,6 @@ sys.exit(demo.main(["--device", "cpu"]))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_compiles_first_where_nothing_is_compiled(tmp_path, monkeypatch, capsys):
-    """In several processes, each of which makes one of the calls; not again where there is code."""
-    asked = []
-    monkeypatch.setattr(demo, "compile_ahead", lambda calls, names, device: asked.append((calls, names, device)) or [1])
-    for folder, times in ((tmp_path / "new", 1), (tmp_path / "used", 0)):
-        monkeypatch.setattr("hpgraph.kernels.runtime.cpu.compilation.folder", lambda module, folder=folder: folder)
-        if not times:
-            folder.mkdir()
-            (folder / "kernel.code").touch()
-        asked.clear()
-        demo.compile_for_cpu()
-        assert len(asked) == times
-    assert "compiled 1 analytic in " in capsys.readouterr().err
-    assert sorted(demo._LONGEST_FIRST) == sorted(work.name for work in demo.WORKS)
-
-
 def test_devices_that_disagree_are_named():
     def measured(value):
         works = (demo.Work("BFS", None, None, None, lambda r: r), demo.Work("SpMV", None, None, None, lambda r: r))
@@ -129,8 +113,3 @@ def test_devices_that_disagree_are_named():
 
     assert demo.agree(measured([[1, 2], [np.inf, 0.5]]), measured([[1, 2], [np.inf, 0.5 + 1e-9]])) == []
     assert demo.agree(measured([[1, 2], [np.inf, 0.5]]), measured([[1, 3], [np.inf, 0.6]])) == ["BFS", "SpMV"]
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(2.5, "    2.5 s "), (0.0123, "   12.3 ms"), (4.2e-5, "     42 µs")])
-def test_seconds(seconds, text):
-    assert demo._seconds(seconds) == text

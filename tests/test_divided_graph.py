@@ -129,15 +129,6 @@ def test_device_when_made() -> None:
     assert hpg.Graph(([0], [1]), device="cpu").device == "cpu"
 
 
-def _two() -> None:
-    if not cuda_available():
-        pytest.skip("no CUDA GPU here")
-    import cupy
-
-    if cupy.cuda.runtime.getDeviceCount() < 2:
-        pytest.skip("one GPU alone")
-
-
 def test_access_that_is_switched_off_is_said_once() -> None:
     both = Devices("cuda", (2, 3))
     with hpg.config(peer_access=False):
@@ -170,15 +161,15 @@ assert [str(one.message).count("peer_access is off") for one in said].count(1) =
 """
 
 
+@pytest.mark.usefixtures("two_gpus")
 def test_without_access_to_each_other() -> None:
     """In a process without peer access, a kernel that writes to another device's memory would fail."""
-    _two()
     environment = {**os.environ, "HPGRAPH_PEER_ACCESS": "0"}
     subprocess.run([sys.executable, "-c", _APART], check=True, env=environment, timeout=300)
 
 
+@pytest.mark.usefixtures("two_gpus")
 def test_on_two_gpus() -> None:
-    _two()
     import cupy
 
     whole = _hubs_first(True)
@@ -199,8 +190,8 @@ def test_on_two_gpus() -> None:
     np.testing.assert_array_equal(there.get(), level.get())
 
 
+@pytest.mark.usefixtures("two_gpus")
 def test_a_file_on_two_gpus(tmp_path: Any) -> None:
-    _two()
     whole = hpg.datasets.grid(60, weighted=True)
     whole.save(tmp_path / "grid.hpg")
     plain = 8 * whole.n_edges + 8 * (whole.n_vertices + 1)

@@ -8,23 +8,10 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available, to_device
+from hpgraph.core.device import to_device
 from hpgraph.scipy_api.divided_matrix import divide_matrix
 
-PLACES = {"cpu": ["cpu", "cpu"], "cuda": ["cuda", "cuda"], "two GPUs": ["cuda:0", "cuda:1"]}
 SPARSE = scipy.sparse.random_array((500, 300), density=0.05, rng=np.random.default_rng(1), format="csr")
-
-
-@pytest.fixture(params=list(PLACES))
-def places(request: pytest.FixtureRequest) -> list[str]:
-    if request.param != "cpu":
-        if not cuda_available():
-            pytest.skip("no CUDA GPU here")
-        import cupy
-
-        if request.param == "two GPUs" and cupy.cuda.runtime.getDeviceCount() < 2:
-            pytest.skip("one GPU alone")
-    return PLACES[str(request.param)]
 
 
 def test_products(places: list[str]) -> None:

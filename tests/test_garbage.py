@@ -32,18 +32,3 @@ def test_garbage_is_not_collected_until_the_last_who_wants_none_has_ended(overla
         assert gc.isenabled() == usual
     finally:
         (gc.enable if was else gc.disable)()
-
-
-def test_as_a_decorator_it_ends_with_each_call() -> None:
-    """Also where the call raises."""
-
-    @uncollected()
-    def fail() -> None:
-        assert not gc.isenabled()
-        raise ValueError
-
-    gc.enable()
-    for _ in range(2):
-        with pytest.raises(ValueError):
-            fail()
-        assert gc.isenabled()

@@ -44,11 +44,10 @@ def written(into: Any, A: Any) -> Any:
     return into
 
 
+# The iterative solvers and what finds eigenvalues: tests/scipy_suite.
 LINALG: dict[str, Function] = {
     "expm": linalg.expm,
     "inv": linalg.inv,
-    "expm_multiply": lambda A: linalg.expm_multiply(A, B),
-    "expm_multiply in steps": lambda A: linalg.expm_multiply(A, X, start=0, stop=1, num=3),
     "funm_multiply_krylov": lambda A: linalg.funm_multiply_krylov(scipy.linalg.expm, A, B),
     "matrix_power": lambda A: linalg.matrix_power(A, 3),
     "spsolve": lambda A: linalg.spsolve(A, B),
@@ -62,20 +61,6 @@ LINALG: dict[str, Function] = {
     "norm 1": lambda A: linalg.norm(A, 1),
     "norm 2": lambda A: linalg.norm(A, 2),
     "norm by rows": lambda A: linalg.norm(A, axis=1),
-    "onenormest": linalg.onenormest,
-    "eigs": lambda A: np.sort(linalg.eigs(A, k=3, v0=B)[0].real),
-    "eigs near": lambda A: np.sort(linalg.eigs(A, k=3, sigma=1.0, v0=B)[0].real),
-    "eigsh": lambda A: linalg.eigsh(A, k=3, v0=B)[0],
-    "eigsh near": lambda A: linalg.eigsh(A, k=3, sigma=1.0, v0=B)[0],
-    "eigsh, generalized": lambda A: linalg.eigsh(R + R.T, k=3, M=A, v0=B)[0],
-    "svds": lambda A: linalg.svds(A, k=3, v0=B)[1],
-    "svds, propack": lambda A: linalg.svds(A, k=3, v0=B, solver="propack")[1],
-    "lsqr": lambda A: linalg.lsqr(A, B)[0],
-    "lsmr": lambda A: linalg.lsmr(A, B)[0],
-    **{
-        name: lambda A, name=name: getattr(linalg, name)(A, B, rtol=1e-10)[0]
-        for name in ("cg", "cgs", "bicg", "bicgstab", "gmres", "lgmres", "minres", "qmr", "tfqmr", "gcrotmk")
-    },
 }
 
 CSGRAPH: dict[str, Function] = {

@@ -14,7 +14,6 @@ from arrays import host
 import hpgraph as hpg
 from hpgraph.core.device import array_module
 from hpgraph.formats import COO, CSR, ELL, HYB
-from hpgraph.formats.convert_cpu import inspect_rows
 
 DENSE = np.array([[0, 2.0, 1.0, 0], [1.0, 0, 0, 0], [0, 3.0, 0, 4.0], [0, 0, 5.0, 0]])
 
@@ -339,25 +338,3 @@ class TestMasked:
         A = hpg.Matrix(sp.csr_array(DENSE))
         for _ in range(2):
             np.testing.assert_allclose(A @ np.ma.array([1.0, 2.0, 3.0, 4.0]), DENSE @ [1, 2, 3, 4])
-
-
-@pytest.mark.parametrize("rows", [2, 40])
-def test_rows_are_inspected_in_one_pass(device: str, rows: int) -> None:
-    """Both ways to see it, by the ends of few rows and by all entries."""
-    from importlib import import_module
-
-    inspect = import_module(f"hpgraph.formats.convert_{device}").inspect_rows
-    xp = array_module(device)
-    indices = np.arange(20, dtype=np.int32)
-    indptr = np.linspace(0, 20, rows + 1).astype(np.int64)
-    for change, columns, expected in (
-        ({}, 20, (True, True)),
-        ({}, 19, (False, True)),
-        ({0: -1}, 20, (False, True)),
-        ({1: 25}, 20, (False, False) if rows == 2 else (False, True)),
-    ):
-        given = indices.copy()
-        for place, value in change.items():
-            given[place] = value
-        assert inspect(xp.asarray(indptr), xp.asarray(given), columns) == expected
-    assert inspect_rows(np.zeros(3, np.int64), indices[:0], 0) == (True, True)

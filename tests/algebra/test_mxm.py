@@ -329,23 +329,6 @@ class TestUglyInputs:
                           complement=True)  # fmt: skip
         check(outside, {(i, int(columns[j])): v for (i, j), v in expected.items() if j not in (3, 7)})
 
-    def test_what_will_not_fit_is_said_with_the_number(self, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        A = hpg.Matrix(np.ones((40, 40))).to(device)
-        A @ A
-        module = f"hpgraph.kernels.spgemm.{device}.check_memory"
-        refused: list[str] = []
-
-        def no_room(nbytes: int, what: str, where: str) -> None:
-            if "entries" in what:
-                refused.append(what)
-                raise DeviceMemoryError(what, nbytes, 10, where)
-
-        monkeypatch.setattr(module, no_room)
-        out = A.copy()
-        with pytest.raises(DeviceMemoryError, match=r"a product of (up to )?1600 entries needs 18\.8 KiB on"):
-            A.mxm(A, out=out)
-        assert refused and out.nnz == A.nnz and shown(out)[0, 0] == 1
-
     def test_rows_are_counted_first_where_memory_is_short(self, monkeypatch: pytest.MonkeyPatch) -> None:
         rng = np.random.default_rng(16)
         A, B, M = random(rng, 300, 200, 0.3), random(rng, 200, 900, 0.2), hpg.Matrix(random(rng, 300, 900, 0.3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import ACCUMULATORS, SHAPE, Entries, Writing, agree, entries, examples, expected, gb, options, writing
@@ -30,16 +31,19 @@ def listed(index: Any, length: int) -> list[int]:
     return whole if index is None else whole[index] if isinstance(index, slice) else list(index)
 
 
+@pytest.mark.parametrize("shape", [SHAPE, (9,)], ids=["matrix", "vector"])
 @examples(60)
-@given(data=st.data(), A=entries(), rows=some(SHAPE[0]), columns=some(SHAPE[1]))
-def test_extract(data: Any, A: Entries, rows: Any, columns: Any, device: str) -> None:
-    i, j = listed(rows, SHAPE[0]), listed(columns, SHAPE[1])
-    how = data.draw(writing((len(i), len(j)))) if i and j else None
-    if how is None:
-        assert hpg.extract(A.ours(device), rows, columns).shape == (len(i), len(j))
-    else:
-        found = hpg.extract(A.ours(device), rows, columns, **options(how, device))
-        agree(found, expected(how, A.theirs()[i, j]))
+@given(data=st.data())
+def test_extract(shape: tuple[int, ...], data: Any, device: str) -> None:
+    A, chosen = data.draw(entries(shape)), [data.draw(some(length)) for length in shape]
+    places = [listed(index, length) for index, length in zip(chosen, shape, strict=True)]
+    sizes = tuple(map(len, places))
+    if 0 in sizes:
+        assert hpg.extract(A.ours(device), *chosen).shape == sizes
+        return
+    how = data.draw(writing(sizes))
+    part = A.theirs()[tuple(places) if len(shape) == 2 else places[0]]
+    agree(hpg.extract(A.ours(device), *chosen, **options(how, device)), expected(how, part))
 
 
 @examples(40)
@@ -48,64 +52,30 @@ def test_transpose(A: Entries, how: Writing, device: str) -> None:
     agree(hpg.transpose(A.ours(device), **options(how, device)), expected(how, A.theirs().T))
 
 
-@examples(40)
-@given(data=st.data(), u=entries((9,)), rows=some(9))
-def test_extract_of_a_vector(data: Any, u: Entries, rows: Any, device: str) -> None:
-    i = listed(rows, 9)
-    how = data.draw(writing((len(i),))) if i else None
-    if how is None:
-        assert hpg.extract(u.ours(device), rows).size == 0
-    else:
-        found = hpg.extract(u.ours(device), rows, **options(how, device))
-        agree(found, expected(how, u.theirs()[i]))
-
-
+@pytest.mark.parametrize("shape", [SHAPE, (9,)], ids=["matrix", "vector"])
 @examples(80)
-@given(data=st.data(), C=entries(dtype="float64"), rows=once(SHAPE[0]), columns=once(SHAPE[1]), within=st.booleans())
-def test_assign(data: Any, C: Entries, rows: list[int], columns: list[int], within: bool, device: str) -> None:
-    region = len(rows), len(columns)
+@given(data=st.data(), within=st.booleans())
+def test_assign(shape: tuple[int, ...], data: Any, within: bool, device: str) -> None:
+    C, chosen = data.draw(entries(shape, "float64")), [data.draw(once(length)) for length in shape]
+    region = tuple(map(len, chosen))
     A = data.draw(st.integers(-3, 3) | entries(region))
-    mask = data.draw(st.none() | entries(region if within else SHAPE, "int8"))
-    structural = mask is not None and data.draw(st.booleans())
-    complement = mask is not None and data.draw(st.booleans())
-    replace = mask is not None and data.draw(st.booleans())
+    mask = data.draw(st.none() | entries(region if within else shape, "int8"))
+    structural, complement, replace = (mask is not None and data.draw(st.booleans()) for _ in range(3))
     accum = data.draw(st.sampled_from((None, *ACCUMULATORS)))
-    wanted = C.theirs()
+    wanted, at = C.theirs(), tuple(chosen) if len(shape) == 2 else chosen[0]
     theirs: dict[str, Any] = {"accum": None if accum is None else getattr(gb.binary, accum), "replace": replace}
     if mask is not None:
         theirs["mask"] = mask.theirs().S if structural else mask.theirs().V
         theirs["mask"] = ~theirs["mask"] if complement else theirs["mask"]
     source = A.theirs() if isinstance(A, Entries) else A
     if within:
-        wanted[rows, columns](**theirs) << source
+        wanted[at](**theirs) << source
     else:
-        wanted(**theirs)[rows, columns] << source
+        wanted(**theirs)[at] << source
     found = C.ours(device)
     ours = None if mask is None else mask.ours(device).structure if structural else mask.ours(device)
     function = hpg.subassign if within else hpg.assign
     given_source = A.ours(device) if isinstance(A, Entries) else A
-    assert function(found, given_source, rows, columns, ours, complement, accum, replace) is found
-    agree(found, wanted)
-
-
-@examples(60)
-@given(data=st.data(), w=entries((9,), "float64"), indices=once(9), within=st.booleans())
-def test_assign_to_a_vector(data: Any, w: Entries, indices: list[int], within: bool, device: str) -> None:
-    u = data.draw(st.integers(-3, 3) | entries((len(indices),)))
-    mask = data.draw(st.none() | entries((len(indices) if within else 9,), "int8"))
-    replace = mask is not None and data.draw(st.booleans())
-    accum = data.draw(st.sampled_from((None, *ACCUMULATORS)))
-    wanted = w.theirs()
-    op = None if accum is None else getattr(gb.binary, accum)
-    theirs = u.theirs() if isinstance(u, Entries) else u
-    keywords = {"mask": None if mask is None else mask.theirs().V, "accum": op, "replace": replace}
-    if within:
-        wanted[indices](**keywords) << theirs
-    else:
-        wanted(**keywords)[indices] << theirs
-    found = w.ours(device)
-    ours = None if mask is None else mask.ours(device)
-    source = u.ours(device) if isinstance(u, Entries) else u
-    function = hpg.subassign if within else hpg.assign
-    function(found, source, indices, mask=ours, accum=accum, replace=replace)
+    keywords = {"mask": ours, "complement": complement, "accum": accum, "replace": replace}
+    assert function(found, given_source, *chosen, **keywords) is found
     agree(found, wanted)

@@ -103,17 +103,18 @@ def test_hubs_and_more_lanes_than_a_group(device):
         np.testing.assert_allclose(to_device(found.rank[lane], "cpu"), single, rtol=1e-11)
 
 
-def test_names_and_groups_that_fit(csr, monkeypatch):
+def test_names_and_groups_that_fit(csr):
     G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], names=["a", "b", "c"])
     by_name = hpg.pagerank(G, personalization=[["b"], ["a", "c"]])
     np.testing.assert_allclose(by_name.rank[0], hpg.pagerank(G, personalization=["b"]).rank)
     G = hpg.Graph(csr, directed=True)
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: (1000 + 3 * 4) * N * 8)
-    found = hpg.pagerank(G, personalization=[[lane % N] for lane in range(1000)], max_iteration=3, tol=0)
-    assert max(len(trace.rows) for trace in found.traces) == 3 and len(found.traces) >= 250
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: 1 << 20)
-    with pytest.raises(hpg.DeviceMemoryError, match="in 1000 lanes"):
-        hpg.pagerank(G, personalization=[[lane % N] for lane in range(1000)])
+    with hpg.config(memory_share=1e-9):
+        found = hpg.pagerank(G, personalization=[[lane % N] for lane in range(600)], max_iteration=3, tol=0)
+    assert max(len(trace.rows) for trace in found.traces) == 3 and len(found.traces) >= 150
+    k, n = 1 << 20, 1 << 22
+    many = scipy.sparse.csr_array((np.ones(k), np.arange(k), np.arange(k + 1)), shape=(k, n))
+    with pytest.raises(hpg.DeviceMemoryError, match=f"in {k} lanes"):
+        hpg.pagerank(hpg.Graph(scipy.sparse.csr_array((n, n))), personalization=many)
 
 
 def test_bad_input(csr, device):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 import scipy.sparse.csgraph
 from reference_algorithms import GRAPHS, check_shortest_paths, random_digraph, sources, stored
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
-from hpgraph.kernels.backend import joint_relaxation
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -81,24 +81,15 @@ def test_bad_input(device):
         hpg.sssp(wide, sources=[1, 0])
 
 
-def test_memory_is_predicted(monkeypatch):
-    G = hpg.Graph(random_digraph(600, 4000, seed=4), directed=True)
-    chosen = list(range(600))
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: 2 << 20)
-    with pytest.raises(hpg.DeviceMemoryError, match="in 600 lanes of 600 vertices"):
-        hpg.sssp(G, sources=chosen)
-    # The results would do, but not 64 lanes beside them: groups are smaller.
-    results, space = 600 * 600 * 8, joint_relaxation("cpu").work_space
-    room = space(600, 30, np.dtype(np.int32), np.dtype(np.float64))
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + 4 * room)
-    found = hpg.sssp(G, sources=chosen)
-    assert len(found.traces) >= 600 / 30
-    assert (found.distance == scipy.sparse.csgraph.dijkstra(random_digraph(600, 4000, seed=4))).all()
-    # Not even for the work space of one.
-    least = space(600, 1, np.dtype(np.int32), np.dtype(np.float64))
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + least - 1)
-    with pytest.raises(hpg.DeviceMemoryError, match="in 600 lanes of 600 vertices"):
-        hpg.sssp(G, sources=chosen)
+def test_memory_is_predicted():
+    csr = random_digraph(600, 4000, seed=4)
+    # Of so small a share of the memory each search gets its turn alone.
+    with hpg.config(memory_share=1e-9):
+        found = hpg.sssp(hpg.Graph(csr, directed=True), sources=list(range(600)))
+    assert len(found.traces) == 600 and (found.distance == scipy.sparse.csgraph.dijkstra(csr)).all()
+    n = 1 << 22
+    with pytest.raises(hpg.DeviceMemoryError, match=f"in {n} lanes of {n} vertices"):
+        hpg.sssp(hpg.Graph(scipy.sparse.csr_array((n, n))), sources=np.zeros(n, np.int64))
 
 
 @pytest.mark.parametrize("weight", [None, True])

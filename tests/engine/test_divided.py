@@ -16,26 +16,10 @@ from test_run import SMALL
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
-from hpgraph.core.device import cuda_available
 from hpgraph.core.devices import place_of
 from hpgraph.engine import multi_gpu
 from hpgraph.kernels.sweep import cuda_divided
 from hpgraph.scipy_api.divided_matrix import divide_matrix
-
-PLACES = {"cpu": ["cpu", "cpu"], "cuda": ["cuda", "cuda"], "two GPUs": ["cuda:0", "cuda:1"]}
-
-
-@pytest.fixture(params=list(PLACES))
-def places(request):
-    """Where two parts lie."""
-    if request.param != "cpu":
-        if not cuda_available():
-            pytest.skip("no CUDA GPU here")
-        import cupy
-
-        if request.param == "two GPUs" and cupy.cuda.runtime.getDeviceCount() < 2:
-            pytest.skip("one GPU alone")
-    return PLACES[request.param]
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,11 @@ import pytest
 import scipy.sparse as sp
 from busy_stream import made_ready, spin
 from scipy.sparse.csgraph import connected_components
+from test_multi_gpu import _places
 
 import hpgraph as hpg
-from hpgraph.algorithms import components
 from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
-from hpgraph.core.devices import Devices
 from hpgraph.engine import multi_gpu
 from hpgraph.kernels.structure import cuda_divided_components
 
@@ -60,15 +59,6 @@ KINDS = (
     "sparse", "at random", "lone vertices", "across alone", "pairs across", "path", "two that interleave",
     "one edge between", "hub",
 )  # fmt: skip
-
-
-def _places() -> list[list[Devices]]:
-    """Two parts to four of one GPU; two and three of two, where there are as many."""
-    import cupy
-
-    one, other = Devices("cuda", (0,)), Devices("cuda", (1,))
-    found = [[one] * 2, [one] * 3, [one] * 4]
-    return [*found, [one, other], [one, other, one]] if cupy.cuda.runtime.getDeviceCount() > 1 else found
 
 
 def _want(ends: Any, n: int) -> np.ndarray:
@@ -140,22 +130,3 @@ def test_phases_wait_for_each_other() -> None:
                 made_ready()
                 spin()
             np.testing.assert_array_equal(to_device(multi_gpu.components(divided)[1], "cpu"), want)
-
-
-@needs_cuda
-@pytest.mark.parametrize("pays", [False, True])
-def test_the_call_goes_where_it_pays(monkeypatch: pytest.MonkeyPatch, pays: bool) -> None:
-    ends = _ends("at random")
-    graph = hpg.Graph.from_edges(ends[0], ends[1], n_vertices=N)
-    divided = divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2)
-    asked = []
-    monkeypatch.setattr(components, "divides_components", lambda graph: pays)
-    monkeypatch.setattr(
-        components, "divided_components", lambda graph: asked.append(graph) or multi_gpu.components(graph)
-    )
-    found = hpg.connected_components(divided)
-    np.testing.assert_array_equal(to_device(found.label, "cpu"), _want(ends, N))
-    assert (asked == [divided]) == pays
-    with hpg.techniques(multi_gpu=False):
-        hpg.connected_components(divided)
-    assert len(asked) == pays

@@ -10,7 +10,7 @@ import test_run
 import test_streaming
 from arrays import host
 from graphs_in_pages import in_file
-from test_divided import device, places  # noqa: F401
+from test_divided import device  # noqa: F401
 from test_run import SMALL
 
 import hpgraph as hpg
@@ -22,7 +22,7 @@ from hpgraph.kernels.pages import cut
 BOTH = test_streaming.BOTH
 
 
-def _divided(matrix, places, folder, directed, **options):  # noqa: F811
+def _divided(matrix, places, folder, directed, **options):
     whole = hpg.Graph(matrix, directed=directed)
     out, into = (cut(csr, arcs_per_page=64) for csr in (whole.out_csr, whole.in_csr))
     if folder is not None:
@@ -33,12 +33,12 @@ def _divided(matrix, places, folder, directed, **options):  # noqa: F811
 
 
 @pytest.fixture(params=[False, True], ids=["array", "file"])
-def G(request, places, tmp_path):  # noqa: F811
+def G(request, places, tmp_path):
     return _divided(SMALL, places, tmp_path if request.param else None, True)
 
 
 @pytest.fixture
-def undirected(places, tmp_path):  # noqa: F811
+def undirected(places, tmp_path):
     return _divided(BOTH, places, tmp_path, False)
 
 
@@ -75,11 +75,11 @@ def test_what_goes_by_pages_on_the_first_one(undirected):
     assert turned is undirected and type(undirected.in_memory()) is hpg.Graph
 
 
-def test_a_budget_that_is_too_small(places, tmp_path):  # noqa: F811
+def test_a_budget_that_is_too_small(places, tmp_path):
     with pytest.raises(BudgetError, match=r"memory.*at least"):
         _divided(SMALL, places, tmp_path, True, memory=1_000)
 
 
-def test_few_vertices(places):  # noqa: F811
+def test_few_vertices(places):
     graph = DividedStreamedGraph.of_graph(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 1.0], 40), places)
     assert host(hpg.run(programs.WidestInPlace, graph, active=[0]).width).tolist()[1:4] == [2, 1, 0]

@@ -23,8 +23,9 @@ def test_answers_do_not_depend_on_the_groups(device):
     G = hpg.Graph(csr, directed=True).to(device)
     sources = np.random.default_rng(2).integers(0, 300, 150)
     expected = np.array([levels(csr, source) for source in sources.tolist()])
-    for lanes in ("auto", 7):
-        found = hpg.run(Levels, G, active=sources[:, None], lanes=lanes)
+    for lanes, progress in (("auto", False), (7, True)):
+        with hpg.config(progress=progress):
+            found = hpg.run(Levels, G, active=sources[:, None], lanes=lanes)
         assert (to_device(found.level, "cpu") == expected).all()
         assert sorted(np.concatenate(found.groups).tolist()) == list(range(150))
         assert len(found.traces) == len(found.groups)

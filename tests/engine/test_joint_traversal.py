@@ -74,52 +74,33 @@ def levels_of(csr, lane):
     return found
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("k", [1, 3, 64, 65, 130])
-def test_levels_of_every_lane(name, k, device):
+@pytest.mark.parametrize(
+    ("name", "k", "options"),
+    [
+        *((name, k, {}) for name in GRAPHS for k in (1, 3, 64, 65, 130)),
+        *((name, 20, {"direction": way}) for name in ("digraph", "grid") for way in ("push", "pull")),
+        *(("grid", 20, {"max_iteration": limit}) for limit in (0, 1, 3)),
+        ("digraph", 200, {"lanes": 200}),
+    ],
+)
+def test_levels_of_every_lane(name, k, options, device):
+    """More lanes than a kernel takes at once go together where asked."""
     csr = GRAPHS[name]
-    active = starts(csr.shape[0], k)
-    found = hpg.run(Levels, graph(csr, device), active=active)
+    active, limit = starts(csr.shape[0], k), options.get("max_iteration")
+    found = hpg.run(Levels, graph(csr, device), active=active, **options)
     level = to_device(found.level, "cpu")
     assert level.shape == (k, csr.shape[0])
     for lane, listed in enumerate(active):
-        assert (level[lane] == levels_of(csr, listed)).all()
+        expected = levels_of(csr, listed)
+        assert (level[lane] == (expected if limit is None else np.where(expected > limit, -1, expected))).all()
+    if "lanes" in options:
+        assert len(found.traces) == 1 and found.trace.rows[:, -1].sum() == (level > 0).sum()
+    if "direction" in options:
+        assert set(found.trace.direction.tolist()) == {options["direction"]}
+    if limit is not None:
+        assert len(found.trace) == limit
     pairs = sum(int(trace.rows[:, -1].sum()) for trace in found.traces if trace.rows.shape[1] == 5)
     assert k == 1 or pairs >= (level > 0).sum() - max((level[-1] > 0).sum(), 0) * (k % 64 == 1)
-
-
-def test_more_lanes_than_a_kernel_takes_at_once(device):
-    csr = GRAPHS["digraph"]
-    active = starts(csr.shape[0], 200)
-    found = hpg.run(Levels, graph(csr, device), active=active, lanes=200)
-    level = to_device(found.level, "cpu")
-    for lane, listed in enumerate(active):
-        assert (level[lane] == levels_of(csr, listed)).all()
-    assert len(found.traces) == 1
-    assert found.trace.rows[:, -1].sum() == (level > 0).sum()
-
-
-@pytest.mark.parametrize("direction", ["push", "pull"])
-@pytest.mark.parametrize("name", ["digraph", "grid"])
-def test_forced_directions(name, direction, device):
-    csr = GRAPHS[name]
-    active = starts(csr.shape[0], 20)
-    found = hpg.run(Levels, graph(csr, device), active=active, direction=direction)
-    for lane, listed in enumerate(active):
-        assert (to_device(found.level[lane], "cpu") == levels_of(csr, listed)).all()
-    assert set(found.trace.direction.tolist()) == {direction}
-
-
-@pytest.mark.parametrize("limit", [0, 1, 3])
-def test_a_limit_to_the_supersteps(limit, device):
-    csr = GRAPHS["grid"]
-    active = starts(csr.shape[0], 20)
-    found = hpg.run(Levels, graph(csr, device), active=active, max_iteration=limit)
-    for lane, listed in enumerate(active):
-        expected = levels_of(csr, listed)
-        expected[expected > limit] = -1
-        assert (to_device(found.level[lane], "cpu") == expected).all()
-    assert len(found.trace) == limit
 
 
 class ShortTree(Tree):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import hpgraph as hpg
-from hpgraph.algorithms import components
 from hpgraph.algorithms.distances import facts_of
 from hpgraph.algorithms.levels import Tree
 from hpgraph.containers.divided_graph import DividedGraph, divide
@@ -157,27 +155,6 @@ def test_thin_searches_stay_on_one_device_and_say_so() -> None:
     np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(hpg.datasets.grid(40), 0).level)
 
 
-def test_what_a_search_on_one_device_tells_of_the_next() -> None:
-    seen = multi_gpu.SuperstepHistory(lambda: 10.0)
-    assert seen.arcs() == 0
-    asked = []
-
-    def rows() -> np.ndarray:
-        asked.append(1)
-        return np.array([[0, 1, 10, 5], [1, 9, 4, 5], [0, 2, 20, 5]])
-
-    seen.note(rows)
-    assert not asked
-    assert seen.arcs() == seen.arcs() == 40
-    # One is enough; those on several devices tell more.
-    seen.note(rows)
-    assert seen.arcs() == 40 and len(asked) == 1
-    seen.parts = SimpleNamespace(arcs_a_superstep=700)  # type: ignore[assignment]
-    assert seen.arcs() == 700
-    seen.parts = SimpleNamespace(arcs_a_superstep=0)  # type: ignore[assignment]
-    assert seen.arcs() == 40
-
-
 def test_vertices_without_arcs_are_in_no_search(device: str) -> None:
     graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], n_vertices=300)
     divided = divide(graph.to(device), [device] * 2)
@@ -187,24 +164,6 @@ def test_vertices_without_arcs_are_in_no_search(device: str) -> None:
     # 3 vertices have an arc each: 12 that are active in two supersteps send along 6 in each.
     seen.note(np.array([[0, 4, 1, 5], [0, 8, 1, 5]]))
     assert seen.arcs() == 6
-
-
-@pytest.mark.parametrize("switched_on", [False, True])
-def test_components_of_what_does_not_fit_one_device(monkeypatch: pytest.MonkeyPatch, switched_on: bool) -> None:
-    divided = divide(_graph("hubs"), ["cpu", "cpu"])
-
-    def refuse(graph: DividedGraph) -> None:
-        raise DeviceMemoryError("the graph", 2, 1, "cuda")
-
-    monkeypatch.setattr(DividedGraph, "whole", property(refuse))
-    monkeypatch.setattr(components, "apart", lambda graph: None)
-    monkeypatch.setattr(components, "divided_components", lambda graph: (1, np.zeros(graph.n_vertices, np.int32)))
-    with hpg.techniques(multi_gpu=switched_on):
-        if switched_on:
-            assert hpg.connected_components(divided).count == 1
-        else:
-            with pytest.raises(DeviceMemoryError):
-                hpg.connected_components(divided)
 
 
 def test_without_them_searches_stay_on_one_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import signal
 import subprocess
 import sys
@@ -195,44 +193,6 @@ def test_more_vertices_than_fit(tmp_path):
     (tmp_path / "edges.txt").write_text("0 1\n5 4000000\n")
     with pytest.raises(DeviceMemoryError, match="converting a graph of 4000001 vertices needs"):
         hpg.convert(tmp_path / "edges.txt", tmp_path / "made.hpg", memory=LITTLE, names=False)
-
-
-class FullDisk:
-    """Writing to files without names fails once so many bytes are there."""
-
-    def __init__(self, monkeypatch, most):
-        self.left = most
-        original = __import__("tempfile").TemporaryFile
-
-        def temporary(*arguments, **options):
-            file = original(*arguments, **options)
-            write = file.write
-
-            def limited(content):
-                self.left -= len(content)
-                if self.left < 0:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                return write(content)
-
-            class Limited:
-                def __getattr__(self, name):
-                    return limited if name == "write" else getattr(file, name)
-
-            return Limited()
-
-        monkeypatch.setattr("tempfile.TemporaryFile", temporary)
-
-
-@pytest.mark.parametrize("most", [0, 100_000, 500_000])
-def test_a_full_disk_is_one_clear_error(tmp_path, monkeypatch, most):
-    path = written(tmp_path / "edges.txt", *edges(2000, 60_000), np.arange(60_000))
-    made = tmp_path / "made.hpg"
-    made.write_bytes(b"what stood here before")
-    FullDisk(monkeypatch, most)
-    with pytest.raises(OSError, match="No space left on device") as caught:
-        hpg.convert(path, made, memory=LITTLE)
-    assert caught.value.filename == str(made)
-    assert made.read_bytes() == b"what stood here before" and len(list(tmp_path.iterdir())) == 2
 
 
 CHILD = """

@@ -7,29 +7,22 @@ import sys
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.fuzz.forged_files import check, forged
 
 
-def test_malformed_files_are_refused_in_our_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("fuzzer", "cases"), [("readers", 800), ("graph_files", 300)])
+def test_malformed_files_are_refused_in_our_words(fuzzer: str, cases: int, tmp_path: Path) -> None:
+    """And damaged graph files are refused or unchanged."""
     run = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.readers", "--cases", "800", "--keep", str(tmp_path / "failed")],
+        [sys.executable, "-m", f"tests.fuzz.{fuzzer}", "--cases", str(cases), "--keep", str(tmp_path / "failed")],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "800 files from seed 0, 0 failures" in run.stdout
-
-
-def test_damaged_graph_files_are_refused_or_unchanged(tmp_path: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.graph_files", "--cases", "300", "--keep", str(tmp_path / "failed")],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "300 files from seed 0, 0 failures" in run.stdout
+    assert f"{cases} files from seed 0, 0 failures" in run.stdout
 
 
 def test_forged_graph_files_are_refused(tmp_path: Path) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
-import sys
 import zlib
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -307,25 +304,3 @@ def test_lengths_below_zero_in_one_side_alone_are_found(tmp_path):
     write_claims(tmp_path / "graph.hpg", graph.out_csr, True, changed(graph.in_csr, 1, "data", -9))
     with pytest.raises(ValueError, match="a length must not be negative here, and there is -9"):
         hpg.closeness_centrality(hpg.open(tmp_path / "graph.hpg"), weight=True)
-
-
-READER = """
-import sys, hpgraph as hpg
-graph = hpg.read(sys.argv[1])
-print(graph.n_edges, int(graph.out_csr.indices.sum()))
-"""
-
-
-def test_two_processes_read_one_file_of_a_folder_nobody_may_write_to(tmp_path):
-    graph = some_graph()
-    graph.save(tmp_path / "graph.hpg")
-    (tmp_path / "graph.hpg").chmod(0o444)
-    tmp_path.chmod(0o555)
-    try:
-        command = [sys.executable, "-c", READER, str(tmp_path / "graph.hpg")]
-        root = Path(__file__).parents[2]
-        readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) for _ in range(2)]
-        said = [reader.communicate()[0].split() for reader in readers]
-    finally:
-        tmp_path.chmod(0o755)
-    assert said == [[str(graph.n_edges), str(int(graph.out_csr.indices.sum()))]] * 2

@@ -77,18 +77,6 @@ def test_no_main_memory_for_pages(tmp_path):
     assert opened.moved > before
 
 
-def test_opening_reads_the_tables_alone(tmp_path, monkeypatch):
-    graph = some_graph()
-    graph.save(tmp_path / "graph.hpg")
-    read = []
-    whole = GraphFile._whole
-    monkeypatch.setattr(GraphFile, "_whole", lambda self, name, dtype: read.append(name) or whole(self, name, dtype))
-    opened = hpg.open(tmp_path / "graph.hpg", memory=MEMORY)
-    assert read == ["out.pages", "in.pages"]
-    assert opened.n_edges == graph.n_edges
-    assert read == ["out.pages", "in.pages"]
-
-
 def test_names(tmp_path):
     graph = hpg.Graph.from_edges([0, 1], [1, 2], names=["libc6", "bash", "vim"])
     graph.save(tmp_path / "graph.hpg")

@@ -78,11 +78,14 @@ def record(path: Path) -> None:
     Record(path, ["cpu"], "cpu").save(long=["text"] * LIMIT)
 
 
+# An edge list, made before files have a limit.
+SOURCE: list[Path] = []
 WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     **{f"write {suffix}": (suffix, lambda path: write(some_graph(), path)) for suffix in SUFFIXES},
     "bfs .csv": (".csv", command("bfs", "debian", "--source", "libc6")),
     "bfs .csv.gz": (".csv.gz", command("bfs", "debian", "--source", "libc6")),
     "pagerank .npz": (".npz", command("pagerank", "debian")),
+    "convert": (".hpg", lambda path: hpg.convert(SOURCE[0], path)),
     "demo": (".png", picture),
     "make_debian": (".npz", debian),
     "benchmarks": (".json", record),
@@ -92,6 +95,8 @@ WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What is compiled, and found out about fonts, goes to files too: before files have a limit."""
+    SOURCE[:] = [tmp_path_factory.mktemp("source") / "edges.el"]
+    write(some_graph(), SOURCE[0])
     for name in ("bfs .csv", "demo"):
         suffix, save = WRITERS[name]
         with contextlib.suppress(pytest.skip.Exception):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -13,9 +11,6 @@ import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices, copy_between, reach_each_other
-from hpgraph.kernels.spmv import cuda, cuda_choice
-from hpgraph.kernels.spmv import cuda_column_blocks_layout as layout
-from hpgraph.kernels.spmv.layout_cost import RATES
 from hpgraph.scipy_api.divided_matrix import divide_matrix
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
@@ -30,15 +25,6 @@ def _two_gpus() -> bool:
 
 
 needs_two = pytest.mark.skipif(not _two_gpus(), reason="there are not two GPUs")
-
-
-@pytest.fixture
-def by_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Products by blocks of columns, however small the matrix is."""
-    monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
-    monkeypatch.setattr(cuda_choice, "CHOICE_ENTRIES", 1)
-    monkeypatch.setattr(layout, "MIN", 1)
-    monkeypatch.setattr(layout, "blocks_seconds", lambda *sizes: 1e-9)
 
 
 def _skewed(dtype: str) -> scipy.sparse.csr_array:
@@ -102,14 +88,6 @@ def test_copies_wait_for_both_sides_and_hold_them() -> None:
             kept = target.copy()
             target.fill(8)
             assert (kept.get() == busy + 1).all()
-
-
-def test_what_waits_for_the_vector_has_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, nnz, parts, rates = 1 << 24, 1 << 29, 2, RATES["cuda"]
-    csr = SimpleNamespace(nnz=nnz, shape=(rows, rows))
-    monkeypatch.setattr(cuda_choice, "predict", lambda *given: {"rows": 2e-3, "blocks": 1e-3})
-    copied, written = 4 * rows / rates.link / 1e-3, 4 * rows / parts * rates.abroad / 1e-3
-    assert cuda_choice.longer_abroad(csr, 4, 4, parts) == pytest.approx(copied + written)
 
 
 @needs_cuda

@@ -13,7 +13,6 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.spmv import cuda, cuda_choice
 from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
 from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS, blocked_prologue
@@ -66,14 +65,9 @@ def device() -> str:
 
 
 @pytest.fixture
-def forced(monkeypatch):
+def forced(by_blocks, monkeypatch):
     """Takes products by blocks however small the matrix is, and says how many layouts were made."""
-    made = []
-    place = blocked_layout._place
-    monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
-    monkeypatch.setattr(cuda_choice, "CHOICE_ENTRIES", 1)
-    monkeypatch.setattr(blocked_layout, "MIN", 1)
-    monkeypatch.setattr(blocked_layout, "blocks_seconds", lambda *sizes: 0.0)
+    made, place = [], blocked_layout._place
     monkeypatch.setattr(blocked_layout, "_place", lambda *given: made.append(given[1].order) or place(*given))
     return made
 

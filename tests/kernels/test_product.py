@@ -128,21 +128,6 @@ def test_mask_active_and_accumulator(device, semiring, form):
                 np.testing.assert_array_equal(found[1], expected[1])
 
 
-@pytest.mark.parametrize(
-    ("form", "dtype"), [(form, dtype) for form in ("csr", "hyb") for dtype in (np.float32, np.float64)]
-    + [("sell", np.float64)],
-)  # fmt: skip
-def test_scipy_multiplies_the_same(device, form, dtype):
-    rng = np.random.default_rng(4)
-    matrix = sp.random_array((500, 400), density=0.03, rng=rng, dtype=dtype).tocsr()
-    if form == "sell":
-        # Rows of more than one piece, of several and of no entries, in one slice and in windows of their own.
-        matrix = sp.vstack([matrix, np.ones((3, 400)), sp.csr_array((40, 400)), np.ones((1, 400))]).tocsr()
-    x, out = rng.random(400).astype(dtype), np.full(matrix.shape[0], np.nan, dtype)
-    result, _ = run(device, CSR.from_scipy(matrix), "plus_times", x, out, form=form)
-    np.testing.assert_allclose(result, matrix @ x, rtol=1e-5 if dtype == np.float32 else 1e-13)
-
-
 @pytest.mark.parametrize(("form", "semiring"), [("csr", "plus_times"), ("csr", "min_plus"), ("hyb", "min_plus")])
 def test_hub(device, form, semiring):
     rng = np.random.default_rng(6)

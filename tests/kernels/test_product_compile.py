@@ -104,17 +104,3 @@ def test_python_functions_are_linked_in(arch):
     special = specialize(gather, get_monoid("min"), accum, single, np.dtype(np.int32), (single, double), single, False)
     assert len(special.ltoir) == 2
     product_compiles("spmv.cuh", special, (*PULL_ROWS, "accumulate"), arch)
-
-
-def test_instances_are_told_apart():
-    one = instance("plus_times", "float32")
-    assert one is instance("plus_times", "float32")
-    others = [
-        instance("plus_times", "float64"),
-        instance("min_times", "float32"),
-        instance("plus_times", "float32", pattern=True),
-        instance("plus_times", "float32", filtered=True),
-        instance("plus_times", "float32", index="int64"),
-        instance("plus_times", "float32", accum=get_binary("min")),
-    ]
-    assert len({one.prologue, *(other.prologue for other in others)}) == 1 + len(others)

@@ -70,35 +70,6 @@ def test_push(device, semiring, dtype):
                 np.testing.assert_array_equal(touched, reached)
 
 
-@pytest.mark.parametrize("semiring", ["plus_times", "min_plus"])
-@pytest.mark.parametrize("is_sorted", [True, False])
-def test_large_frontier_on_several_threads(device, semiring, is_sorted):
-    rng = np.random.default_rng(2)
-    csr = random_arcs(rng, (3000, 40_000), np.float32, 60_000)
-    if not is_sorted:
-        backwards = np.concatenate([np.arange(b, a, -1) - 1 for a, b in zip(csr.indptr, csr.indptr[1:], strict=False)])
-        csr = CSR(csr.shape, csr.indptr, csr.indices[backwards], csr.data[backwards])
-    x = rng.integers(0, 30, 3000).astype(np.float32)
-    frontier = np.flatnonzero(rng.random(3000) < 0.9).astype(np.int32)
-    out = np.zeros(40_000, np.float32)
-    results = []
-    for threads in (1, 2):
-        with config(threads=threads):
-            results.append(run(device, csr, semiring, x, frontier, out))
-    matrix = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)[frontier]
-    reached = np.unique(matrix.indices)
-    if semiring == "plus_times":
-        wanted = matrix.T @ x[frontier]
-    else:
-        wanted = np.full(40_000, np.inf, np.float32)
-        source = np.repeat(frontier, np.diff(matrix.indptr))
-        np.minimum.at(wanted, matrix.indices, matrix.data + x[source])
-        wanted[np.isinf(wanted)] = 0
-    for result, touched in results:
-        np.testing.assert_array_equal(result, wanted)
-        np.testing.assert_array_equal(touched, reached)
-
-
 def test_float_sums_have_the_same_bits_every_time(device):
     rng = np.random.default_rng(3)
     csr = random_arcs(rng, (3000, 500), np.float32, 60_000)

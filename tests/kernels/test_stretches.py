@@ -92,8 +92,7 @@ def test_least_equal_a_loop(device, kind):
 
 @pytest.mark.parametrize("kind", ["mixed", "one long"])
 @pytest.mark.parametrize("way", ["rows", "stretches", "hyb"])
-def test_every_way_gives_the_product(device, monkeypatch, kind, way):
-    monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
+def test_every_way_gives_the_product(device, choosing, monkeypatch, kind, way):
     predicted = {name: 1.0 - (name == way) for name in ("rows", "stretches", "hyb")}
     monkeypatch.setattr(cuda, "predict", lambda *given: predicted)
     S = matrix(kind, "float64")
@@ -104,10 +103,9 @@ def test_every_way_gives_the_product(device, monkeypatch, kind, way):
 
 @pytest.mark.parametrize("setting", [True, False, "auto"])
 @pytest.mark.parametrize("semiring", ["plus_times", "min_plus"])
-def test_first_products_are_timed_where_they_may(device, monkeypatch, setting, semiring):
+def test_first_products_are_timed_where_they_may(device, choosing, monkeypatch, setting, semiring):
     timed = []
     clock = cuda_choice._seconds
-    monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
     monkeypatch.setattr(cuda_choice, "UNSURE", 1e9)
     monkeypatch.setattr(cuda_choice, "_seconds", lambda *given: timed.append(1) or clock(*given))
     S = matrix("mixed", "float32")
@@ -122,8 +120,7 @@ def test_first_products_are_timed_where_they_may(device, monkeypatch, setting, s
     np.testing.assert_allclose(to_device(again, "cpu"), on_cpu, rtol=1e-4)
 
 
-def test_the_way_depends_on_the_matrix_alone(device, monkeypatch):
-    monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
+def test_the_way_depends_on_the_matrix_alone(device, choosing):
     S = matrix("mixed", "float64")
     x = to_device(np.random.default_rng(9).random(S.shape[1]), device)
     products = [to_device(hpg.Matrix(S).to(device) @ x, "cpu") for _ in range(3)]

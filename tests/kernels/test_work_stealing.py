@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import tracemalloc
 
 import numpy as np
@@ -51,20 +50,6 @@ def check(csr: sp.csr_array) -> None:
     smallest = np.full(parts, N)
     np.minimum.at(smallest, part, np.random.default_rng(1).permutation(N))
     assert (hpg.run(Smallest, G).number == smallest[part]).all()
-
-
-def test_more_workers_than_threads(csr, monkeypatch):
-    """Some come when the others are done, as under a library that runs them one after another."""
-    team = traversal.team
-
-    @contextlib.contextmanager
-    def crowded():
-        with team() as threads:
-            yield 2 * threads + 1
-
-    for room in (relaxation, traversal):
-        monkeypatch.setattr(room, "team", crowded)
-    check(csr)
 
 
 def test_a_store_that_is_too_small(csr, monkeypatch):
