@@ -65,9 +65,11 @@ print(layer(), "yes" if answer == expected else answer)
 """
 
 
-def _run(tmp_path: Path, **environment: str) -> str:
+def _run(tmp_path: Path, *absent: str, **environment: str) -> str:
+    """The last line of the program in a process, without some of Numba's layers."""
+    hidden = "".join(f"sys.modules['numba.np.ufunc.{layer}'] = None\n" for layer in absent)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env={**os.environ, **environment}, cwd=tmp_path,
+        [sys.executable, "-c", f"import sys\n{hidden}{PROGRAM}"], env={**os.environ, **environment}, cwd=tmp_path,
         capture_output=True, text=True, timeout=180,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -89,6 +91,12 @@ def test_openmp_explains_itself_after_a_fork(tmp_path: Path) -> None:
 
 def test_workqueue_lets_one_call_in_at_a_time(tmp_path: Path) -> None:
     assert _run(tmp_path, NUMBA_THREADING_LAYER="workqueue") == "workqueue yes"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba.np.ufunc.omppool") is None, reason="this Numba has no OpenMP layer")
+def test_without_tbb_openmp_is_taken_and_without_both_workqueue(tmp_path: Path) -> None:
+    assert _run(tmp_path, "tbbpool", NUMBA_THREADING_LAYER="default").startswith("omp ")
+    assert _run(tmp_path, "tbbpool", "omppool", NUMBA_THREADING_LAYER="default") == "workqueue yes"
 
 
 ANSWERS = """
