@@ -31,8 +31,11 @@ default_role = "autolink"
 # A reference that leads nowhere is an error, but for parameters' own names, which docstrings set in the same way, for
 # other libraries, whose indexes are not there offline, and for what has no page of its own.
 nitpicky = True
+# `Graph` in a signature: that of the page.
+suppress_warnings = ["ref.python"]
 nitpick_ignore_regex = [
     ("py:obj", r"[a-z_]+"),
+    ("py:class", r".*"),
     ("py:obj", r"(numpy|scipy|distributed)\..*"),
     ("py:obj", r"hpgraph\.(kernels|layout|viz|cluster\.programs).*"),
 ]
@@ -60,8 +63,9 @@ intersphinx_mapping = {
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_member_order = "groupwise"
-# Types stand in the docstrings, in the words of the field: "float array of shape (k, n)".
-autodoc_typehints = "none"
+# Python's types in signatures; the docstrings have those of the field: "float array of shape (k, n)".
+autodoc_typehints = "signature"
+python_maximum_signature_line_length = 100
 autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
