@@ -113,12 +113,11 @@ class EccentricityBounds:
             # Too few searches to predict the effect of many.
             idle = idle + 1 if size >= min(most, _TELLING) and 2 * left.size > before else 0
             size *= 2
-        # Vertices of few neighbours lie far from others; later, the more neighbours, the more bounds follow.
-        rank, idle = self.graph.out_degree, 0
+        # Vertices of few neighbours lie far from others, so that a few of them raise the lower bounds; later, the more
+        # neighbours, the more bounds follow.
+        rank, size, idle = self.graph.out_degree, _SMALLEST_BATCH, -1
         while left.size:
             spreads = idle < _PATIENCE
-            size = min(_LARGEST_BATCH, left.size // _BATCHES) if spreads else left.size // _LAST_BATCHES
-            size = max(_SMALLEST_BATCH, size)
             some = left[_least(rank[left], min(size, left.size), self._xp)]
             self._search(some)
             left, rank = self._open(open_), -self.graph.out_degree
@@ -127,6 +126,8 @@ class EccentricityBounds:
                 self._spread(some)
                 left = self._open(open_)
                 idle = idle + 1 if before - left.size < _WORTH * size else 0
+            size = min(_LARGEST_BATCH, left.size // _BATCHES) if idle < _PATIENCE else left.size // _LAST_BATCHES
+            size = max(_SMALLEST_BATCH, size)
 
     @property
     def known(self) -> Any:
