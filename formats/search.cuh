@@ -21,10 +21,10 @@ struct ReadOnly {
 };
 
 // The first place in [begin, end) whose value is not below x.
-template <class Values, class X>
-__device__ long long lower_bound(Values values, long long begin, long long end, X x) {
+template <class Place, class Values, class X>
+__device__ Place lower_bound(Values values, Place begin, Place end, X x) {
     while (begin < end) {
-        const long long middle = begin + (end - begin) / 2;
+        const Place middle = begin + (end - begin) / 2;
         if (values[middle] < x) begin = middle + 1;
         else end = middle;
     }

@@ -219,7 +219,8 @@ def _from_many(
         raise TypeError(f"sources must be a list or an array of vertices, not {sources!r}; source={sources!r} is one")
     vertices = to_device(native(graph.indices_of(sources, "sources")), "cpu")
     found = levels_from(graph, vertices, max_depth=max_depth, direction=direction, parents=parents)
-    if parents and deterministic:
+    # Rows are sorted.
+    if parents and deterministic and not found.first:
         for level, parent in zip(found.level, found.parent, strict=True):
             parent[...] = _smallest(graph, level, parent)
     result = named(BFSResult(found.level, found.parent, found.traces), graph, vertices)

@@ -21,6 +21,7 @@ from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
+from hpgraph.kernels.backend import joint_traversal
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.search import Starts
 
@@ -52,11 +53,14 @@ class Searches(NamedTuple):
     parent : array of vertex ids of shape (k, n), or None
     traces : list of Trace
         One a group of searches.
+    first : bool
+        Whether each parent is the first in-neighbour that may be one.
     """
 
     level: Any
     parent: Any
     traces: list[Trace]
+    first: bool = False
 
 
 def levels_from(
@@ -80,6 +84,11 @@ def levels_from(
                   direction=direction, max_iteration=max_depth)  # fmt: skip
         level = one.level[None]
         return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
+    find = joint_traversal(graph.device).parents_of_levels
+    if parents and find is not None and not graph.in_pages and not graph.on_devices:
+        levels = levels_from(graph, vertices, incoming=incoming, max_depth=max_depth, direction=direction)
+        rows = graph.out_csr if incoming else graph.in_csr
+        return levels._replace(parent=find(rows, levels.level, vertices), first=True)
     starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
     known: dict[bool, str] = {} if graph.in_pages else _known(graph.out_csr)
     for dtype in _TYPES[_TYPES.index(known.get(incoming, "int8")) :]:

@@ -36,7 +36,7 @@ from hpgraph.kernels.structure import (
     cuda_truss,
 )  # fmt: skip
 from hpgraph.kernels.sweep import cuda_ranks
-from hpgraph.kernels.traversal import cuda_bands
+from hpgraph.kernels.traversal import cuda_bands, cuda_parents
 from hpgraph.semiring import c_types
 
 pytest.importorskip("cuda.core")
@@ -77,6 +77,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         frequent = communities.kernel_name(True, *types)
         yield communities.SOURCE, (frequent,), arch, {"checks": communities.layout(*types).checks}
         yield cuda_bands.SOURCE, (cuda_bands.kernel_name(index),), arch, {}
+        for level, words in (("int8", 32), ("int8", 1), ("int16", 16), ("int32", 32)):
+            yield cuda_parents.SOURCE, cuda_parents.kernel_names(np.dtype(level), words, index), arch, {}
         yield cuda_masked.SOURCE, (f"hpgraph::masked_work<{index}>",), arch, {"prologue": cuda_masked._NOTHING}
     for index, offset, arch in (
         ("int", "unsigned int", OLDEST), ("int", "long long", NEWEST), ("long long", "long long", NEWEST),

@@ -198,11 +198,12 @@ def test_structs_that_lie_otherwise_are_found():
         compile_only("delta_stepping.cuh", program.prologue, (), ("hpgraph::THREADS",), "sm_90", wrong.checks)
 
 
-def test_blocks_of_many_threads():
-    chosen = persistent.techniques_type(persistent.BATCH_OF_MANY_ARCS)
-    name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
-    before = f"#define HPGRAPH_THREADS {persistent.THREADS_OF_MANY_ARCS}\n"
-    compiled(distances.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), before=before, local=LOCAL + 40)
+@pytest.mark.parametrize("ordered", [False, True])
+def test_blocks_of_many_threads(ordered):
+    threads, batch = relaxation.OF_MANY_ARCS[ordered]
+    name = f"hpgraph::relax<Program, int, float, Program::Message, {persistent.techniques_type(batch)}>"
+    before = f"#define HPGRAPH_THREADS {threads}\n"
+    compiled(distances.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), before=before, local=LOCAL + 64)
 
 
 def test_products_of_a_program():

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(THREADS) turn_places(Operands<M> f, i64 rows, 
     const i64 base = i64(blockIdx.x) * PLACES, end = base + PLACES < places ? base + PLACES : places;
     if (threadIdx.x < 2) {
         const i64 place = threadIdx.x ? end - 1 : base;
-        row_of_end[threadIdx.x] = lower_bound(f.mask_indptr, 0, rows, place + 1) - 1;
+        row_of_end[threadIdx.x] = lower_bound(f.mask_indptr, i64(0), rows, place + 1) - 1;
     }
     __syncthreads();
     for (i64 m = base + threadIdx.x; m < end; m += THREADS) {

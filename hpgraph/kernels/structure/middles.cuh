@@ -52,7 +52,7 @@ struct Members {
     u32 mask;
     bool exact;
     ReadOnly<Index> sorted;
-    i64 size;
+    Index size;
     const unsigned short* before = nullptr;  // members before each word of an exact filter, or null
 
     __device__ void insert(Index w) const { if (FILTERED) atomicOr(filter + ((u32(w) & mask) >> 5), 1u << (u32(w) & 31)); }
@@ -62,17 +62,17 @@ struct Members {
             if (!(filter[(u32(w) & mask) >> 5] >> (u32(w) & 31) & 1)) return false;
             if (exact) return true;
         }
-        i64 at = lower_bound(sorted, 0, size, w);
+        const Index at = lower_bound<Index>(sorted, 0, size, w);
         return at < size && sorted[at] == w;
     }
     // The place of w in its row, or -1.
-    __device__ i64 place(Index w) const {
+    __device__ Index place(Index w) const {
         if (FILTERED) {
             const u32 word = filter[(u32(w) & mask) >> 5], bit = u32(w) & 31;
             if (!(word >> bit & 1)) return -1;
             if (before) return before[u32(w) >> 5] + __popc(word & ((1u << bit) - 1));
         }
-        const i64 at = lower_bound(sorted, 0, size, w);
+        const Index at = lower_bound<Index>(sorted, 0, size, w);
         return at < size && sorted[at] == w ? at : -1;
     }
 };
@@ -184,7 +184,7 @@ __device__ __forceinline__ void for_tasks(const Upwards<Index, ABOVE>& up, const
             middle.stop = lower_bound(ReadOnly<Index>{up.lower}, middle.low, middle.stop, v);
         }
         Members<Index, FILTERED> members{filter, bits - 1, u64(v) <= bits, {up.lower + middle.low},
-                                         middle.stop - middle.low};
+                                         Index(middle.stop - middle.low)};
         for (i64 i = middle.low + threadIdx.x; i < middle.stop; i += THREADS) {
             const Index w = up.below(i);
             members.insert(w), insert(members, i, w, true);

@@ -36,7 +36,7 @@ struct Wanting {
     __device__ void found(const Members<Index, true>& members, i64 low, Index w, const Support& support) const {
         const u32 bit = u32(w) & members.mask;
         if (!(filter[bit >> 5] >> (bit & 31) & 1)) return;
-        const i64 edge = low + lower_bound(members.sorted, 0, members.size, w);
+        const i64 edge = low + lower_bound<Index>(members.sorted, 0, members.size, w);
         if (!support.has_enough(edge)) support.add(edge, 1);
         else if (members.exact) atomicAnd(filter + (bit >> 5), ~(1u << (bit & 31)));
     }

@@ -21,11 +21,11 @@ struct Counts {
     u32* near;
     u64* tally;
 
-    __device__ void add(const Members<Index, true>& members, i64 place) const {
+    __device__ void add(const Members<Index, true>& members, Index place) const {
         if (place < NEAR) atomicAdd(near + place, 1u);
         else atomicAdd(tally + members.sorted[place], 1ull);
     }
-    __device__ void add(const Members<Index, false>& members, i64 place) const {
+    __device__ void add(const Members<Index, false>& members, Index place) const {
         atomicAdd(tally + members.sorted[place], 1ull);
     }
     __device__ void flush(i64 place, Index w) const {
@@ -42,7 +42,7 @@ template <class Index, bool FILTERED>
 __device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, NoCounts) { return members.contains(w); }
 template <class Index, bool FILTERED, int NEAR>
 __device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, const Counts<Index, NEAR>& counts) {
-    const i64 place = members.place(w);
+    const Index place = members.place(w);
     if (place >= 0) counts.add(members, place);
     return place >= 0;
 }

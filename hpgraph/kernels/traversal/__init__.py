@@ -14,11 +14,12 @@ number of sources. Properties are arrays of shape (n, k) in Fortran order, as us
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from hpgraph.formats import CSR
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
     from hpgraph.kernels.runtime.program import Beginning, ProgramCode
     from hpgraph.kernels.runtime.search import Search
@@ -91,6 +92,13 @@ class JointTraversal(Protocol):
 
     def survey_sources(self, search: Search) -> Totals:
         """Breadth-first search from every source that keeps totals only: the only n x k arrays are bitmaps."""
+
+    @property
+    def parents_of_levels(self) -> Callable[[CSR, Any, Any], Any] | None:
+        """Parents from the rows of arcs by target, the levels, of shape (k, n), and the k sources.
+
+        Of several the first of the row. None where searches that keep parents are as fast.
+        """
 
 
 class SourcesTogether(Protocol):

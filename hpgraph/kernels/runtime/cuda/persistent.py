@@ -23,11 +23,12 @@ from hpgraph.kernels.runtime.techniques import techniques
 # As in load_balancing.cuh, frontier_queue.cuh and apply.cuh.
 PIECE = 256
 # Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
-# vertices are over a quarter sooner. Relaxing millions of arcs at once takes as many loads in flight as 1,024 threads
-# have with three arcs each; 768 with four have them too, and 80 registers instead of 64.
-THREADS, THREADS_OF_MANY_ARCS = 640, 768
+# vertices are over a quarter sooner.
+THREADS = 640
 # Arcs that a lane of a push has in flight.
-BATCH, BATCH_OF_MANY_ARCS = 2, 4
+BATCH = 2
+# Arcs that a multiprocessor can have in flight: of 1,024 threads three each, or of 768 four.
+IN_FLIGHT = 3072
 # Limits of vertices and arcs for supersteps on one block.
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
 # Rows of a trace; later supersteps are not recorded.
@@ -94,7 +95,7 @@ def local_limits(local: bool) -> tuple[np.int64, np.int64]:
 
 def wave() -> int:
     """Arcs that the grid of a persistent kernel can have in flight, on the current device."""
-    return multiprocessors() * THREADS_OF_MANY_ARCS * BATCH_OF_MANY_ARCS
+    return multiprocessors() * IN_FLIGHT
 
 
 class Space:
