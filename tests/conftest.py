@@ -20,7 +20,7 @@ LONGEST = (
     "algorithms/test_in_pages.py", "test_interrupt.py", "algebra/test_against_graphblas.py", "engine/test_streaming.py",
     "scipy_suite/test_csr_array.py", "algebra/test_mxm.py", "engine/test_run.py", "engine/test_concurrent_runs.py",
     "algorithms/test_communities.py", "test_complex.py", "engine/test_placements.py",
-    "algebra/test_mxm_against_graphblas.py", "kernels/test_cpu_cache.py", "kernels/test_product.py", "cli/test_cli.py",
+    "kernels/test_cpu_cache.py", "kernels/test_product.py", "cli/test_cli.py",
     "test_notebooks.py", "algorithms/test_distances.py", "test_mxv.py", "kernels/test_edges_compile.py",
     "algorithms/test_betweenness.py", "test_out_of_bounds.py", "test_without_jit.py", "test_cache_folder.py",
     "engine/test_edge_programs.py", "algorithms/test_sssp.py", "semiring/test_operators.py",

@@ -1,4 +1,4 @@
-"""Every operation entry by entry, with every way to write its result, against python-graphblas."""
+"""Every operation with every way to write its result, against python-graphblas: entries, products, parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import DTYPES, SHAPE, Entries, Writing, agree, entries, examples, expected, gb, number, options, writing
+from oracle import (
+    ACCUMULATORS,
+    DTYPES,
+    SHAPE,
+    Entries,
+    Writing,
+    agree,
+    entries,
+    examples,
+    expected,
+    gb,
+    number,
+    options,
+    writing,
+)
 
 import hpgraph as hpg
 
@@ -220,3 +234,140 @@ class TestReduce:
         if wanted is None or (op in ("min", "max", "mean", "std") and not A.values):
             wanted = {"min": np.inf, "max": -np.inf, "mean": np.nan, "std": np.nan, "prod": 1, "all": 1}.get(op, 0)
         number(v.reduce(op), wanted)
+
+
+def some(length: int) -> Any:
+    """Indices in any order, and more than once; slices with any step; all."""
+    lists = st.lists(st.integers(0, length - 1), max_size=6)
+    slices = st.builds(
+        slice, st.none() | st.integers(-7, 7), st.none() | st.integers(-7, 7), st.sampled_from([1, 2, -1])
+    )
+    return st.none() | lists | slices
+
+
+def once(length: int) -> Any:
+    """Indices in any order, none twice, of which GraphBLAS says what assignment does."""
+    return st.lists(st.integers(0, length - 1), min_size=1, max_size=length, unique=True)
+
+
+def listed(index: Any, length: int) -> list[int]:
+    whole = list(range(length))
+    return whole if index is None else whole[index] if isinstance(index, slice) else list(index)
+
+
+@pytest.mark.parametrize("shape", [SHAPE, (9,)], ids=["matrix", "vector"])
+@examples(60)
+@given(data=st.data())
+def test_extract(shape: tuple[int, ...], data: Any, device: str) -> None:
+    A, chosen = data.draw(entries(shape)), [data.draw(some(length)) for length in shape]
+    places = [listed(index, length) for index, length in zip(chosen, shape, strict=True)]
+    sizes = tuple(map(len, places))
+    if 0 in sizes:
+        assert hpg.extract(A.ours(device), *chosen).shape == sizes
+        return
+    how = data.draw(writing(sizes))
+    part = A.theirs()[tuple(places) if len(shape) == 2 else places[0]]
+    agree(hpg.extract(A.ours(device), *chosen, **options(how, device)), expected(how, part))
+
+
+@examples(40)
+@given(A=entries(), how=writing(SHAPE[::-1]))
+def test_transpose(A: Entries, how: Writing, device: str) -> None:
+    agree(hpg.transpose(A.ours(device), **options(how, device)), expected(how, A.theirs().T))
+
+
+@pytest.mark.parametrize("shape", [SHAPE, (9,)], ids=["matrix", "vector"])
+@examples(80)
+@given(data=st.data(), within=st.booleans())
+def test_assign(shape: tuple[int, ...], data: Any, within: bool, device: str) -> None:
+    C, chosen = data.draw(entries(shape, "float64")), [data.draw(once(length)) for length in shape]
+    region = tuple(map(len, chosen))
+    A = data.draw(st.integers(-3, 3) | entries(region))
+    mask = data.draw(st.none() | entries(region if within else shape, "int8"))
+    structural, complement, replace = (mask is not None and data.draw(st.booleans()) for _ in range(3))
+    accum = data.draw(st.sampled_from((None, *ACCUMULATORS)))
+    wanted, at = C.theirs(), tuple(chosen) if len(shape) == 2 else chosen[0]
+    theirs: dict[str, Any] = {"accum": None if accum is None else getattr(gb.binary, accum), "replace": replace}
+    if mask is not None:
+        theirs["mask"] = mask.theirs().S if structural else mask.theirs().V
+        theirs["mask"] = ~theirs["mask"] if complement else theirs["mask"]
+    source = A.theirs() if isinstance(A, Entries) else A
+    if within:
+        wanted[at](**theirs) << source
+    else:
+        wanted(**theirs)[at] << source
+    found = C.ours(device)
+    ours = None if mask is None else mask.ours(device).structure if structural else mask.ours(device)
+    function = hpg.subassign if within else hpg.assign
+    given_source = A.ours(device) if isinstance(A, Entries) else A
+    keywords = {"mask": ours, "complement": complement, "accum": accum, "replace": replace}
+    assert function(found, given_source, *chosen, **keywords) is found
+    agree(found, wanted)
+
+
+SETTINGS = examples(80)
+
+
+# One that sums, one of which sides matter, one that stops early, one of places; others in test_mxm.py.
+RINGS = (("plus_times", "float64"), ("max_first", "int8"), ("any_pair", "bool"), ("min_firsti", "float64"))
+
+
+# test_mxv.py has sums with every way to write.
+RINGS_OF_VECTORS = RINGS[1:]
+
+
+@st.composite
+def factors(draw: Any) -> tuple[str, Entries, Entries, bool, bool]:
+    """A semiring, and two matrices that can be multiplied once those of which it is said are turned."""
+    name, dtype = draw(st.sampled_from(RINGS))
+    turned = draw(st.booleans()), draw(st.booleans())
+    shapes = [(4, 6), (6, 5)]
+    first, second = (
+        draw(entries(shape[::-1] if turn else shape, dtype)) for shape, turn in zip(shapes, turned, strict=True)
+    )
+    return name, first, second, *turned
+
+
+@st.composite
+def rings_and_operands(draw: Any) -> tuple[str, Entries, Entries, bool, bool]:
+    """A semiring, a matrix and a vector for it, whether the matrix is turned, and whether the vector comes first."""
+    name, dtype = draw(st.sampled_from(RINGS_OF_VECTORS))
+    turned, from_the_left = draw(st.booleans()), draw(st.booleans())
+    shape = (6, 5) if turned != from_the_left else (5, 6)
+    return name, draw(entries(shape, dtype)), draw(entries((6,), dtype)), turned, from_the_left
+
+
+@SETTINGS
+@given(drawn=factors(), how=writing((4, 5)))
+def test_mxm(drawn: tuple[str, Entries, Entries, bool, bool], how: Writing, device: str) -> None:
+    name, first, second, turn_first, turn_second = drawn
+    A, B = first.ours(device), second.ours(device)
+    A, B = A.T if turn_first else A, B.T if turn_second else B
+    found = hpg.mxm(A, B, name, **options(how, device))
+    X, Y = first.theirs(), second.theirs()
+    product = (X.T if turn_first else X).mxm(Y.T if turn_second else Y, getattr(gb.semiring, name))
+    agree(found, expected(how, product), dtype="pair" not in name)
+
+
+@SETTINGS
+@given(data=st.data(), drawn=st.sampled_from((("minus", "float64"), ("first", "int8"))), how=writing((4, 6)))
+def test_kronecker(data: st.DataObject, drawn: tuple[str, str], how: Writing, device: str) -> None:
+    op, dtype = drawn
+    first, second = data.draw(entries((2, 3), dtype)), data.draw(entries((2, 2), dtype))
+    found = hpg.kronecker(first.ours(device), second.ours(device), op, **options(how, device))
+    agree(found, expected(how, first.theirs().kronecker(second.theirs(), getattr(gb.binary, op))))
+
+
+@SETTINGS
+@given(drawn=rings_and_operands(), how=writing((5,)))
+def test_mxv_and_vxm(drawn: tuple[str, Entries, Entries, bool, bool], how: Writing, device: str) -> None:
+    name, matrix, vector, turn, from_the_left = drawn
+    A, x = matrix.ours(device), vector.ours(device)
+    X, y = matrix.theirs(), vector.theirs()
+    A, X = (A.T, X.T) if turn else (A, X)
+    ring = getattr(gb.semiring, name)
+    if from_the_left:
+        found, product = hpg.vxm(x, A, name, **options(how, device)), y.vxm(X, ring)
+    else:
+        found, product = hpg.mxv(A, x, name, **options(how, device)), X.mxv(y, ring)
+    agree(found, expected(how, product), dtype="pair" not in name)

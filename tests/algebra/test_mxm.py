@@ -133,7 +133,7 @@ class TestAgainstSciPy:
             hpg.matrix_power(A, 1.5)  # type: ignore[arg-type]
 
 
-# Sums, terminals, places, and values of one factor only; test_mxm_against_graphblas.py has semirings that read the
+# Sums, terminals, places, and values of one factor only; test_against_graphblas.py has semirings that read the
 # other one and that take any value, semiring/test_saturation.py small and unsigned integers. Small integers that wrap
 # around are in `test_types`.
 RINGS = [

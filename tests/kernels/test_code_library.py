@@ -7,9 +7,11 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core.cpu_options import ParallelOptions
 
 from hpgraph.kernels.runtime.cpu.kernel import KernelCompiler
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.semiring.code_library import InnerLibrary
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.jit import call
@@ -79,3 +81,10 @@ def apply(function, value):
 @pytest.mark.parametrize(("python", "value"), [(halvings, 1000), (even, 7)])
 def test_a_function_that_calls_itself_is_called_by_its_address(python: Any, value: int) -> None:
     assert apply(Function(python), value) == python(value)
+
+
+def test_options_serve_more_kernels_than_one() -> None:
+    # What Numba does for each kernel; it empties a dict.
+    first, second = ParallelOptions(LOOPS), ParallelOptions(LOOPS)
+    assert first == second
+    assert second.prange and not second.fusion and not second.setitem
