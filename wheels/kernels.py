@@ -10,6 +10,8 @@ wheel is built. A request that no longer is what the library asks for costs its 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import json
 import multiprocessing
 import os
@@ -19,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.core.placements import FUNCTIONS
+from hpgraph.core.platform import cuda_driver, try_lock
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version
@@ -36,18 +39,19 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUESTS = Path(__file__).with_name("requests.json")
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 
-# With and without weights of each type, directed, with hubs and without, small and large: each has kernels of its own.
+# The most wanted first; each has kernels of its own: by weights, directed or not, with hubs or without, small or large.
 GRAPHS: dict[str, Any] = {
-    "plain": lambda: hpg.datasets.kron(13),
-    "float32": lambda: hpg.datasets.kron(13, weighted=True),
-    "float64": lambda: _weights("float64"),
-    "int64": lambda: _weights("int64"),
-    "large": lambda: hpg.datasets.kron(18, weighted=True),
-    "uniform": lambda: hpg.datasets.uniform(16),
-    "road": lambda: hpg.datasets.grid(300, weighted=True),
+    "plain": lambda: hpg.datasets.kron(13, device="cuda"),
+    "float32": lambda: hpg.datasets.kron(13, weighted=True, device="cuda"),
     "names": lambda: hpg.datasets.debian(),
+    "float64": lambda: _weights("float64"),
+    "large": lambda: hpg.datasets.kron(18, weighted=True, device="cuda"),
+    "road": lambda: hpg.datasets.grid(300, weighted=True, device="cuda"),
+    "uniform": lambda: hpg.datasets.uniform(16, device="cuda"),
     "small": lambda: hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], directed=False),
+    "int64": lambda: _weights("int64"),
 }
+FIRST = {"bfs", "sssp", "pagerank", "connected_components", "triangle_count", "louvain", "core_number", "hits"}
 _ONE, _TWO = hpg.id(0), hpg.id([0, 1])
 # Arguments after the graph, of functions that need some; more than one call where a form has kernels of its own.
 ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
@@ -86,16 +90,15 @@ PRODUCTS = ("plus_times", "min_plus", "max_plus", "lor_land", "any_pair", "plus_
 
 
 def _weights(kind: str) -> hpg.Graph:
-    csr = hpg.datasets.kron(13, weighted=True).out_csr
+    csr = hpg.datasets.kron(13, weighted=True, device="cuda").out_csr
     return hpg.Graph(csr.with_data(csr.data.astype(kind)), directed=False)
 
 
-def calls() -> Iterator[tuple[str, str, int]]:
-    """The graph, the function and the number of its arguments' list, of each call to record."""
-    for graph, names in product(GRAPHS, FUNCTIONS.values()):
-        for name in (*names.split(), *(("products",) if names == "run" else ())):
-            for number in range(len(ARGUMENTS.get(name, [()]))):
-                yield graph, name, number
+def calls() -> list[tuple[str, str, int]]:
+    """The graph, the function and the number of its arguments, of each call to record; the most wanted first."""
+    names = [name for listed in FUNCTIONS.values() for name in listed.split() if name != "run"] + ["products"]
+    found = [(graph, name, k) for graph in GRAPHS for name in names for k in range(len(ARGUMENTS.get(name, [()])))]
+    return sorted(found, key=lambda call: call[1] not in FIRST or [*GRAPHS].index(call[0]) > 2)
 
 
 def _call(graph: hpg.Graph, name: str, number: int) -> None:
@@ -109,11 +112,10 @@ def _call(graph: hpg.Graph, name: str, number: int) -> None:
         A.mxm(A, "plus_pair"), A.mxm(A, "plus_pair", mask=A), A.T
         return
     arguments, options = ARGUMENTS.get(name, [((), {})])[number]
-    if name != "run":
-        given = [_on_gpu(argument, graph) for argument in arguments]
-        found = getattr(hpg, name)(graph, *given, **{name: _on_gpu(option, graph) for name, option in options.items()})
-        if isinstance(found, Iterator):
-            next(found)
+    given = [_on_gpu(argument, graph) for argument in arguments]
+    found = getattr(hpg, name)(graph, *given, **{name: _on_gpu(option, graph) for name, option in options.items()})
+    if isinstance(found, Iterator):
+        next(found)
 
 
 def _on_gpu(argument: Any, graph: hpg.Graph) -> Any:
@@ -124,40 +126,69 @@ def _on_gpu(argument: Any, graph: hpg.Graph) -> Any:
     return cupy.asarray(argument) if isinstance(argument, np.ndarray) else argument
 
 
-def _recorded(call: tuple[str, str, int], folder: str) -> tuple[list[Request], str]:
+def _begin(folder: str, number: Any, gpus: list[str]) -> None:
+    """Begin a process that records: on one of the GPUs, and so that no other compiles the same at the same time."""
+    with number.get_lock():
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpus[number.value % len(gpus)]
+        number.value += 1
+    hpg.config.cache_dir = folder
+    hpg.config.verbose = False
+    compile_now = compiler.build
+
+    def build_once(source: str, prologue: str, ltoir: Any, names: Any, arch: str, checks: str) -> Any:
+        key = compiler.cache_key(source, prologue + checks, ltoir, names, arch)
+        with Path(folder, f"{key}.lock").open("a") as file:
+            while not try_lock(file.fileno()):
+                time.sleep(0.05)
+            found = compiler._read(Path(folder, "cuda", f"{key}.kernels"))
+            if found is not None:
+                return found[0].read_bytes(), found[1]
+            made = compile_now(source, prologue, ltoir, names, arch, checks)
+            with contextlib.suppress(OSError):
+                compiler.keep(Path(folder, "cuda", f"{key}.kernels"), *made)
+            return made
+
+    compiler.build = build_once
+
+
+def _recorded(call: tuple[str, str, int]) -> tuple[tuple[str, str, int], list[Request], str]:
     """What one call asks for that its process was not asked for before; and the error by which it ended, if it did."""
     compiler.requests = []
-    hpg.config.cache_dir = folder
     try:
         _call(GRAPHS[call[0]]().to("cuda"), *call[1:])
         error = ""
     except Exception as raised:  # the other calls are recorded all the same
         error = f"{type(raised).__name__}: {raised}".splitlines()[0][:150]
-    return list(dict.fromkeys(compiler.requests)), error
+    return call, list(dict.fromkeys(compiler.requests)), error
 
 
-def record(path: Path, jobs: int) -> int:
-    """Make all calls on the GPU, in several processes, and write what they ask for."""
+def record(path: Path, jobs: int, seconds: float, work: Any = _recorded) -> int:
+    """Make calls on the GPUs in several processes, as many as the time allows, and write what they ask for."""
     found: dict[Request, None] = {}
-    with tempfile.TemporaryDirectory() as cache:
-        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), max_tasks_per_child=20)
-        with pool:
-            for call, (asked, error) in _in_order(pool, _recorded, [(call, cache) for call in calls()]):
+    processes, tasks, deadline = multiprocessing.get_context("spawn"), calls(), time.monotonic() + seconds
+    done = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
+        begin = cache, processes.Value("i", 0), _gpus()
+        # Terminated where the block ends, whatever is still under way.
+        with contextlib.suppress(multiprocessing.TimeoutError), processes.Pool(jobs, _begin, begin, 50) as pool:
+            answers = pool.imap_unordered(work, tasks)
+            for done in range(1, len(tasks) + 1):  # noqa: B007
+                call, asked, error = answers.next(max(deadline - time.monotonic(), 0))
                 found |= dict.fromkeys(asked)
                 if error:
-                    print(*call[0], error)
+                    print(*call, error, flush=True)
     lines = sorted(json.dumps(request._asdict(), sort_keys=True) for request in found)
     path.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    print(f"{len(lines)} requests in {path}")
+    print(f"{len(lines)} requests of {done} of {len(tasks)} calls in {path}")
     return 0
 
 
-def _in_order(pool: ProcessPoolExecutor, work: Any, tasks: list[Any]) -> Iterator[tuple[Any, Any]]:
-    started: dict[Future[Any], Any] = {pool.submit(work, *task): task for task in tasks}
-    for number, done in enumerate(as_completed(started), 1):
-        if sys.stderr.isatty():
-            print(f"\r{number} of {len(tasks)}", end="", file=sys.stderr)
-        yield started[done], done.result()
+def _gpus() -> list[str]:
+    driver, count = cuda_driver(), ctypes.c_int(1)
+    if driver is not None and driver.cuInit(0) == 0:
+        driver.cuDeviceGetCount(ctypes.byref(count))
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return chosen.split(",") if chosen else [str(number) for number in range(count.value)]
 
 
 def requested(path: Path = REQUESTS) -> list[Request]:
@@ -189,9 +220,8 @@ def package(requests: list[Request], architectures: list[str], jobs: int, place:
     (folder / "__init__.py").write_text(f'"""{what}"""\n')
     tasks = [(request, arch, os.fspath(folder)) for arch, request in product(architectures, requests)]
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        for _, error in _in_order(pool, compiled, tasks):
-            if error:
-                print(error)
+        for error in filter(None, pool.map(compiled, *zip(*tasks, strict=True))):
+            print(error)
     (place / "pyproject.toml").write_text(
         f"""[build-system]
 requires = ["setuptools>=77"]
@@ -219,11 +249,12 @@ def main() -> int:
     parser.add_argument("command", choices=["record", "build"])
     parser.add_argument("--architectures", nargs="+", default=ARCHITECTURES, metavar="sm_NN")
     parser.add_argument("--jobs", type=int, default=hpg.config.threads, help="processes (default: the cores)")
+    parser.add_argument("--seconds", type=float, default=3600, help="record for so long at most (default: an hour)")
     parser.add_argument("--requests", type=Path, default=REQUESTS, help="default: %(default)s")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="where the wheel goes (default: %(default)s)")
     options = parser.parse_args()
     if options.command == "record":
-        return record(options.requests, options.jobs)
+        return record(options.requests, options.jobs, options.seconds)
     start = time.monotonic()
     place = package(requested(options.requests), options.architectures, options.jobs, ROOT / "build" / "kernels")
     words = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", options.dist, place)
