@@ -53,6 +53,16 @@ GRAPHS: dict[str, Any] = {
 }
 FIRST = {"bfs", "sssp", "pagerank", "connected_components", "triangle_count", "louvain", "core_number", "hits"}
 _ONE, _TWO = hpg.id(0), hpg.id([0, 1])
+
+
+def _hub(graph: hpg.Graph) -> Any:
+    return hpg.id(int(graph.out_degree.argmax()))
+
+
+def _beside_hub(graph: hpg.Graph) -> Any:
+    return hpg.id(int(graph.out_csr.indices[int(graph.out_csr.indptr[int(graph.out_degree.argmax())])]))
+
+
 # Arguments after the graph, of functions that need some; more than one call where a form has kernels of its own.
 ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "bfs": [
@@ -66,14 +76,15 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
         *(((), {"personalization": seeds}) for seeds in (_TWO, lambda graph: np.eye(8, graph.n_vertices))),
     ],
     "all_pairs_shortest_path_length": [((), {"block": 64})],
-    **{name: [((_ONE, hpg.id(1)), {})] for name in ("shortest_path", "shortest_path_length", "maximum_flow")},
+    **{name: [((_hub, _beside_hub), {})] for name in ("shortest_path", "shortest_path_length", "maximum_flow")},
+    "katz_centrality": [((), {"alpha": 1e-5})],
     **{
         name: [((_TWO,), {})] for name in ("reach", "closeness_centrality", "harmonic_centrality", "distance_histogram")
     },
     "ego_graph": [((_ONE,), {})],
     **{name: [((_TWO, 2), {})] for name in ("k_hop", "k_hop_subgraph")},
     **{name: [((), {"sources": 16, "seed": 1})] for name in ("betweenness_centrality", "edge_betweenness_centrality")},
-    **{name: [((), {"largest_component": True})] for name in ("diameter", "radius", "center", "periphery")},
+    **{name: [((), {"largest_component": True})] for name in ("eccentricity", "diameter", "radius", "center")},
     **{name: [(((_TWO, hpg.id([1, 2])),), {})] for name in FUNCTIONS["similarity"].split()},
     "connected_components": [((), {}), ((), {"connection": "strong"})],
     **{name: [((2,), {})] for name in ("k_core", "k_shell", "spectral_clustering")},
