@@ -34,7 +34,7 @@ def environment(python: str, versions: str) -> Path | None:
         return folder
     resolve = ("pip", "compile", "--quiet", "--extra", "check", "--only-binary", ":all:", "--python-version", python)
     steps: Sequence[Sequence[str | Path]] = (
-        ("venv", "--quiet", "--clear", "--no-python-downloads", "--python", python, folder),
+        ("venv", "--quiet", "--clear", "--seed", "--no-python-downloads", "--python", python, folder),
         (*resolve, "--python", folder, "--resolution", VERSIONS[versions], "--output-file", wanted, project),
         ("pip", "install", "--quiet", "--python", folder, "--requirement", wanted),
         ("pip", "install", "--quiet", "--python", folder, "--no-deps", "--editable", ROOT),

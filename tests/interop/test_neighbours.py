@@ -99,8 +99,11 @@ def test_arrays_of_others(device: str) -> None:
     xp = array_module(device)
     for v in vectors(device):
         for seen in (xp.from_dlpack(v), xp.asarray(v)):
-            seen[1] = 7
-            assert v[1] == 7 and to_device(seen, "cpu").tolist() == to_device(v.values, "cpu").tolist()
+            # Of another library's array NumPy before 2.2 makes one to read alone.
+            if device == "cuda" or seen.flags.writeable:
+                seen[1] = 7
+                assert v[1] == 7
+            assert to_device(seen, "cpu").tolist() == to_device(v.values, "cpu").tolist()
         if device == "cpu":
             assert v.__array_interface__["data"] == v.values.__array_interface__["data"]
         else:

@@ -154,7 +154,10 @@ def test_views(kind: type[nx.Graph]) -> None:
     assert view.number_of_edges() > 10
     back = hpg.to_networkx(hpg.from_networkx(view))
     expected = nx.DiGraph(view) if view.is_directed() else nx.Graph(view)
-    assert set(back) == set(view) and nx.utils.edges_equal(back.edges(), expected.edges(), directed=view.is_directed())
+    assert set(back) == set(view)
+    # `edges_equal` knows directed edges from NetworkX 3.6 on.
+    order = tuple if view.is_directed() else sorted
+    assert sorted(map(order, back.edges())) == sorted(map(order, expected.edges()))
 
 
 def test_a_graph_that_holds_other_neighbors_than_it_has() -> None:
