@@ -9,7 +9,7 @@ import numpy as np
 import hpgraph.algorithms.components as algorithm
 from hpgraph.containers.graph import Graph
 from hpgraph.csgraph.graph_input import as_graph_input
-from hpgraph.formats.interchange import scipy_of_csr
+from hpgraph.formats import CSR
 
 
 def connected_components(
@@ -32,16 +32,13 @@ def connected_components(
     -------
     n_components : int
     labels : int32 array, shape (n,)
-        Components are numbered by their smallest vertex; on the CPU strong ones as SciPy finds them.
+        Components are numbered by their smallest vertex; on the CPU strong ones so that arcs lead to lower numbers, as
+        SciPy's do.
 
     Raises
     ------
     ValueError
         If `connection` is neither.
-
-    Notes
-    -----
-    On the CPU strong components are SciPy's: Pearce's algorithm takes one pass over the arcs on one thread.
 
     Examples
     --------
@@ -56,10 +53,21 @@ def connected_components(
     given = as_graph_input(csgraph)
     strong = directed and connection == "strong"
     if strong and given.device == "cpu":
-        import scipy.sparse.csgraph
-
-        return scipy.sparse.csgraph.connected_components(scipy_of_csr(given.csr), True, "strong", return_labels)
+        count, label = _strong(given.csr)
+        return (count, label) if return_labels else count
     # Whether every arc has its reverse is found out where that saves more: strong components are the weak ones then.
     graph = Graph(given.csr.with_data(None))
     found = algorithm.connected_components(graph, connection="strong" if strong else "weak")
     return (found.count, found.label.astype(np.int32, copy=False)) if return_labels else found.count
+
+
+def _strong(arcs: CSR) -> tuple[int, Any]:
+    """Strong components, numbered in the order in which a depth-first search completes them."""
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_strong_components import strong_components
+
+    smallest = np.empty(arcs.shape[0], arcs.indices.dtype)
+    complete = strong_components(arcs, None, smallest)
+    number = np.empty(len(smallest), np.int32)
+    number[complete] = np.arange(len(complete))
+    return len(complete), number[smallest]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from hpgraph.algorithms.maximum_flow import maximum_flow as by_pushing
 from hpgraph.containers.graph import Graph
-from hpgraph.csgraph.graph_input import as_graph_input, as_scipy, lies_on_cuda
+from hpgraph.containers.vertices import id
+from hpgraph.csgraph.graph_input import as_rows, is_spmatrix, require_sparse, require_square, sparse_of
+from hpgraph.formats import CSR
 
 # From here on float64 takes some whole numbers for their neighbours.
 _MAX = 2.0**53
@@ -22,26 +25,29 @@ class MaximumFlowResult:
     Attributes
     ----------
     flow_value : int
-    flow : csr matrix, shape (n, n)
-        Of int32 from SciPy, and of float64 from the GPU.
+    flow : csr array or matrix, shape (n, n)
+        On the CPU of int32, or of int64 where capacities are larger; on the GPU of float64.
     """
 
     flow_value: int
     flow: Any
 
+    def __repr__(self) -> str:
+        return f"MaximumFlowResult with value of {self.flow_value}"
 
-def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic") -> Any:
+
+def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic") -> MaximumFlowResult:
     """As much as can flow from a source to a sink.
 
     Parameters
     ----------
     csgraph : csr_array or csr_matrix, Graph or Matrix, shape (n, n)
-        The graph; entry (i, j) is the capacity of the arc from i to j: of int32 on the CPU, whole numbers of any type
+        The graph; entry (i, j) is the capacity of the arc from i to j: integers on the CPU, whole numbers of any type
         on the GPU.
     source, sink : int
         Vertices.
     method : {"dinic", "edmonds_karp"}
-        SciPy's algorithm, on the CPU.
+        Accepted for SciPy's sake, and checked as there: what is computed is the same.
 
     Returns
     -------
@@ -51,14 +57,15 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
 
     Raises
     ------
+    TypeError
+        If `csgraph` is not sparse in CSR format.
     ValueError
-        On the GPU for capacities that are no whole numbers below 2**53 (`hpgraph.maximum_flow` counts in int64); on
-        both devices for a method that is neither.
+        If capacities are no integers, or on the GPU no whole numbers below 2**53 (`hpgraph.maximum_flow` counts in
+        int64), or negative; if `source` and `sink` are the same or out of range; if `method` is unknown.
 
     Notes
     -----
-    On the CPU this is SciPy's own function; `hpgraph.maximum_flow` takes a fifth to four fifths of its time. On the GPU
-    it is `hpgraph.maximum_flow`, whatever the method.
+    This is `hpgraph.maximum_flow`: of several maximum flows it may give another than SciPy.
 
     Examples
     --------
@@ -69,18 +76,34 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     >>> int(csgraph.maximum_flow(capacity, 0, 2).flow_value)
     3
     """
-    if not lies_on_cuda(csgraph):
-        import scipy.sparse.csgraph
-
-        return scipy.sparse.csgraph.maximum_flow(as_scipy(csgraph, "maximum_flow"), source, sink, method=method)
+    require_sparse(csgraph, "csgraph", ("csr",))
     if method not in ("dinic", "edmonds_karp"):
         raise ValueError(f'method must be "dinic" or "edmonds_karp", not {method!r}')
-    given = as_graph_input(csgraph)
-    weight = given.csr.data
-    whole = weight == given.xp.rint(weight)
-    if not bool((whole & (abs(weight) < _MAX)).all()):
+    rows = as_rows(csgraph)
+    require_square(rows, "csgraph")
+    n, source, sink = rows.shape[0], operator.index(source), operator.index(sink)
+    for name, vertex in (("source", source), ("sink", sink)):
+        if not 0 <= vertex < n:
+            raise ValueError(f"{name} must be between 0 and {n - 1}, not {vertex}")
+    capacities = _whole(rows)
+    found = by_pushing(Graph(capacities, directed=True), id(source), id(sink))
+    flow = found.flow.csr
+    if rows.device == "cuda":
+        flow = flow.astype(np.float64)
+    elif not flow.nnz or int(capacities.data.max(initial=0)) <= np.iinfo(np.int32).max:
+        flow = flow.astype(np.int32)
+    return MaximumFlowResult(found.flow_value, sparse_of(flow, is_spmatrix(csgraph)))
+
+
+def _whole(rows: CSR) -> CSR:
+    """The capacities as int64."""
+    weight = rows.data
+    if weight.dtype.kind in "iub":
+        return rows.astype(np.int64)
+    if rows.device == "cpu":
+        raise ValueError(f"capacities must be integers, not {weight.dtype}: convert them if you mean to")
+    if not bool(((weight == weight.round()) & (abs(weight) < _MAX)).all()):
         raise ValueError(
             "capacities must be whole numbers below 2**53: hpgraph.maximum_flow takes larger ones, of int64"
         )
-    found = by_pushing(Graph(given.csr.astype(np.int64), directed=True), source, sink)
-    return MaximumFlowResult(found.flow_value, given.sparse(found.flow.csr.astype(np.float64)))
+    return rows.astype(np.int64)

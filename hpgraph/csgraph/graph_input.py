@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, is_cuda
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.interchange import check_places, scipy_of_csr
 from hpgraph.scipy_api.matrix import Matrix
@@ -50,57 +50,101 @@ class GraphInput:
 
     def sparse(self, csr: CSR) -> Any:
         """A sparse result as a CSR array, or matrix, of the library that the input came from."""
-        made = scipy_of_csr(csr)
-        if self.as_matrix and self.device == "cpu":
-            import scipy.sparse
+        return sparse_of(csr, self.as_matrix)
 
-            return scipy.sparse.csr_matrix(made)
-        return made
+
+def sparse_of(csr: CSR, as_matrix: bool) -> Any:
+    """A CSR as SciPy's array, or its matrix, or CuPy's matrix."""
+    made = scipy_of_csr(csr)
+    if as_matrix and csr.device == "cpu":
+        import scipy.sparse
+
+        return scipy.sparse.csr_matrix(made)
+    return made
 
 
 def as_graph_input(csgraph: Any) -> GraphInput:
     """A graph in any form that SciPy's functions take, or on the GPU."""
-    as_matrix = isinstance(csgraph, np.matrix)
-    if isinstance(csgraph, Graph):
-        csr = csgraph.out_csr
-    elif isinstance(csgraph, Matrix):
-        csr = csgraph.csr
-    elif hasattr(csgraph, "tocsr"):
-        as_matrix = _is_spmatrix(csgraph)
-        if getattr(csgraph, "format", None) == "bsr":
-            # What fills its blocks is no edge (SciPy 1.18).
-            check_places(csgraph)
-            csgraph = csgraph.tocsr(copy=True)
-            csgraph.eliminate_zeros()
-        csr = CSR.from_scipy(csgraph, copy=False)
-    elif is_cuda(csgraph):
-        csr = _from_dense_cuda(csgraph)
+    if isinstance(csgraph, Graph | Matrix) or hasattr(csgraph, "tocsr"):
+        as_matrix = is_spmatrix(csgraph)
+        csr = as_rows(csgraph)
+        require_square(csr, "csgraph")
+        as_value_dtype(csr.data.dtype, "csgraph", real=True)
+        return GraphInput(csr.astype(np.float64), as_matrix)
+    as_matrix = isinstance(csgraph, np.matrix) or getattr(csgraph, "_baseclass", None) is np.matrix
+    masked = isinstance(csgraph, np.ma.MaskedArray)
+    array = csgraph if is_cuda(csgraph) else np.asarray(csgraph)
+    null = np.ma.getmaskarray(csgraph) if masked else nulls(array)
+    return GraphInput(rows_of_dense(array, ~null), as_matrix)
+
+
+def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
+    """A sparse matrix by rows, of several entries at one place the least; without values if `pattern`, else with."""
+    if isinstance(graph, Graph):
+        csr = graph.out_csr
+    elif isinstance(graph, Matrix):
+        csr = graph.csr
     else:
-        import scipy.sparse.csgraph
+        if getattr(graph, "format", None) == "bsr":
+            # What fills its blocks is no edge (SciPy 1.18).
+            check_places(graph)
+            graph = graph.tocsr(copy=True)
+            graph.eliminate_zeros()
+        csr = CSR.from_scipy(graph, pattern=pattern, copy=False, duplicates="min")
+    if pattern:
+        return csr.with_data(None)
+    return csr.with_data(array_module(csr.device).ones(csr.nnz, dtype=bool), copy=False) if csr.data is None else csr
 
-        masked = isinstance(csgraph, np.ma.MaskedArray)
-        as_matrix = as_matrix or (masked and csgraph._baseclass is np.matrix)
-        convert = scipy.sparse.csgraph.csgraph_from_masked if masked else scipy.sparse.csgraph.csgraph_from_dense
-        csr = CSR.from_scipy(convert(csgraph), copy=False)
+
+def rows_of_dense(array: Any, present: Any) -> CSR:
+    """Some elements of a square array by rows, as float64."""
+    check_dense(array)
+    xp = array_module(array)
+    indptr = xp.concatenate((xp.zeros(1, np.int64), xp.cumsum(xp.count_nonzero(present, axis=1))))
+    indices = xp.nonzero(present)[1].astype(index_dtype(array.shape[1]))
+    return CSR(array.shape, indptr, indices, array[present].astype(np.float64), validate=False)
+
+
+def nulls(array: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Any:
+    """Where a dense array has no arc; floats within 1e-8 of the null value are null, as by `numpy.ma.masked_values`."""
+    check_dense(array)
+    xp = array_module(array)
+    floats = array.dtype.kind in "fc"
+    if null_value is None:
+        null = xp.zeros(array.shape, dtype=bool)
+    else:
+        null = xp.isclose(array, null_value, equal_nan=True) if floats else array == null_value
+    if floats and infinity_null:
+        null |= xp.isinf(array)
+    if floats and nan_null:
+        null |= xp.isnan(array)
+    return null
+
+
+def check_dense(array: Any) -> None:
+    """Refuse arrays that are not square."""
+    if array.ndim != 2:
+        raise ValueError(f"a dense graph must have two dimensions, not shape {array.shape}")
+    if array.shape[0] != array.shape[1]:
+        raise ValueError(f"a dense graph must be square, one row and one column for each vertex, not {array.shape}")
+
+
+def require_square(csr: CSR, argument: str) -> None:
+    """Refuse matrices that are not square."""
     if csr.shape[0] != csr.shape[1]:
-        raise ValueError(f"csgraph must be square, one row and one column for each vertex, not {csr.shape}")
-    if csr.data is None:
-        csr = csr.with_data(array_module(csr.device).ones(csr.nnz), copy=False)
-    as_value_dtype(csr.data.dtype, "csgraph", real=True)
-    return GraphInput(csr.astype(np.float64), as_matrix)
+        raise ValueError(f"{argument} must be square, one row and one column for each vertex, not {csr.shape}")
 
 
-def as_scipy(csgraph: Any, name: str) -> Any:
-    """A graph for a function that is SciPy's own."""
-    if lies_on_cuda(csgraph):
-        raise TypeError(f"csgraph.{name} works on the CPU alone: give it the graph as csgraph.get() or .to('cpu')")
-    if isinstance(csgraph, Graph):
-        return scipy_of_csr(csgraph.out_csr)
-    if isinstance(csgraph, Matrix):
-        return scipy_of_csr(csgraph.csr, np.bool_)
-    if hasattr(csgraph, "tocsr"):
-        check_places(csgraph)
-    return csgraph
+def require_sparse(graph: Any, argument: str, formats: tuple[str, ...] | None) -> None:
+    """Refuse dense arrays, and formats that are not listed, as SciPy does where it takes sparse matrices alone."""
+    if isinstance(graph, Graph):
+        return
+    if not hasattr(graph, "tocsr"):
+        raise TypeError(f"{argument} must be sparse, not {type(graph).__name__}: wrap it in scipy.sparse.csr_array")
+    if formats is not None and graph.format not in formats:
+        raise TypeError(
+            f"{argument} must be in {', '.join(formats).upper()} format, not {graph.format}: use its .tocsr()"
+        )
 
 
 def lies_on_cuda(csgraph: Any) -> bool:
@@ -110,16 +154,8 @@ def lies_on_cuda(csgraph: Any) -> bool:
     return is_cuda(csgraph) or type(csgraph).__module__.startswith("cupyx.")
 
 
-def _is_spmatrix(csgraph: Any) -> bool:
+def is_spmatrix(csgraph: Any) -> bool:
+    """Whether a graph is one of SciPy's older matrices."""
     import scipy.sparse
 
     return isinstance(csgraph, scipy.sparse.spmatrix)
-
-
-def _from_dense_cuda(array: Any) -> CSR:
-    xp = array_module(array)
-    if array.ndim != 2:
-        raise ValueError(f"csgraph must have two dimensions, not shape {array.shape}")
-    values = array.astype(np.float64)
-    row, col = xp.nonzero((values != 0) & xp.isfinite(values))
-    return CSR.from_coo(row, col, values[row, col], array.shape)

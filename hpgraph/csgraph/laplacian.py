@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.csgraph.graph_input import as_graph_input, as_scipy, lies_on_cuda
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module
+from hpgraph.csgraph.graph_input import as_rows, lies_on_cuda
 from hpgraph.formats.interchange import scipy_of_csr
+from hpgraph.scipy_api.matrix import Matrix
 
 
 def laplacian(
@@ -34,9 +37,9 @@ def laplacian(
     use_out_degree : bool
         Whether degrees count the arcs that leave, rather than those that reach.
     copy : bool
-        Only for graphs on the CPU, see SciPy.
+        Whether to leave dense and COO arrays as they were; otherwise the result is written to them where it fits.
     form : {"array", "function", "lo"}
-        A matrix; a function that multiplies by it; or, for graphs on the CPU, a linear operator.
+        A matrix; a function that multiplies by it; or a linear operator, of SciPy's or CuPy's.
     dtype : dtype, optional
         Type of the result.
     symmetrized : bool
@@ -45,18 +48,14 @@ def laplacian(
     Returns
     -------
     lap : sparse or dense array, function or LinearOperator
-        On CUDA a CuPy CSR matrix for `form` "array".
+        As SciPy has it: COO for sparse graphs (DIA for DIA), dense for dense ones; on CUDA a CuPy CSR matrix.
     diag : array, shape (n,)
         Where `return_diag`.
 
     Raises
     ------
     ValueError
-        If `form` is unknown.
-
-    Notes
-    -----
-    On the CPU this is SciPy's own function.
+        If `form` is unknown, or the graph not square.
 
     Examples
     --------
@@ -67,39 +66,98 @@ def laplacian(
            [-1,  1,  0],
            [-2,  0,  2]])
     """
-    if not lies_on_cuda(csgraph):
-        import scipy.sparse.csgraph
+    graph = scipy_of_csr(as_rows(csgraph)) if isinstance(csgraph, Graph | Matrix) else csgraph
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
+        raise ValueError(f"csgraph must be a square matrix or array, not of shape {graph.shape}")
+    if form not in ("array", "function", "lo"):
+        raise ValueError(f'Invalid form: {form!r}; give "array", "function" or "lo"')
+    if normed and graph.dtype.kind in "iu":
+        graph = graph.astype(np.float64)
+    dtype = graph.dtype if dtype is None else dtype
+    if form == "array":
+        build = _sparse if hasattr(graph, "tocsr") else _dense
+        made, diagonal = build(graph, normed, int(use_out_degree), copy, symmetrized)
+        made = made.astype(dtype, copy=False)
+    else:
+        graph = graph if hasattr(graph, "tocsr") or not copy else graph.copy()
+        made, diagonal = _product(graph, normed, int(use_out_degree), symmetrized)
+        if form == "lo":
+            made = _linear(graph).LinearOperator(graph.shape, matvec=made, matmat=made, dtype=dtype)
+    return (made, diagonal.astype(dtype, copy=False)) if return_diag else made
 
-        return scipy.sparse.csgraph.laplacian(
-            as_scipy(csgraph, "laplacian"),
-            normed,
-            return_diag,
-            use_out_degree,
-            copy=copy,
-            form=form,
-            dtype=dtype,
-            symmetrized=symmetrized,
-        )
-    if form not in ("array", "function"):
-        raise ValueError(f'form must be "array" or "function" for a graph on the GPU, not {form!r}')
-    matrix, diagonal = _on_cuda(csgraph, normed, use_out_degree, dtype, symmetrized)
-    made = matrix if form == "array" else matrix.__matmul__
-    return (made, diagonal) if return_diag else made
 
-
-def _on_cuda(csgraph: Any, normed: bool, use_out_degree: bool, dtype: Any, symmetrized: bool) -> tuple[Any, Any]:
-    import cupy
-    import cupyx.scipy.sparse as sparse
-
-    adjacency = scipy_of_csr(as_graph_input(csgraph).csr).astype(dtype or np.float64)
-    if symmetrized:
-        adjacency = adjacency + adjacency.T
-    loops = adjacency.diagonal()
-    degree = cupy.asarray(adjacency.sum(axis=1 if use_out_degree else 0)).ravel() - loops
-    arcs = (adjacency - sparse.diags(loops)).tocoo()
+def _scaling(degree: Any, normed: bool) -> tuple[Any, Any]:
+    """The diagonal that is returned, square roots where `normed`, and that of the Laplacian."""
     if not normed:
-        return (sparse.diags(degree) - arcs).tocsr(), degree
-    isolated = degree == 0
-    root = cupy.where(isolated, 1, cupy.sqrt(degree))
-    scaled = sparse.coo_matrix((arcs.data / (root[arcs.row] * root[arcs.col]), (arcs.row, arcs.col)), arcs.shape)
-    return (sparse.diags((~isolated).astype(degree.dtype)) - scaled).tocsr(), root
+        return degree, degree
+    xp, isolated = array_module(degree), degree == 0
+    with np.errstate(invalid="ignore"):
+        return xp.where(isolated, 1, xp.sqrt(degree)), 1 - isolated.astype(degree.dtype)
+
+
+def _dense(graph: Any, normed: bool, axis: int, copy: bool, symmetrized: bool) -> tuple[Any, Any]:
+    xp = array_module(graph)
+    made = xp.array(graph) if copy else xp.asarray(graph)
+    if symmetrized:
+        made += made.T.conj()
+    xp.fill_diagonal(made, 0)
+    scale, diagonal = _scaling(made.sum(axis=axis), normed)
+    if normed:
+        made /= scale
+        made /= scale[:, None]
+    made *= -1
+    xp.fill_diagonal(made, diagonal)
+    return made, scale
+
+
+def _sparse(graph: Any, normed: bool, axis: int, copy: bool, symmetrized: bool) -> tuple[Any, Any]:
+    if symmetrized:
+        graph = graph + graph.T.conj()
+    arcs = graph.tocoo(copy=False)
+    xp, row, column, data = array_module(arcs.data), arcs.row, arcs.col, arcs.data
+    scale, diagonal = _scaling(xp.asarray(graph.sum(axis=axis)).ravel() - graph.diagonal(), normed)
+    if graph.format == "dia" and not normed:
+        made = -graph
+        made.setdiag(diagonal)
+        return made, scale
+    kept, loops = row != column, xp.arange(graph.shape[0], dtype=row.dtype)
+    row, column, data = row[kept], column[kept], -data[kept]
+    if normed:
+        data = data / scale[row] / scale[column]
+    data = xp.concatenate((data, diagonal.astype(data.dtype)))
+    row, column = xp.concatenate((row, loops)), xp.concatenate((column, loops))
+    if copy or arcs is not graph:
+        made = type(arcs)((data, (row, column)), shape=graph.shape)
+        return (made if xp is np else made.tocsr()), scale
+    graph.row, graph.col, graph.data = row, column, data
+    return graph, scale
+
+
+def _product(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
+    """A function that multiplies columns by the Laplacian, and the diagonal that is returned."""
+    xp = array_module(graph.data if hasattr(graph, "tocsr") else graph)
+    total = xp.asarray(graph.sum(axis=axis)).ravel()
+    loops = graph.diagonal()
+    if symmetrized:
+        total = total + xp.asarray(graph.sum(axis=1 - axis)).ravel()
+        loops = 2 * loops
+    scale, _ = _scaling(total - loops, normed)
+
+    def multiply(v: Any) -> Any:
+        column = (slice(None), *(None,) * (v.ndim - 1))
+        w = v / scale[column] if normed else v
+        product = w * total[column] - graph @ w
+        if symmetrized:
+            product = product - (w.conj().T @ graph).conj().T
+        return product / scale[column] if normed else product
+
+    return multiply, scale
+
+
+def _linear(graph: Any) -> Any:
+    """The module of linear operators that belongs to a matrix."""
+    if lies_on_cuda(graph):
+        import cupyx.scipy.sparse.linalg as linalg
+    else:
+        import scipy.sparse.linalg as linalg
+    return linalg

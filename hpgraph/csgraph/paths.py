@@ -200,7 +200,7 @@ def johnson(
     arcs = given.graph(directed).out_csr
     row = arcs.expand_rows()
     # From one more vertex, with an arc of no length to every other, all are reached.
-    potential = _distances_from_everywhere(arcs)
+    potential = distances_from_everywhere(arcs)
     lifted = given.xp.maximum(arcs.data + potential[row] - potential[arcs.indices], 0)
     distance, predecessors = _paths(replace(given, csr=arcs.with_data(lifted, copy=False)), True, indices, True, False)
     starts = _starts(indices, arcs.shape[0]).reshape(distance.shape[:-1])
@@ -310,12 +310,16 @@ def _nearest(
     return distance[:n], predecessors, sources.astype(np.int32)
 
 
-def _distances_from_everywhere(arcs: CSR) -> Any:
+def distances_from(graph: Graph, start: int) -> Any:
+    """The lengths of the shortest paths from one vertex."""
+    return _search(graph, start, None, False)[0]
+
+
+def distances_from_everywhere(arcs: CSR) -> Any:
     """The least length of a path to each vertex from any vertex, itself included: 0 or less."""
     n = arcs.shape[0]
     xp = array_module(arcs.device)
-    distance, _ = _search(_with_one_more(arcs, arcs.data, xp.arange(n)), n, None, False)
-    return distance[:n]
+    return distances_from(_with_one_more(arcs, arcs.data, xp.arange(n)), n)[:n]
 
 
 def _with_one_more(arcs: CSR, weights: Any, targets: Any) -> Graph:

@@ -26,14 +26,13 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
-        The arcs of the trees, each in one direction: that of the lighter arc, on the GPU of equal ones the one in the
-        upper triangle.
+        The arcs of the trees, each in one direction: that of the lighter arc, of equal ones the one in the upper
+        triangle.
 
     Notes
     -----
-    On the CPU this is SciPy's own function, and its sort decides among arcs of the same weight. On the GPU it is
-    `hpgraph.minimum_spanning_forest`, with its own order of such arcs. Tree arcs of weight zero are not stored in the
-    result, as in SciPy.
+    Of arcs of the same weight `hpgraph.minimum_spanning_forest` may choose others than SciPy. Tree arcs of weight zero
+    are not stored in the result, as in SciPy.
 
     References
     ----------
@@ -49,15 +48,11 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0.]])
     """
     given = as_graph_input(csgraph)
-    if given.device == "cpu":
-        import scipy.sparse.csgraph
-
-        return scipy.sparse.csgraph.minimum_spanning_tree(given.sparse(given.csr))
     return given.sparse(lightest_tree(given.csr))
 
 
 def lightest_tree(csr: CSR) -> CSR:
-    """What `minimum_spanning_tree` returns on the GPU; on either device."""
+    """The arcs of a spanning tree of least weight, as they are stored."""
     xp, backend = array_module(csr.device), kernels(csr.device)
     arcs = Graph(csr).undirected.out_csr
     one, arc = backend.spanning_forest(arcs)

@@ -1,4 +1,4 @@
-"""Breadth-first order and tree, as `scipy.sparse.csgraph` has them."""
+"""Breadth-first and depth-first orders and trees, as `scipy.sparse.csgraph` has them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.vertices import checked_index
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
+from hpgraph.core.device import array_module, to_device
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_graph_input
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
@@ -45,12 +46,57 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     >>> csgraph.breadth_first_order(np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), 0)
     (array([0, 2, 1], dtype=int32), array([-9999,     2,     0], dtype=int32))
     """
+    return _in_order(
+        csgraph, i_start, directed, return_predecessors, lambda *rows: kernels(rows[0].device).fifo_order(*rows)
+    )
+
+
+def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
+    """Vertices in depth-first order, neighbours in the order of their rows.
+
+    Parameters
+    ----------
+    csgraph, i_start, directed, return_predecessors
+        As for `breadth_first_order`.
+
+    Returns
+    -------
+    node_array, predecessors
+        As for `breadth_first_order`.
+
+    Raises
+    ------
+    IndexError, TypeError
+        If `i_start` is no vertex.
+
+    Notes
+    -----
+    Depth-first order is sequential (J. H. Reif, "Depth-first search is inherently sequential", Inf. Process. Lett. 20,
+    1985): a graph on the GPU is copied to the CPU for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph import csgraph
+    >>> csgraph.depth_first_order(np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]]), 0)
+    (array([0, 1, 2], dtype=int32), array([-9999,     0,     1], dtype=int32))
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_depth_first import depth_first_order as follow
+
+    return _in_order(csgraph, i_start, directed, return_predecessors, follow, "cpu")
+
+
+def _in_order(
+    csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any, device: str | None = None
+) -> Any:
+    """The order and predecessors that a search gives, which runs on a device."""
     given = as_graph_input(csgraph)
     start = checked_index(i_start, given.csr.shape[0], "i_start")
-    rows = given.csr if directed else _both_ways(given)
-    order, predecessors = kernels(given.device).fifo_order(rows, start, NO_PREDECESSOR)
-    order = order.astype(np.int32, copy=False)
-    return (order, predecessors.astype(np.int32, copy=False)) if return_predecessors else order
+    arcs = given.csr.with_data(None) if device is None else given.csr.with_data(None).to(device)
+    found = search(arcs if directed else _both_ways(arcs), start, NO_PREDECESSOR)
+    order, predecessors = (to_device(array.astype(np.int32, copy=False), given.device) for array in found)
+    return (order, predecessors) if return_predecessors else order
 
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
@@ -81,6 +127,32 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
            [0., 0., 0.]])
     """
     _, predecessors = breadth_first_order(csgraph, i_start, directed)
+    return reconstruct_path(csgraph, predecessors, directed)
+
+
+def depth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
+    """The tree of a depth-first search, with the weights of its arcs.
+
+    Parameters
+    ----------
+    csgraph, i_start, directed
+        As for `breadth_first_order`.
+
+    Returns
+    -------
+    csr_array or csr_matrix, shape (n, n)
+        Arcs from predecessors; SciPy's or CuPy's.
+
+    Raises
+    ------
+    IndexError, TypeError
+        If `i_start` is no vertex.
+
+    Notes
+    -----
+    As `depth_first_order`.
+    """
+    _, predecessors = depth_first_order(csgraph, i_start, directed)
     return reconstruct_path(csgraph, predecessors, directed)
 
 
@@ -121,10 +193,11 @@ def _selected(arcs: CSR, kept: Any) -> CSR:
     return CSR.from_coo(arcs.expand_rows()[kept], arcs.indices[kept], arcs.data[kept], arcs.shape)
 
 
-def _both_ways(given: GraphInput) -> CSR:
+def _both_ways(out: CSR) -> CSR:
     """Rows of out-neighbours, then in-neighbours; neither sorted nor free of duplicates."""
-    xp, out, back = given.xp, given.csr, kernels(given.csr.device).transpose(given.csr)
-    row = xp.concatenate([out.expand_rows(), back.expand_rows()])
-    order = xp.argsort(row, kind="stable")
-    indices = xp.concatenate([out.indices, back.indices])[order]
+    xp, back = array_module(out.device), kernels(out.device).transpose(out)
+    indices = xp.empty(2 * out.nnz, out.indices.dtype)
+    arcs = xp.arange(out.nnz)
+    indices[arcs + back.indptr[out.expand_rows()]] = out.indices
+    indices[arcs + out.indptr[back.expand_rows() + 1]] = back.indices
     return CSR(out.shape, out.indptr + back.indptr, indices, None, validate=False)

@@ -1,4 +1,4 @@
-"""csgraph's functions return what SciPy's return, on either device and for every kind of input."""
+"""csgraph's functions on whole graphs return what SciPy's return, on either device and for every kind of input."""
 
 from __future__ import annotations
 
@@ -254,16 +254,6 @@ def test_mistakes_are_named(device: str) -> None:
         ours.breadth_first_order(graph, 5)
     with pytest.raises(AttributeError, match="no attribute 'steiner_tree'"):
         _ = ours.steiner_tree
-
-
-def test_functions_of_scipys_own(device: str) -> None:
-    graph = hpg.Graph(random_graph(60, 0.05)).to(device)
-    if device == "cuda":
-        with pytest.raises(TypeError, match="structural_rank works on the CPU alone"):
-            ours.structural_rank(graph)
-    else:
-        assert ours.structural_rank(graph) == theirs.structural_rank(graph.out_csr.to_scipy())
-        same(ours.depth_first_order(graph, 0), theirs.depth_first_order(graph.out_csr.to_scipy(), 0))
 
 
 def test_what_fills_blocks_is_no_edge() -> None:

@@ -13,8 +13,10 @@ import pytest
 from hpgraph import csgraph
 
 SUITE = "scipy.sparse.csgraph.tests"
-# On the CPU laplacian and minimum_spanning_tree are SciPy's own; tests/csgraph/test_against_scipy.py holds them.
-MODULES = ("test_connected_components", "test_shortest_path", "test_traversal")
+MODULES = (
+    "test_connected_components", "test_conversions", "test_flow", "test_graph_laplacian", "test_matching",
+    "test_reordering", "test_shortest_path", "test_spanning_tree", "test_traversal",
+)  # fmt: skip
 if importlib.util.find_spec(SUITE) is None:
     pytest.skip("SciPy was installed without its tests", allow_module_level=True)
 
@@ -31,8 +33,7 @@ class OurCsgraph(types.ModuleType):
 def with_our_functions(name: str) -> Iterator[Callable[..., None]]:
     module = importlib.import_module(f"{SUITE}.{name}")
     for function in csgraph.__all__:
-        # yen stays SciPy's, and so does its error, of which ours is a kind.
-        if hasattr(module, function) and function != "NegativeCycleError":
+        if hasattr(module, function):
             setattr(module, function, getattr(csgraph, function))
     if hasattr(module, "csgraph"):
         module.csgraph = OurCsgraph("csgraph")

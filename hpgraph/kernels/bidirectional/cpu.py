@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.bidirectional import joined
-from hpgraph.kernels.bidirectional.cpu_heap import pop, push
+from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part

@@ -1,4 +1,4 @@
-"""Depth-first search of a whole graph, on one thread: discovery order, parents and low-links.
+"""Depth-first search on one thread: of a whole graph, with parents and low-links, or from one vertex.
 
 R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1 (1972). Depth-first order is
 sequential by nature (J. H. Reif, "Depth-first search is inherently sequential", Inf. Process. Lett. 20, 1985).
@@ -45,6 +45,15 @@ def depth_first(arcs: CSR, source: int | None = None) -> DepthFirst:
     return forest if count == n else forest._replace(order=forest.order[:count])
 
 
+def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
+    """Depth-first order from a vertex, neighbours in the order of their rows, and predecessors, or `missing`."""
+    n, ids = rows.shape[0], rows.indices.dtype
+    order, predecessors = np.empty(n, ids), np.full(n, missing, ids)
+    with interruptible():
+        count = _follow(rows.indptr, rows.indices, rows.indptr[:-1].copy(), start, missing, order, predecessors)
+    return order[:count], predecessors
+
+
 def number_down(forest: DepthFirst, begins: Any) -> Any:
     """Number subtrees from their roots, excluding the subtrees nested in them.
 
@@ -69,6 +78,30 @@ def _number(order, parent, number):
         else:
             above = parent[v]
             number[v] = number[above] if above != v else -1
+
+
+@njit(cache=True, nogil=True)
+def _follow(indptr, indices, following, start, missing, order, predecessors):
+    order[0], count, v = start, 1, np.int64(start)
+    while not is_stopped():
+        at, end = peek(following, v), peek(indptr, v + 1)
+        met = np.int64(-1)
+        while at < end:
+            u = vertex(indices, at)
+            at += 1
+            if predecessors[u] == missing and u != start:
+                met = np.int64(u)
+                break
+        following[v] = at
+        if met >= 0:
+            order[count], predecessors[met] = met, v
+            count += 1
+            v = met
+        elif v == start:
+            break
+        else:
+            v = np.int64(predecessors[v])
+    return count
 
 
 @njit(cache=True, nogil=True)

@@ -18,23 +18,28 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.semiring.stop import is_stopped
 
 
-def strong_components(arcs: CSR, part: Any, smallest: Any) -> None:
+def strong_components(arcs: CSR, part: Any, smallest: Any) -> Any:
     """Write the smallest vertex of each vertex's strong component into ``smallest`` (array of vertex ids, shape (n,)).
+
+    Returns these vertices in the order in which the components are complete: those behind a component are before it.
 
     ``part`` (int64 array, shape (n,), or None): no component has vertices in two parts; a vertex of a negative part
     is left as it is.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     low = np.zeros(n, ids) if part is None else np.where(part < 0, n, 0).astype(ids)
-    stack, path, start = np.empty(n, ids), np.empty(n, ids), np.empty(n, ids)
+    stack, path, start, complete = np.empty(n, ids), np.empty(n, ids), np.empty(n, ids), np.empty(n, ids)
+    work = stack, path, start, np.empty(n, np.int64)
     with interruptible():
-        _search(arcs.indptr, arcs.indices, part, low, stack, path, start, np.empty(n, np.int64), smallest)
+        count = _search(arcs.indptr, arcs.indices, part, low, work, smallest, complete)
+    return complete[:count]
 
 
 @njit(cache=True, nogil=True)
-def _search(indptr, indices, part, low, stack, path, start, following, smallest):
+def _search(indptr, indices, part, low, work, smallest, complete):
     """`low`: 0 where not met, n where done. Beside each vertex on the `path`: its number, and its next arc."""
-    n = low.size
+    stack, path, start, following = work
+    n, components = low.size, 0
     count, waiting = 0, 0
     for root in range(n):
         if low[root] != 0:
@@ -71,7 +76,8 @@ def _search(indptr, indices, part, low, stack, path, start, following, smallest)
                 while below > 0 and low[stack[below - 1]] >= first:
                     below -= 1
                     least = min(least, np.int64(stack[below]))
-                smallest[v], low[v] = least, n
+                smallest[v], low[v], complete[components] = least, n, least
+                components += 1
                 for i in range(below, waiting):
                     smallest[stack[i]], low[stack[i]] = least, n
                 waiting = below
@@ -83,3 +89,4 @@ def _search(indptr, indices, part, low, stack, path, start, following, smallest)
             v = above
         if is_stopped():
             break
+    return components

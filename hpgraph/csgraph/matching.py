@@ -1,0 +1,174 @@
+"""Matchings of bipartite graphs, as `scipy.sparse.csgraph` has them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.mask import without_zeros
+from hpgraph.core.device import to_device
+from hpgraph.csgraph.graph_input import as_rows, require_sparse
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
+
+
+def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
+    """A matching of most arcs between the rows and the columns of a matrix.
+
+    Parameters
+    ----------
+    graph : sparse array or matrix in CSR, CSC or COO format, Graph or Matrix, shape (m, n)
+        Each stored entry is an arc, zeros too.
+    perm_type : {"row", "column"}
+        Whether to return the row of each column, or the column of each row.
+
+    Returns
+    -------
+    int32 array, shape (n,) or (m,)
+        On the device of the graph; -1 for what is not matched.
+
+    Raises
+    ------
+    TypeError
+        If `graph` is not sparse, or in another format.
+    ValueError
+        If `perm_type` is unknown.
+
+    Notes
+    -----
+    In the worst case time is that of nnz times the root of the number of rows; SciPy's may grow exponentially. The
+    search is sequential: a matrix on the GPU is copied to the CPU for it.
+
+    References
+    ----------
+    J. E. Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on
+    Computing 2 (1973).
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from hpgraph import csgraph
+    >>> csgraph.maximum_bipartite_matching(scipy.sparse.csr_array([[0, 0, 1], [1, 1, 0]]))
+    array([ 1, -1,  0], dtype=int32)
+    """
+    if perm_type not in ("row", "column"):
+        raise ValueError(f'perm_type must be "row" or "column", not {perm_type!r}')
+    require_sparse(graph, "graph", ("csr", "csc", "coo"))
+    rows = as_rows(graph, pattern=True)
+    column_of, row_of = _matching().largest(rows.to("cpu"))
+    found = column_of if perm_type == "column" else row_of
+    return to_device(found.astype(np.int32, copy=False), rows.device)
+
+
+def structural_rank(graph: Any) -> int:
+    """The most rows and columns that can be paired by stored entries: an upper bound of the rank.
+
+    Parameters
+    ----------
+    graph : sparse array or matrix, Graph or Matrix
+        Values do not matter.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        If `graph` is not sparse.
+
+    Notes
+    -----
+    A `maximum_bipartite_matching`, sequential: a matrix on the GPU is copied to the CPU for it.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from hpgraph import csgraph
+    >>> csgraph.structural_rank(scipy.sparse.csr_array([[1, 2, 0], [3, 0, 0], [4, 0, 0]]))
+    2
+    """
+    require_sparse(graph, "graph", None)
+    column_of, _ = _matching().largest(as_rows(graph, pattern=True).to("cpu"))
+    return int(np.count_nonzero(column_of >= 0))
+
+
+def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False) -> tuple[Any, Any]:
+    """A matching of all rows, or of all columns if they are fewer, of least weight: the linear assignment problem.
+
+    Parameters
+    ----------
+    biadjacency : sparse array or matrix in CSR, CSC or COO format, Graph or Matrix, shape (m, n)
+        Each entry is an arc and its weight. Zeros are no arcs, nor is inf (with `maximize`, -inf).
+    maximize : bool
+        Whether to look for the largest weight.
+
+    Returns
+    -------
+    row_ind, col_ind : integer arrays, shape (min(m, n),)
+        The arcs of the matching by rising rows, on the device of the graph.
+
+    Raises
+    ------
+    TypeError
+        If `biadjacency` is not sparse, or in another format.
+    ValueError
+        If there is no matching of all rows or all columns, or a weight is NaN or infinitely good.
+
+    Warns
+    -----
+    UserWarning
+        If zeros are stored.
+
+    Notes
+    -----
+    The search is sequential: a matrix on the GPU is copied to the CPU for it. Ties may be broken other than by SciPy.
+
+    References
+    ----------
+    R. Jonker, A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment problems",
+    Computing 38 (1987).
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from hpgraph import csgraph
+    >>> csgraph.min_weight_full_bipartite_matching(scipy.sparse.csr_array([[3, 3, 6], [4, 3, 5], [10, 1, 8]]))
+    (array([0, 1, 2]), array([0, 2, 1], dtype=int32))
+    """
+    require_sparse(biadjacency, "graph", ("csr", "csc", "coo"))
+    rows = as_rows(biadjacency)
+    arcs = _weighted(rows.to("cpu"), maximize)
+    turned = arcs.shape[1] < arcs.shape[0]
+    found = _matching().lightest(kernels("cpu").transpose(arcs) if turned else arcs)
+    if found is None:
+        raise ValueError("no full matching exists: maximum_bipartite_matching gives one of most arcs")
+    pair = np.arange(len(found)), found.astype(np.int32, copy=False)
+    if turned:
+        order = np.argsort(pair[1])
+        pair = pair[1][order], pair[0][order]
+    return to_device(pair[0], rows.device), to_device(pair[1], rows.device)
+
+
+def _weighted(arcs: CSR, maximize: bool) -> CSR:
+    """The arcs that can be matched, with weights of which the least sum is wanted."""
+    arcs = arcs.astype(np.float64)
+    weight = arcs.data
+    if not weight.all():
+        warnings.warn("explicit zero weights are removed before matching", UserWarning, stacklevel=3)
+    if np.isfinite(weight).all() and not maximize:
+        return without_zeros(arcs)
+    weight = -weight if maximize else weight.copy()
+    weight[np.isposinf(weight)] = 0
+    if not np.isfinite(weight).all():
+        raise ValueError("weights must not be NaN, nor infinite in the direction that is sought: remove such arcs")
+    return without_zeros(arcs.with_data(weight, copy=False))
+
+
+def _matching() -> Any:
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.matching import cpu
+
+    return cpu

@@ -1,0 +1,63 @@
+"""Orders of rows and columns, as `scipy.sparse.csgraph` has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import to_device
+from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square
+
+
+def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
+    """An order of rows and columns in which entries lie near the diagonal.
+
+    Parameters
+    ----------
+    graph : sparse array or matrix in CSR or CSC format, Graph or Matrix, shape (n, n)
+        Values do not matter. Entries count in both directions.
+    symmetric_mode : bool
+        Whether the matrix is known to be symmetric.
+
+    Returns
+    -------
+    int32 array, shape (n,)
+        A permutation, on the device of the graph.
+
+    Raises
+    ------
+    TypeError
+        If `graph` is not sparse, or in another format.
+    ValueError
+        If it is not square.
+
+    Notes
+    -----
+    The search is sequential: a matrix on the GPU is copied to the CPU for it.
+
+    References
+    ----------
+    E. Cuthill, J. McKee, "Reducing the bandwidth of sparse symmetric matrices", ACM '69.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from hpgraph import csgraph
+    >>> csgraph.reverse_cuthill_mckee(scipy.sparse.csr_array([[0, 1, 2, 0], [0, 0, 0, 1], [2, 0, 0, 3], [0, 0, 0, 0]]))
+    array([3, 2, 1, 0], dtype=int32)
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_cuthill_mckee import cuthill_mckee
+
+    require_sparse(graph, "input", ("csr", "csc"))
+    rows = as_rows(graph, pattern=True)
+    require_square(rows, "graph")
+    arcs = rows.to("cpu") if symmetric_mode else Graph(rows.to("cpu"), directed=True).undirected.out_csr
+    degree = np.diff(arcs.indptr)
+    degree[arcs.indices[arcs.indices == arcs.expand_rows()]] += 1
+    degree = degree.astype(np.int32)
+    # NumPy's default sort, which is not stable: SciPy's seeds are those of the same call.
+    order = cuthill_mckee(arcs, degree, np.argsort(degree))
+    return to_device(order[::-1].astype(np.int32), rows.device)

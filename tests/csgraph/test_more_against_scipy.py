@@ -1,0 +1,262 @@
+"""Matchings, orders, paths and conversions of csgraph are SciPy's, on either device."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse as sp
+import scipy.sparse.csgraph as theirs
+from test_against_scipy import GRAPHS, home, moved, random_graph, same
+
+import hpgraph as hpg
+from hpgraph import csgraph as ours
+
+
+def test_every_function_of_scipys_is_there() -> None:
+    """None is passed on: each is defined in the package."""
+    names = set(theirs.__all__)
+    assert names <= set(ours.__all__) == {name for name in dir(ours) if name in ours.__all__}
+    assert all(getattr(ours, name).__module__.startswith("hpgraph.csgraph.") for name in names)
+
+
+def bipartite(rows: int, columns: int, density: float, seed: int) -> sp.csr_array:
+    rng = np.random.default_rng(seed)
+    made = sp.random_array((rows, columns), density=density, rng=rng, format="csr")
+    made.data = rng.integers(1, 50, made.nnz).astype(float)
+    return made
+
+
+def is_matching(graph: Any, column_of: Any) -> bool:
+    used = column_of[column_of >= 0]
+    stored = set(zip(*graph.nonzero(), strict=True))
+    pairs = zip(np.flatnonzero(column_of >= 0), used, strict=True)
+    return len(set(used)) == len(used) and all(pair in stored for pair in pairs)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (30, 30), (200, 200), (120, 300), (300, 120)])
+@pytest.mark.parametrize("density", [0.0, 0.008, 0.03])
+def test_largest_matchings(shape: tuple[int, int], density: float, device: str) -> None:
+    graph = bipartite(*shape, density, 1)
+    given = moved(graph, device)
+    column_of = home(ours.maximum_bipartite_matching(given, perm_type="column"))
+    row_of = home(ours.maximum_bipartite_matching(given))
+    most = np.count_nonzero(theirs.maximum_bipartite_matching(graph) >= 0)
+    assert is_matching(graph, column_of) and is_matching(graph.T, row_of)
+    assert np.count_nonzero(column_of >= 0) == np.count_nonzero(row_of >= 0) == most
+    assert ours.structural_rank(given) == most == theirs.structural_rank(graph)
+
+
+def test_a_matching_along_one_long_path() -> None:
+    # Each row but the last prefers what the next row needs, so that one augmenting path turns all of them.
+    n = 20_000
+    rows = np.concatenate((np.arange(n - 1), np.arange(n - 1), [n - 1]))
+    columns = np.concatenate((np.arange(n - 1), np.arange(1, n), [0]))
+    graph = sp.csr_array((np.ones(2 * n - 1), (rows, columns)), shape=(n, n))
+    assert ours.structural_rank(graph) == n
+
+
+def test_a_block_triangular_jacobian() -> None:
+    # Coupled blocks with more rows than columns and others with fewer: searches meet the same dead ends many times.
+    rng = np.random.default_rng(5)
+    n = 3000
+    rows = np.repeat(np.arange(n), 6)
+    columns = np.clip(rows + rng.integers(-40, 41, len(rows)), 0, n // 2)
+    graph = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    found = ours.maximum_bipartite_matching(graph, "column")
+    assert is_matching(graph, found)
+    # König: a cover by as many lines proves that no matching is larger. The columns that are stored are one.
+    assert np.count_nonzero(found >= 0) == len(set(columns))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (40, 40), (150, 150), (60, 150), (150, 60)])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_lightest_matchings(shape: tuple[int, int], maximize: bool, device: str) -> None:
+    graph = bipartite(*shape, 0.1, 2)
+    k = min(shape)
+    graph = (graph + sp.csr_array((np.full(k, 90.0), (np.arange(k), np.arange(k))), shape=shape)).tocsr()
+    row, column = home(ours.min_weight_full_bipartite_matching(moved(graph, device), maximize))
+    expected = theirs.min_weight_full_bipartite_matching(graph, maximize)
+    assert len(set(row)) == len(set(column)) == k and (np.diff(row) > 0).all()
+    assert graph[row, column].sum() == graph[expected].sum()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_lightest_matchings_of_real_weights(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dense = rng.normal(size=(40, 40 + 10 * (seed % 2)))
+    row, column = ours.min_weight_full_bipartite_matching(sp.csr_array(dense))
+    best = scipy.optimize.linear_sum_assignment(dense)
+    assert dense[row, column].sum() == pytest.approx(dense[best].sum())
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize(("n", "density"), GRAPHS)
+def test_reverse_cuthill_mckee(n: int, density: float, symmetric: bool, device: str) -> None:
+    graph = random_graph(n, density)
+    if symmetric:
+        graph = (graph + graph.T).tocsr()
+    same(ours.reverse_cuthill_mckee(moved(graph, device), symmetric), theirs.reverse_cuthill_mckee(graph, symmetric))
+
+
+def test_reverse_cuthill_mckee_of_a_hub() -> None:
+    # So many neighbours of one vertex are sorted another way.
+    graph = random_graph(300, 0.02).tolil()
+    graph[7, ::2] = graph[::2, 7] = 1
+    graph = (graph + graph.T).tocsr()
+    same(ours.reverse_cuthill_mckee(graph), theirs.reverse_cuthill_mckee(graph))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("n", "density"), GRAPHS)
+def test_depth_first(n: int, density: float, directed: bool, device: str) -> None:
+    graph = random_graph(n, density)
+    for start in range(0, n, max(1, n // 4)):
+        for name in ("depth_first_order", "depth_first_tree"):
+            same(getattr(ours, name)(moved(graph, device), start, directed),
+                 getattr(theirs, name)(graph, start, directed))  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"directed": False}, {"unweighted": True}])
+@pytest.mark.parametrize("negative", [False, True])
+def test_shortest_simple_paths(options: dict[str, bool], negative: bool, device: str) -> None:
+    if negative and options:
+        pytest.skip("negative lengths in both directions are a negative cycle")
+    graph = random_graph(60, 0.05, negative=negative)
+    graph.indices, graph.indptr = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
+    arcs = graph.toarray() if options.get("directed", True) else theirs.csgraph_to_dense(
+        sp.csr_array(np.minimum(*(theirs.csgraph_to_dense(one, np.inf) for one in (graph, graph.T.tocsr()))))
+    )  # fmt: skip
+    for source, sink in itertools.product((0, 7), (3, 42)):
+        expected = theirs.yen(graph, source, sink, 12, **options)
+        length, before = home(ours.yen(moved(graph, device), source, sink, 12, return_predecessors=True, **options))
+        np.testing.assert_allclose(length, expected)
+        paths = set()
+        for row, total in zip(before, length, strict=True):
+            path = [sink]
+            while path[-1] != source:
+                path.append(int(row[path[-1]]))
+            paths.add(tuple(path))
+            weights = [arcs[u, v] for v, u in itertools.pairwise(path)]
+            assert len(set(path)) == len(path)
+            assert total == pytest.approx(len(weights) if options.get("unweighted") else sum(weights))
+        assert len(paths) == len(length)
+
+
+def test_conversions(device: str) -> None:
+    graph = random_graph(60, 0.05)
+    for null in (0, np.inf, -1):
+        same(ours.csgraph_to_dense(moved(graph, device), null), theirs.csgraph_to_dense(graph, null))
+    if device == "cuda":
+        import cupy
+
+        same(ours.csgraph_from_dense(cupy.asarray(graph.toarray())), graph)
+        for function, given in ((ours.csgraph_to_masked, moved(graph, device)),
+                                (ours.csgraph_masked_from_dense, cupy.eye(2)),
+                                (ours.csgraph_from_masked, cupy.eye(2))):  # fmt: skip
+            with pytest.raises(TypeError, match="no masked arrays"):
+                function(given)
+        return
+    masked, expected = ours.csgraph_to_masked(graph), theirs.csgraph_to_masked(graph)
+    np.testing.assert_array_equal(masked.mask, expected.mask)
+    same(masked.filled(0), expected.filled(0))
+    same(ours.csgraph_from_masked(masked), theirs.csgraph_from_masked(expected))
+
+
+@pytest.mark.parametrize("null_value", [0, None, np.nan, np.inf, 3])
+@pytest.mark.parametrize("dtype", [int, float])
+@pytest.mark.parametrize("flags", [*itertools.product((True, False), repeat=2)])
+def test_dense_arrays(null_value: Any, dtype: type, flags: tuple[bool, bool]) -> None:
+    dense = np.array([[0, 3, 1], [2, 0, 5], [4, 3, 0]], dtype)
+    if dtype is float:
+        dense[0] = np.inf, 1e-9, np.nan
+    given = dense, null_value, *flags
+    mine, expected = ours.csgraph_masked_from_dense(*given), theirs.csgraph_masked_from_dense(*given)
+    np.testing.assert_array_equal(np.ma.getmaskarray(mine), np.ma.getmaskarray(expected))
+    assert mine.dtype == expected.dtype and mine.fill_value == expected.fill_value
+    mine, expected = ours.csgraph_from_dense(*given), theirs.csgraph_from_dense(*given)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name))
+
+
+def test_the_lightest_of_parallel_arcs_counts() -> None:
+    graph = sp.csr_array((np.array([5.0, 2, 3, 1]), np.array([1, 1, 0, 0]), np.array([0, 2, 4])), shape=(2, 2))
+    for name in ("csgraph_to_dense", "shortest_path", "minimum_spanning_tree"):
+        same(getattr(ours, name)(graph), getattr(theirs, name)(graph))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_distances_of_predecessors(directed: bool, device: str) -> None:
+    graph = random_graph(60, 0.05)
+    _, before = theirs.shortest_path(graph, directed=directed, return_predecessors=True)
+    before[5, before[5] >= 0] = before[5, before[5] >= 0][::-1]  # some of which are no paths any more
+    before[5] = np.where(before[5] >= 0, 5, before[5])
+    expected = theirs.construct_dist_matrix(graph, before, directed, null_value=-1)
+    same(ours.construct_dist_matrix(moved(graph, device), before, directed, null_value=-1), expected)
+
+
+def test_maximum_flows(device: str) -> None:
+    graph = random_graph(300, 0.02).astype(np.int32)
+    expected = theirs.maximum_flow(graph, 0, 299)
+    found = ours.maximum_flow(moved(graph.astype(float) if device == "cuda" else graph, device), 0, 299)
+    flow = home(found.flow)
+    assert found.flow_value == expected.flow_value == flow[0].sum() == -flow[299].sum()
+    assert (flow == -flow.T).all() and (flow <= graph.toarray()).all() and (flow[1:299].sum(axis=1) == 0).all()
+    if device == "cpu":
+        assert flow.dtype == np.int32
+        large = sp.csr_array(np.array([[0, 2**40], [0, 0]]))
+        assert ours.maximum_flow(large, 0, 1).flow_value == 2**40
+
+
+CSR, RECTANGLE = sp.csr_array(np.eye(3, k=1)), sp.csr_array((2, 3))
+BAD_INPUTS = [
+    ("maximum_bipartite_matching", (np.eye(3),), TypeError, "must be sparse"),
+    ("maximum_bipartite_matching", (CSR.tolil(),), TypeError, "format"),
+    ("maximum_bipartite_matching", (CSR, "rows"), ValueError, "perm_type"),
+    ("structural_rank", (np.eye(3),), TypeError, "must be sparse"),
+    ("min_weight_full_bipartite_matching", (np.eye(3),), TypeError, "must be sparse"),
+    ("min_weight_full_bipartite_matching", (CSR,), ValueError, "no full matching exists"),
+    ("min_weight_full_bipartite_matching", (sp.csr_array([[np.nan]]),), ValueError, "NaN"),
+    ("reverse_cuthill_mckee", (np.eye(3),), TypeError, "must be sparse"),
+    ("reverse_cuthill_mckee", (CSR.tocoo(),), TypeError, "format"),
+    ("reverse_cuthill_mckee", (RECTANGLE,), ValueError, "square"),
+    ("depth_first_order", (CSR, 5), IndexError, "i_start 5"),
+    ("depth_first_tree", (CSR, 1.5), TypeError, "i_start"),
+    ("yen", (CSR, 0, 3, 2), ValueError, "must have 0 <="),
+    ("yen", (CSR, 0, 2, -1), ValueError, "K"),
+    ("yen", (CSR, 0, 2, 1.5), TypeError, "integer"),
+    ("csgraph_to_dense", (CSR.tocoo(),), ValueError, "csr, csc or lil"),
+    ("csgraph_to_dense", (np.eye(3),), ValueError, "must be sparse"),
+    ("csgraph_to_dense", (RECTANGLE,), ValueError, "square"),
+    ("csgraph_to_masked", (RECTANGLE,), ValueError, "square"),
+    ("csgraph_from_dense", (np.ones(3),), ValueError, "two dimensions"),
+    ("csgraph_from_dense", (np.ones((2, 3)),), ValueError, "square"),
+    ("csgraph_masked_from_dense", (np.ones((2, 3)),), ValueError, "square"),
+    ("csgraph_from_masked", (np.ma.ones((2, 3)),), ValueError, "square"),
+    ("construct_dist_matrix", (CSR, np.zeros((2, 2), np.int32)), ValueError, "same shape"),
+    ("construct_dist_matrix", (CSR, np.zeros((3, 3))), TypeError, "int32"),
+    ("maximum_flow", (np.eye(3), 0, 1), TypeError, "must be sparse"),
+    ("maximum_flow", (CSR, 0, 1), ValueError, "integers"),
+    ("maximum_flow", (CSR.astype(int), 0, 0), ValueError, "source and sink"),
+    ("maximum_flow", (CSR.astype(int), 0, 3), ValueError, "sink must be between"),
+    ("maximum_flow", (-CSR.astype(int), 0, 1), ValueError, "negative"),
+    ("laplacian", (np.ones((2, 3)),), ValueError, "square"),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "kind", "message"), BAD_INPUTS)
+def test_bad_inputs(name: str, given: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        getattr(ours, name)(*given)
+
+
+def test_graphs_of_ours_are_taken(device: str) -> None:
+    graph = hpg.Graph(random_graph(60, 0.05)).to(device)
+    theirs_of = graph.to("cpu").out_csr.to_scipy()
+    assert ours.structural_rank(graph) == theirs.structural_rank(theirs_of)
+    same(ours.reverse_cuthill_mckee(hpg.Matrix(graph)), theirs.reverse_cuthill_mckee(theirs_of))
+    same(ours.csgraph_to_dense(graph), theirs.csgraph_to_dense(theirs_of))
+    same(ours.laplacian(graph), theirs.laplacian(theirs_of))
