@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.algebra.elementwise import ewise_union
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
@@ -25,7 +26,6 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run
-from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
     from hpgraph.scipy_api.matrix import Matrix
@@ -191,7 +191,7 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
 
         capacity = np.minimum(capacity, MAX_FLOW)
         room = capacity.copy()
-        value = by_paths(both.out_csr, both.reverse_arcs, room, s, t)
+        value = by_paths(both.out_csr, room, s, t)
         net = capacity - room
     else:
         value, flow = _push(both, capacity, s, t)
@@ -201,23 +201,21 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
 
 def both_ways(graph: Graph) -> tuple[Graph, Any]:
     """The graph with every arc's reverse, and how much each arc carries: int64, on the graph's device."""
-    given, both = graph.out_csr, graph.undirected
-    xp, csr = array_module(graph.device), both.out_csr
-    rows = csr.expand_rows()
+    given, xp = graph.out_csr, array_module(graph.device)
     if graph.dtype is not None and graph.dtype.kind not in "iub":
         raise TypeError(f"capacities must be integers, not {graph.dtype}: convert the weights if you mean to")
     if given.data is not None and given.nnz and not int(given.data.min()) >= 0:
         raise ValueError(f"capacities must not be negative, and there is one of {int(given.data.min())}")
-    if graph is both:
-        carried = xp.ones(csr.nnz, np.int64) if csr.data is None else csr.data.astype(np.int64)
-    else:
-        places = kernels(graph.device).positions_of(given, rows, csr.indices)
-        there = places >= 0
-        carried = there.astype(np.int64)
-        if given.data is not None and given.nnz:
-            carried *= given.data[xp.maximum(places, 0)].astype(np.int64)
-    carried[rows == csr.indices] = 0
-    return both, carried
+    carried = given.astype(np.int64) if given.data is not None else given.with_data(xp.ones(given.nnz, np.int64))
+    both = graph
+    if graph.directed:
+        # With every arc's reverse, which carries nothing if it is no arc itself.
+        arcs = matrix_of_csr(carried)
+        carried = ewise_union(arcs, 0, arcs.T, 0, "first").csr
+        both = Graph(carried.with_data(None), directed=False)
+    capacity = carried.data.copy()
+    capacity[carried.expand_rows() == carried.indices] = 0
+    return both, capacity
 
 
 def _check_source(graph: Graph, capacity: Any, s: int) -> None:

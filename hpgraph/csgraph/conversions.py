@@ -193,7 +193,7 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
     Raises
     ------
     ValueError
-        If shapes differ.
+        If shapes differ, or a predecessor is no vertex.
     TypeError
         If predecessors are of another type.
 
@@ -215,10 +215,18 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
         raise TypeError(f"predecessors must be of int32, as they are found, not {before.dtype}")
     if before.shape != given.csr.shape:
         raise ValueError(f"graph and predecessors must have the same shape, not {given.csr.shape} and {before.shape}")
+    if bool(((before < 0) & (before != NO_PREDECESSOR) | (before >= before.shape[0])).any()):
+        raise ValueError(f"predecessors must be vertices, 0..{before.shape[0] - 1}, or {NO_PREDECESSOR} for none")
+    arcs = given.graph(directed).out_csr
+    if given.device == "cpu":
+        # Loaded here, as it brings Numba.
+        from hpgraph.kernels.structure.cpu_predecessors import path_lengths
+
+        return path_lengths(_dense(arcs, np.inf), np.ascontiguousarray(before), NO_PREDECESSOR, null_value)
     n = before.shape[0]
     column = xp.arange(n)
     before = xp.where((before == NO_PREDECESSOR) | (column == column[:, None]), column, before)
-    length = xp.take_along_axis(_dense(given.graph(directed).out_csr, np.inf), before, 0)
+    length = xp.take_along_axis(_dense(arcs, np.inf), before, 0)
     length = xp.where(before == column, 0, length)
     # Pointer doubling, up to the first vertex of each path.
     for _ in range(n.bit_length()):

@@ -45,8 +45,8 @@ class GraphInput:
 
     def graph(self, directed: bool, *, weighted: bool = True) -> Graph:
         """The graph that the functions of `hpgraph` take."""
-        graph = Graph(self.csr if weighted else self.csr.with_data(None), directed=True)
-        return graph if directed else graph.undirected
+        arcs = self.csr if weighted else self.csr.with_data(None)
+        return Graph(arcs, directed=True) if directed else Graph(both_ways(arcs), directed=False)
 
     def sparse(self, csr: CSR) -> Any:
         """A sparse result as a CSR array, or matrix, of the library that the input came from."""
@@ -96,13 +96,20 @@ def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
     return csr.with_data(array_module(csr.device).ones(csr.nnz, dtype=bool), copy=False) if csr.data is None else csr
 
 
+def both_ways(arcs: CSR) -> CSR:
+    """Every arc in both directions, with the lighter of two weights."""
+    matrix = Matrix._of(arcs)
+    joined = matrix.ewise_add(matrix.T, "pair" if arcs.data is None else "min").csr
+    return joined.with_data(None) if arcs.data is None else joined
+
+
 def rows_of_dense(array: Any, present: Any) -> CSR:
     """Some elements of a square array by rows, as float64."""
     check_dense(array)
     xp = array_module(array)
     indptr = xp.concatenate((xp.zeros(1, np.int64), xp.cumsum(xp.count_nonzero(present, axis=1))))
-    indices = xp.nonzero(present)[1].astype(index_dtype(array.shape[1]))
-    return CSR(array.shape, indptr, indices, array[present].astype(np.float64), validate=False)
+    indices = xp.broadcast_to(xp.arange(array.shape[1], dtype=index_dtype(array.shape[1])), array.shape)[present]
+    return CSR(array.shape, indptr, indices, array[present].astype(np.float64, copy=False), validate=False)
 
 
 def nulls(array: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Any:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square
+from hpgraph.csgraph.graph_input import as_rows, both_ways, require_sparse, require_square
 
 
 def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
@@ -54,7 +53,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     require_sparse(graph, "input", ("csr", "csc"))
     rows = as_rows(graph, pattern=True)
     require_square(rows, "graph")
-    arcs = rows.to("cpu") if symmetric_mode else Graph(rows.to("cpu"), directed=True).undirected.out_csr
+    arcs = rows.to("cpu") if symmetric_mode else both_ways(rows.to("cpu"))
     degree = np.diff(arcs.indptr)
     degree[arcs.indices[arcs.indices == arcs.expand_rows()]] += 1
     degree = degree.astype(np.int32)

@@ -26,16 +26,18 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
-        The arcs of the trees, each in one direction: that of the lighter arc, of equal ones the one in the upper
-        triangle.
+        The arcs of the trees, each in one direction: that of the lighter arc, on the GPU of equal ones the one in the
+        upper triangle.
 
     Notes
     -----
-    Of arcs of the same weight `hpgraph.minimum_spanning_forest` may choose others than SciPy. Tree arcs of weight zero
-    are not stored in the result, as in SciPy.
+    On the CPU the first of arcs of the same weight is taken, as in SciPy; on the GPU this is
+    `hpgraph.minimum_spanning_forest`, with its own order of such arcs. Tree arcs of weight zero are not stored in the
+    result, as in SciPy.
 
     References
     ----------
+    J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling salesman problem", Proc. AMS 7, 1956.
     O. Borůvka, "O jistém problému minimálním", 1926.
 
     Examples
@@ -48,6 +50,11 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0.]])
     """
     given = as_graph_input(csgraph)
+    if given.device == "cpu":
+        # Loaded here, as it brings Numba.
+        from hpgraph.kernels.structure.cpu_kruskal import lightest_forest
+
+        return given.sparse(kernels("cpu").keep_entries(given.csr, lightest_forest(given.csr) & (given.csr.data != 0)))
     return given.sparse(lightest_tree(given.csr))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.vertices import checked_index
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import to_device
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_graph_input
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -185,19 +185,10 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
             f"predecessors must have shape ({arcs.shape[0]},), one for each vertex, not {predecessors.shape}"
         )
     kept = predecessors[arcs.indices] == arcs.expand_rows()
-    return given.sparse(_selected(arcs, kept))
-
-
-def _selected(arcs: CSR, kept: Any) -> CSR:
-    """Some arcs of a graph."""
-    return CSR.from_coo(arcs.expand_rows()[kept], arcs.indices[kept], arcs.data[kept], arcs.shape)
+    return given.sparse(kernels(given.device).keep_entries(arcs, kept))
 
 
 def _both_ways(out: CSR) -> CSR:
     """Rows of out-neighbours, then in-neighbours; neither sorted nor free of duplicates."""
-    xp, back = array_module(out.device), kernels(out.device).transpose(out)
-    indices = xp.empty(2 * out.nnz, out.indices.dtype)
-    arcs = xp.arange(out.nnz)
-    indices[arcs + back.indptr[out.expand_rows()]] = out.indices
-    indices[arcs + out.indptr[back.expand_rows() + 1]] = back.indices
-    return CSR(out.shape, out.indptr + back.indptr, indices, None, validate=False)
+    backend = kernels(out.device)
+    return backend.rows_beside(out, backend.transpose(out))

@@ -83,7 +83,7 @@ def _number(order, parent, number):
 @njit(cache=True, nogil=True)
 def _follow(indptr, indices, following, start, missing, order, predecessors):
     order[0], count, v = start, 1, np.int64(start)
-    while not is_stopped():
+    while count < order.size and not is_stopped():
         at, end = peek(following, v), peek(indptr, v + 1)
         met = np.int64(-1)
         while at < end:

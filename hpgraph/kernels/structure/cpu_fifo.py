@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
@@ -23,18 +24,40 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     return order[:count], predecessors
 
 
+def rows_beside(first: CSR, second: CSR) -> CSR:
+    """The rows of two matrices of one shape one after the other, neither sorted nor free of duplicates; a pattern."""
+    indices = np.empty(first.nnz + second.nnz, first.indices.dtype)
+    _copy_rows(first.indptr, first.indices, second.indptr, second.indices, indices)
+    return CSR(first.shape, first.indptr + second.indptr, indices, None, validate=False)
+
+
+@njit(cache=True)
+def _copy_rows(first_indptr, first_indices, second_indptr, second_indices, indices):
+    to = 0
+    for v in range(first_indptr.size - 1):
+        for at in range(peek(first_indptr, v), peek(first_indptr, v + 1)):
+            indices[to] = first_indices[at]
+            to += 1
+        for at in range(peek(second_indptr, v), peek(second_indptr, v + 1)):
+            indices[to] = second_indices[at]
+            to += 1
+
+
 @njit(cache=True)
 def _fill(indptr, indices, start, missing, order, predecessors):
+    # As if it had one: arcs to the start are skipped.
+    predecessors[start] = start
     order[0], count, taken = start, 1, 0
     while taken < count:
-        u = order[taken]
+        u = vertex(order, taken)
         taken += 1
-        for at in range(indptr[u], indptr[u + 1]):
-            v = indices[at]
-            if predecessors[v] == missing and v != start:
+        for at in range(peek(indptr, u), peek(indptr, u + 1)):
+            v = vertex(indices, at)
+            if peek(predecessors, v) == missing:
                 predecessors[v] = u
                 order[count] = v
                 count += 1
+    predecessors[start] = missing
     return count
 
 

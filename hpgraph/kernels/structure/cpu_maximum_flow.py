@@ -21,17 +21,29 @@ from hpgraph.semiring.stop import is_stopped
 _NO_LIMIT = 1 << 62
 
 
-def maximum_flow(arcs: CSR, reverse: Any, room: Any, source: int, sink: int) -> int:
+def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> int:
     """The value of a maximum flow; `room` becomes what each arc can still carry.
 
-    ``reverse`` (integer array of shape (nnz,)): where the reverse of each arc lies, which is there. ``room`` (int64
-    array of shape (nnz,)): what each arc can carry, less than 2**62.
+    ``arcs``: with the reverse of each arc. ``room`` (int64 array of shape (nnz,)): what each arc can carry, less than
+    2**62.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     level, queue, following = np.empty(n, ids), np.empty(n, ids), np.empty(n, np.int64)
     path, limit = np.empty(n, np.int64), np.empty(n, np.int64)
+    reverse = np.empty(arcs.nnz, ids if arcs.nnz <= np.iinfo(ids).max else np.int64)
     with interruptible():
         return _flow(arcs.indptr, arcs.indices, reverse, room, (source, sink), level, queue, following, path, limit)
+
+
+@part
+def _set_reverse(indptr, indices, reverse, following):
+    """Where the reverse of each arc lies: arcs to a vertex come by rising tails, as its own come by rising heads."""
+    for v in range(following.size):
+        following[v] = indptr[v]
+    for at in range(indices.size):
+        v = vertex(indices, at)
+        reverse[at] = following[v]
+        following[v] += 1
 
 
 @part
@@ -101,6 +113,7 @@ def _block(indptr, indices, reverse, room, source, sink, level, following, path,
 def _flow(indptr, indices, reverse, room, ends, level, queue, following, path, limit):
     source, sink = ends
     value = 0
+    _set_reverse(indptr, indices, reverse, following)
     while _set_levels(indptr, indices, room, source, sink, level, queue, following) and not is_stopped():
         value += _block(indptr, indices, reverse, room, source, sink, level, following, path, limit)
     return value

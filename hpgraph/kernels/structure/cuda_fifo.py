@@ -71,3 +71,13 @@ def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -
     found = target[first]
     predecessors[found] = level[sender[first]]
     return found, arcs
+
+
+def rows_beside(first: CSR, second: CSR) -> CSR:
+    """`hpgraph.kernels.structure.cpu_fifo.rows_beside` on the GPU."""
+    import cupy
+
+    indices = cupy.empty(first.nnz + second.nnz, first.indices.dtype)
+    indices[cupy.arange(first.nnz) + second.indptr[first.expand_rows()]] = first.indices
+    indices[cupy.arange(second.nnz) + first.indptr[second.expand_rows() + 1]] = second.indices
+    return CSR(first.shape, first.indptr + second.indptr, indices, None, validate=False)
