@@ -8,6 +8,7 @@ the corrections of Gephi's own.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -119,10 +120,10 @@ def force_atlas2(
         raise ValueError("node_mass must be positive")
     place = _beginning(graph, pos, seed_of(seed))
     before, speed, efficiency = xp.zeros((n, 2)), 1.0, 1.0
-    work = layouts(graph.device)
+    work, pull = layouts(graph.device), _pull_of(arcs, linlog)
     for _ in range(steps if n else 0):
         force = scaling_ratio * work.repulsion(place, mass, float(theta))
-        force += _pull(arcs, place, linlog) / (mass[:, None] if distributed_action else 1.0)
+        force += pull(place) / (mass[:, None] if distributed_action else 1.0)
         far = 1.0 if strong_gravity else xp.maximum(_length(place), np.finfo(np.float64).tiny)[:, None]
         force -= gravity * mass[:, None] * place / far
         swing = mass * _length(force - before)
@@ -149,15 +150,21 @@ def _pulling(graph: Graph, weighted: bool) -> CSR:
     return arcs.with_data(arcs.data.astype(np.float64), copy=False)
 
 
-def _pull(arcs: CSR, place: Any, linlog: bool) -> Any:
+def _pull_of(arcs: CSR, linlog: bool) -> Callable[[Any], Any]:
     """What pulls each vertex: the sum of weight · (x' - x) over its neighbours, or with the logarithm of the length."""
-    xp = array_module(place)
-    if linlog:
+    xp = array_module(arcs.indices)
+
+    def constant(arcs: CSR) -> Callable[[Any], Any]:
+        matrix = matrix_of_csr(arcs)
+        total = (matrix @ xp.ones(arcs.shape[0]))[:, None]
+        return lambda place: matrix @ place - total * place
+
+    def shorter(place: Any) -> Any:
         length = _length(place[arcs.expand_rows()] - place[arcs.indices])
-        shorter = xp.log1p(length) / xp.maximum(length, np.finfo(np.float64).tiny)
-        arcs = arcs.with_data(arcs.data * shorter, copy=False)
-    matrix = matrix_of_csr(arcs)
-    return matrix @ place - (matrix @ xp.ones(len(place)))[:, None] * place
+        factor = xp.log1p(length) / xp.maximum(length, np.finfo(np.float64).tiny)
+        return constant(arcs.with_data(arcs.data * factor, copy=False))(place)
+
+    return shorter if linlog else constant(arcs)
 
 
 def _beginning(graph: Graph, pos: Any, seed: int) -> Any:

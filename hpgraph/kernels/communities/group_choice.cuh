@@ -280,16 +280,13 @@ struct Chooser {
         const Index v = m.listed[place];
         return {v, m.indptr[v], m.indptr[v + 1]};
     }
-    // Listed vertices from place i on, `stride` apart: use(place, row). The rows of the next ones are prefetched;
-    // `width` threads do it together, of which this is number `first`.
+    // Listed vertices from place i on, `stride` apart: use(place, row). The bounds of the next rows are loaded before.
     template <class Use>
-    __device__ void for_listed(i64 i, i64 end, i64 stride, int first, int width, Use use) const {
-        constexpr int LINE = 128 / sizeof(Index);
+    __device__ void for_listed(i64 i, i64 end, i64 stride, Use use) const {
         if (i >= end) return;
         Row row = row_of_listed(i), next = row_of_listed(min(i + stride, end - 1));
         Index after = m.listed[min(i + 2 * stride, end - 1)];
         for (; i < end; i += stride) {
-            for (i64 p = next.begin + first * LINE; p < next.end; p += width * LINE) fetch_line(m.indices + p);
             const Row then{after, m.indptr[after], m.indptr[after + 1]};
             after = m.listed[min(i + 3 * stride, end - 1)];
             use(i, row);

@@ -14,9 +14,6 @@ constexpr i64 PIECE_SLOTS = BLOCK_SLOTS;
 // Loads that a thread has in flight.
 constexpr int AT_ONCE = 4;
 
-// Prefetches a cache line into L2.
-__device__ __forceinline__ void fetch_line(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
-
 // Weights of an unweighted graph.
 struct One {};
 __device__ __forceinline__ u64 weight_at(const One*, i64) { return 1; }

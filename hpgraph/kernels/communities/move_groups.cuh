@@ -77,10 +77,10 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         Index* const warp_keys = keys + warp * WARP_SLOTS;
         Sum* const warp_sums = sums + warp * WARP_SLOTS;
         if (at[0] < at[1]) this->gather_hubs(at[0], at[1], groups, ends, keys, sums);
-        this->for_listed(at[1] + blockIdx.x, at[2], gridDim.x, threadIdx.x, GROUP_THREADS,
+        this->for_listed(at[1] + blockIdx.x, at[2], gridDim.x,
                          [&](i64 place, auto row) { this->by_block(place, row, keys, sums); });
         const i64 number = (i64)blockIdx.x * GROUP_WARPS + warp, warps = (i64)gridDim.x * GROUP_WARPS;
-        this->for_listed(at[2] + number, at[3], warps, lane_of_warp(), 32,
+        this->for_listed(at[2] + number, at[3], warps,
                          [&](i64 place, auto row) { this->by_warp(place, row, warp_keys, warp_sums); });
         for (i64 i = at[3] + number * 2; i < at[4]; i += warps * 2) {
             const i64 place = i + lane_of_warp() / HALF_ARCS;

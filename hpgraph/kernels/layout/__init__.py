@@ -8,6 +8,7 @@ neighbours. A node is a range of that order, so that its mass and centre are dif
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,7 +28,16 @@ class Layout(Protocol):
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
 
 
-def in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, float]:
+def morton_codes(points: Any, corner: Any, inverse: float) -> Any:
+    """The Morton codes of the cells of points, in a square that begins at a corner; `inverse` of its side."""
+    xp, most = array_module(points), (1 << SIDE_BITS) - 1
+    cells = xp.minimum((points - corner) * inverse * most, most).astype(np.int64)
+    return _apart(cells[:, 0]) | _apart(cells[:, 1]) << 1
+
+
+def in_order(
+    points: Any, mass: Any, codes_of: Callable[[Any, Any, float], Any] = morton_codes
+) -> tuple[Any, Any, Any, Any, float]:
     """Points in Morton order.
 
     ``points`` (float64 array of shape (n, 2)); ``mass`` (float64 array of shape (n,)). Returns ``order`` (int64 array
@@ -38,9 +48,7 @@ def in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, float]:
     xp = array_module(points)
     corner = points.min(axis=0)
     side = max(float((points.max(axis=0) - corner).max()), np.finfo(np.float64).tiny)
-    most = (1 << SIDE_BITS) - 1
-    cells = xp.minimum((points - corner) * (1.0 / side) * most, most).astype(np.int64)
-    codes = _apart(cells[:, 0]) | _apart(cells[:, 1]) << 1
+    codes = codes_of(points, corner, 1.0 / side)
     order = xp.argsort(codes, kind="stable")
     there = xp.ascontiguousarray(points[order])
     weights = mass[order]

@@ -6,6 +6,25 @@ namespace hpgraph {
 
 constexpr int POINT_THREADS = 128;
 
+// The bits of a number below 2^31, interleaved with zeros.
+__device__ inline i64 apart(i64 number) {
+    number = (number | number << 16) & 0x0000FFFF0000FFFFll;
+    number = (number | number << 8) & 0x00FF00FF00FF00FFll;
+    number = (number | number << 4) & 0x0F0F0F0F0F0F0F0Fll;
+    number = (number | number << 2) & 0x3333333333333333ll;
+    return (number | number << 1) & 0x5555555555555555ll;
+}
+
+// hpgraph.kernels.layout.morton_codes, in one pass.
+__global__ void __launch_bounds__(POINT_THREADS)
+find_codes(const double* __restrict__ points, const double* __restrict__ corner, double inverse, i64 n, i64* codes) {
+    const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
+    if (i >= n) return;
+    constexpr double MOST = (1ll << SIDE_BITS) - 1;
+    const auto cell = [&](int axis) { return (i64)fmin((points[2 * i + axis] - corner[axis]) * inverse * MOST, MOST); };
+    codes[i] = apart(cell(0)) | apart(cell(1)) << 1;
+}
+
 // Length of the common prefix of two codes; equal codes are extended by their indices.
 __device__ __forceinline__ int shared_bits(const i64* __restrict__ codes, i64 n, i64 i, i64 j) {
     if (j < 0 || j >= n) return -1;

@@ -11,7 +11,7 @@ from hpgraph.kernels.runtime.cuda.compile import load
 
 SOURCE = "barnes_hut.cuh"
 THREADS = 128
-NAMES = "hpgraph::build_tree", "hpgraph::push_apart"
+NAMES = "hpgraph::build_tree", "hpgraph::push_apart", "hpgraph::find_codes"
 
 
 def prologue() -> str:
@@ -27,11 +27,18 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     force = cupy.zeros((n, 2))
     if n < 2:
         return force
-    order, codes, there, sums, side = in_order(points, mass)
+    module = load(SOURCE, prologue=prologue(), names=NAMES, title="layout")
+    build, push, find_codes = map(module.function, NAMES)
+    blocks, count = -(-n // THREADS), np.int64(n)
+
+    def codes_of(points: Any, corner: Any, inverse: float) -> Any:
+        codes = cupy.empty(n, np.int64)
+        find_codes((blocks,), (THREADS,), (points, corner, np.float64(inverse), count, codes))
+        return codes
+
+    order, codes, there, sums, side = in_order(cupy.ascontiguousarray(points), mass, codes_of)
     tree = tuple(cupy.empty((4, n - 1), np.int64))
     sides = cupy.empty(n - 1)
-    build, push = map(load(SOURCE, prologue=prologue(), names=NAMES, title="layout").function, NAMES)
-    blocks, count = -(-n // THREADS), np.int64(n)
     build((blocks,), (THREADS,), (codes, count, np.float64(side), *tree, sides))
     square = np.float64(theta * theta)
     push((blocks,), (THREADS,), (*tree, sides, order, there, sums, mass[order], count, square, force))

@@ -278,5 +278,5 @@ def survey_sources(search: Search) -> Totals:
         found.append(totals)
     sums = np.concatenate([np.zeros((0, 4), np.int64), *(totals.sums for totals in found)]).T.copy()
     inverse = np.concatenate([np.zeros(0), *(totals.inverse for totals in found)])
-    totals = SourceTotals(sums[separate.VISITED], sums[separate.LEVELS], inverse, sums[separate.FARTHEST])
-    return Totals(lambda: totals, lambda: _summed(found))
+    of_sources = SourceTotals(sums[separate.VISITED], sums[separate.LEVELS], inverse, sums[separate.FARTHEST])
+    return Totals(lambda: of_sources, lambda: _summed(found))
