@@ -1,6 +1,6 @@
 """The tests under every Python found here, each with the newest and the oldest versions that pyproject.toml allows.
 
-``make test-matrix ARGS="--pythons 3.11 3.13 --versions oldest tests/test_graph.py -k subgraph"``
+``make test-matrix ARGS="--pythons 3.11,3.13 --versions oldest tests/test_graph.py -k subgraph"``
 
 uv finds the interpreters and resolves: of a package without wheels for a Python, "oldest" is the oldest with one.
 """
@@ -55,16 +55,16 @@ def found(python: str) -> bool:
 def main() -> int:
     """Run, and print a line for each environment; 1 if the tests of one failed or one could not be installed."""
     parser = argparse.ArgumentParser(prog="python -m tests.matrix", description=__doc__.partition("\n")[0])
-    parser.add_argument("--pythons", nargs="+", default=PYTHONS, metavar="VERSION", help="default: %(default)s")
-    parser.add_argument("--versions", nargs="+", choices=VERSIONS, default=list(VERSIONS))
+    parser.add_argument("--pythons", default=",".join(PYTHONS), help="separated by commas (default: %(default)s)")
+    parser.add_argument("--versions", default=",".join(VERSIONS), help="of these (default: %(default)s)")
     options, rest = parser.parse_known_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     lines, failed = [], False
-    for python in options.pythons:
+    for python in options.pythons.split(","):
         if not found(python):
             lines.append(f"{python}: not here")
             continue
-        for versions in options.versions:
+        for versions in options.versions.split(","):
             start = time.monotonic()
             folder = environment(python, versions)
             if folder is None:
