@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, check_memory
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.multi_source import run_sources
@@ -86,6 +86,7 @@ def levels_from(
         return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
     find = joint_traversal(graph.device).parents_of_levels
     if parents and find is not None and not graph.in_pages and not graph.on_devices:
+        check_memory(k * n * (1 + ids.itemsize), f"levels and parents of {k} searches of {n} vertices", graph.device)
         levels = levels_from(graph, vertices, incoming=incoming, max_depth=max_depth, direction=direction)
         rows = graph.out_csr if incoming else graph.in_csr
         return levels._replace(parent=find(rows, levels.level, vertices), first=True)
