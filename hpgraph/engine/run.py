@@ -81,7 +81,8 @@ def run(
         Limit of the supersteps, or of the rounds of `Phases`; by default the program's `max_iteration`.
     delta : float, optional
         Only for relaxations (see `VertexProgram`) whose `reduce` is "min": vertices with a value beyond the current
-        bucket, `delta` wide, wait until those below have settled.
+        bucket, `delta` wide, wait until those below have settled. Without it, searches on the CPU whose `reduce` is
+        "min" or "max" and whose messages depend on weights choose a width as they run.
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
     gather : bool, default True

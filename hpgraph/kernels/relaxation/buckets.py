@@ -1,4 +1,7 @@
-"""The buckets of delta-stepping: vertices that wait to send, by value; each worker has its own buckets.
+"""The buckets of delta-stepping: vertices that wait to send, best values first; each worker has its own buckets.
+
+The best values are the least; if the number of buckets per unit of value is negative, the greatest, as for widest
+paths. If no width is given, it follows from the values that wait whenever the overflow bucket is distributed.
 
 As in the delta-stepping of the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619), buckets
 (its bins) are thread-local, and a vertex that moves to a lower bucket stays in the old one too, where it is skipped. A
@@ -14,6 +17,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
 from hpgraph.kernels.runtime.cpu.work_stealing import LINE, OTHER
@@ -27,8 +32,12 @@ FREE = BUCKETS + 1
 ROW = -(-(BUCKETS + 2) // LINE) * LINE
 # On the board: the number of blocks ever used, and whether the store overflowed.
 USED, LOST = OTHER, OTHER + LINE
-# Least value of the first bucket; buckets per unit of value, now and at most; 0 where all values share one bucket.
-ORIGIN, DENSITY, NARROWEST = range(3)
+# Best value of the first bucket; buckets per unit of value, now and at most; 0 where all values share one bucket. Then
+# the number of buckets over the values that wait, from which the buckets per unit follow; 0 if these are given.
+ORIGIN, DENSITY, NARROWEST, SPAN = range(4)
+SCALE = 4
+# Buckets per unit of value where all that wait have the same: others overflow.
+FINEST = 1e300
 
 
 class Store(NamedTuple):
@@ -135,22 +144,39 @@ def empty(store):
 
 
 @part
+def set_scale(scale, least, greatest):
+    """Begin the first bucket at the best value that waits; unless buckets have a given width, span what waits."""
+    descends = scale[DENSITY] < 0
+    scale[ORIGIN] = greatest if descends else least
+    if scale[SPAN] > 0:
+        reach = float(greatest) - float(least)
+        # Where the best is infinite, it alone is in the first bucket.
+        density = min(scale[SPAN] / reach, FINEST) if 0 < reach < np.inf else FINEST
+        scale[DENSITY] = -density if descends else density
+
+
+@part
 def spread(found, values, waiting, store, scale):
-    """Distribute the drawn vertices of the overflow bucket over all buckets; the first begins at their least value.
+    """Distribute the drawn vertices of the overflow bucket over all buckets; the first begins at their best value.
 
     Returns whether any of them waited.
     """
     if values.size == 0:
         return False
     vertices, drawn = store.vertices, store.drawn
-    any_, least = False, values[0]
+    any_, least, greatest = False, values[0], values[0]
     for i in range(found):
         for place in range(drawn[i, 0] * BLOCK, drawn[i, 0] * BLOCK + drawn[i, 1]):
             v = vertex(vertices, place)
-            if waiting[v] and (not any_ or values[v] < least):
-                any_, least = True, values[v]
+            if waiting[v]:
+                if not any_:
+                    any_, least, greatest = True, values[v], values[v]
+                elif values[v] < least:
+                    least = values[v]
+                elif values[v] > greatest:
+                    greatest = values[v]
     if any_:
-        scale[ORIGIN] = least
+        set_scale(scale, least, greatest)
         for i in range(found):
             for place in range(drawn[i, 0] * BLOCK, drawn[i, 0] * BLOCK + drawn[i, 1]):
                 v = vertex(vertices, place)
@@ -162,14 +188,16 @@ def spread(found, values, waiting, store, scale):
 
 @part
 def recover(values, waiting, store, scale):
-    """Rebuild the buckets from the `waiting` flags after the store overflowed with stale copies."""
+    """Rebuild the buckets from the `waiting` flags, if the store overflowed with stale copies or widths change."""
     if values.size == 0:
         return
-    any_, least = False, values[0]
+    any_, least, greatest = False, values[0], values[0]
     for v in range(waiting.size):
-        if waiting[v] and (not any_ or values[v] < least):
-            any_, least = True, values[v]
-    scale[ORIGIN] = least
+        if waiting[v]:
+            least = values[v] if not any_ or values[v] < least else least
+            greatest = values[v] if not any_ or values[v] > greatest else greatest
+            any_ = True
+    set_scale(scale, least, greatest)
     empty(store)
     for v in range(waiting.size):
         if waiting[v]:

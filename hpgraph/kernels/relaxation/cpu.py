@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from hpgraph.kernels.relaxation import delta_stepping as relaxing
-from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, blocks_of, room
+from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, FINEST, ROW, USED, blocks_of, room
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin, bucket_bounds
 from hpgraph.kernels.runtime.search import Search
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cpu import arrays
+from hpgraph.semiring.reads import unread
+
+# Of all vertices, one in so many at most begins a search.
+FEW_SOURCES = 16
 
 
 def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
@@ -34,9 +40,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
         board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used
         width, _, last = bucket_bounds(state[0].dtype, delta, search.ceiling, 0)
-        # A width too small to divide by gives each value its own bucket.
-        density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
-        scale = np.array([state[0][sources].min() if sources.size else 0, density, density], np.float64)
+        scale = _scale(search, width)
         rows = whole(
             lambda trace: relaxing.relax(
                 program.gather, program.reduce, program.cond, program.edge_cond, last, state,
@@ -46,6 +50,31 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
             board, progress, limit,
         )  # fmt: skip
     return lambda: rows, waiting.nonzero()[0].astype(out.indices.dtype)
+
+
+def _scale(search: Search, width: Any) -> np.ndarray:
+    """Where buckets begin, and how narrow they are: by `delta`, or by what waits where values have an order."""
+    values, reduce = search.state[0][search.sources], search.code.reduce
+    descends = reduce.name == "max"
+    best = (values.max() if descends else values.min()) if values.size else 0
+    if search.delta is None:
+        ordered = values.size and _is_ordered(search)
+        density, span = (-FINEST if descends else FINEST, BUCKETS) if ordered else (0, 0)
+    else:
+        # A width too small to divide by gives each value its own bucket.
+        density, span = min(1 / float(width), FINEST) if width > 0 else FINEST, 0
+    return np.array([best, density, density, span], np.float64)
+
+
+def _is_ordered(search: Search) -> bool:
+    """Whether better values had better go first: a search from few vertices, along arcs of unlike weights.
+
+    Where messages depend on no weight, they arrive in the order of supersteps. A limit counts supersteps.
+    """
+    code, n = search.code, search.out.shape[0]
+    weighs = search.out.data is not None and code.gather.__code__.co_varnames[1] not in unread(code.gather)
+    few = FEW_SOURCES * search.sources.size <= n
+    return techniques.adaptive_buckets and code.reduce.name in ("min", "max") and weighs and few and search.limit >= n
 
 
 def whole(run: Callable[[np.ndarray], None], board: np.ndarray, progress: np.ndarray, limit: int) -> np.ndarray:

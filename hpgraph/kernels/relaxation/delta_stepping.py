@@ -1,10 +1,10 @@
 """Delta-stepping and Bellman–Ford: messages lower values in place, and a vertex that changed sends again.
 
 The label-correcting loop for any idempotent monoid (min for distances, max for widths, ...) in one compiled call.
-Without a bucket width it is Bellman–Ford. With one it is delta-stepping: vertices of lower buckets send first
-(U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms, 2003), and a worker
-continues alone with the few vertices that fall back into the current bucket (the bucket fusion of Y. Zhang et al.,
-"Optimizing ordered graph algorithms with GraphIt", CGO'20).
+In one bucket it is Bellman–Ford. In several it is delta-stepping: vertices of better values send first (U. Meyer,
+P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms, 2003), and a worker continues alone
+with the few vertices that fall back into the current bucket (the bucket fusion of Y. Zhang et al., "Optimizing ordered
+graph algorithms with GraphIt", CGO'20). The width of a bucket is given, or follows from the values that wait.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from hpgraph.kernels.relaxation.buckets import (
     LOST,
     NARROWEST,
     ORIGIN,
+    SPAN,
     Store,
     bucket_of,
     draw,
@@ -65,10 +66,16 @@ PREFETCH_SENDERS, PREFETCH_MAX, PREFETCH_STRIDE = 8, 64, 8
 # A superstep costs 0.3 µs alone and 1 to 2 µs with helpers, as much as some thousand arcs. Buckets widen where
 # supersteps send fewer than MIN arcs; where they send PLENTY times as many, they narrow towards their first width.
 MIN, PLENTY = 1024, 16
+# Arcs of a superstep to aim at if no width is given. The width is adapted every `BUCKETS` supersteps at least: values
+# that decay, as products of probabilities do, would come to lie in one bucket.
+AIM = 2048
+# Buckets without a given width are given up once all arcs were sent so many times: if messages may be better than the
+# value of their sender, best values first repeats ever more work.
+REPEATED = 16
 # Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
-# the buckets were last filled, and the arcs sent since. Then the tallies of a superstep.
-NOW, SINCE, ARCS = range(2, 5)
-PROGRESS = 5
+# the buckets were last filled, the arcs sent since, and those before. Then the tallies of a superstep.
+NOW, SINCE, ARCS, TOTAL = range(2, 6)
+PROGRESS = 6
 SENDERS, SENT = range(2)
 
 
@@ -85,7 +92,7 @@ class Functions(NamedTuple):
 class Course(NamedTuple):
     """State of the leader, and the limit to the supersteps.
 
-    ``scale`` holds where buckets begin and their number per unit of value, now and at most.
+    ``scale`` holds where buckets begin and how narrow they are (`hpgraph.kernels.relaxation.buckets`).
     """
 
     progress: Any
@@ -223,7 +230,7 @@ def _relax_fifo(does, state, out, waiting, row, store, fifo, count, most, step):
 
 
 @part
-def _adapt(progress, scale):
+def _adapt(progress, scale, all_arcs):
     """Choose the width of the next buckets from the arcs that a superstep of the last ones sent.
 
     Wide buckets repeat work, and narrow ones leave a superstep too little; the best width depends on the number of arcs
@@ -231,7 +238,12 @@ def _adapt(progress, scale):
     to repeat.
     """
     steps, arcs = progress[STEP] - progress[SINCE], progress[ARCS]
-    if arcs < MIN * steps:
+    progress[TOTAL] += arcs
+    if scale[SPAN] > 0:
+        scale[SPAN] = max(scale[SPAN] * min(max(arcs / (AIM * max(steps, 1)), 0.5), 8.0), 1.0)
+        if progress[TOTAL] > REPEATED * all_arcs:
+            scale[SPAN] = scale[DENSITY] = 0
+    elif arcs < MIN * steps:
         scale[DENSITY] *= 0.5
     elif arcs > PLENTY * MIN * steps:
         scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
@@ -242,6 +254,10 @@ def _adapt(progress, scale):
 def _next(values, indptr, waiting, store, course):
     """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
     board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
+    if scale[SPAN] > 0 and progress[STEP] - progress[SINCE] >= BUCKETS:
+        # As after an overflow.
+        _adapt(progress, scale, indptr[indptr.size - 1])
+        board[LOST] = 1
     while True:
         if board[LOST]:
             recover(values, waiting, store, scale)
@@ -249,7 +265,7 @@ def _next(values, indptr, waiting, store, course):
         found = draw(store, progress[NOW])
         if progress[NOW] == BUCKETS:
             progress[NOW] = 0
-            _adapt(progress, scale)
+            _adapt(progress, scale, indptr[indptr.size - 1])
             if not spread(found, values, waiting, store, scale):
                 return 0
         elif found > 0:
@@ -285,7 +301,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
             break
         alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
         step = Superstep(scale[ORIGIN], density, now, alone)
-        senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
+        senders, sent, most = 0, 0, FEW_ARCS if density != 0 else 0
         # First the shared blocks, then the worker's own current bucket, while it has few blocks (bucket fusion).
         block, count, shared = -1, 0, True
         while True:

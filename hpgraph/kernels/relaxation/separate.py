@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, Store, room
+from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, SCALE, USED, Store, room
 from hpgraph.kernels.relaxation.delta_stepping import FIFO, PROGRESS, SINCE, Course, work
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -42,7 +42,7 @@ def rooms(n: int, workers: int, ids: np.dtype) -> Rooms:
         np.zeros((workers, n), np.uint8), np.empty((workers, blocks * BLOCK), ids),
         np.empty((workers, blocks), np.int32), np.empty((workers, blocks, 2), np.int32),
         np.zeros((workers, 1, ROW), np.int64), np.zeros((workers, blank_board(1).size), np.int64),
-        np.empty((workers, 1, FIFO), ids), np.zeros((workers, PROGRESS), np.int64), np.empty((workers, 3)),
+        np.empty((workers, 1, FIFO), ids), np.zeros((workers, PROGRESS), np.int64), np.zeros((workers, SCALE)),
         np.empty((workers, ROWS, 4), np.int64),
     )  # fmt: skip
 

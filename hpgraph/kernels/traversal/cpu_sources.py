@@ -271,11 +271,11 @@ def survey_sources(search: Search) -> Totals:
     """Breadth-first search from many sources that keeps totals."""
     found: list[_Totals] = []
     for group in _groups(search):
-        totals = _run(group)
-        if totals.parted:
+        some = _run(group)
+        if some.parted:
             found.append(_count(search, SIDE * len(found)))
             break
-        found.append(totals)
+        found.append(some)
     sums = np.concatenate([np.zeros((0, 4), np.int64), *(totals.sums for totals in found)]).T.copy()
     inverse = np.concatenate([np.zeros(0), *(totals.inverse for totals in found)])
     of_sources = SourceTotals(sums[separate.VISITED], sums[separate.LEVELS], inverse, sums[separate.FARTHEST])
