@@ -154,8 +154,10 @@ def _motion(arcs: ArcSums, laplacian: str, directed: bool) -> tuple[float, Calla
     ones = xp.ones_like(total)
     idle, per_arc = (total == 0).astype(total.dtype), inverse(total)
     if laplacian == "combinatorial":
-        # The largest eigenvalue is at most twice the largest degree: those of M are -1 or more.
+        # Eigenvalues of M must be -1 or more, so those of L at most 2 c. In directed graphs no entry may be negative.
         speed = float(total.max())
+        if not directed:
+            speed = min(speed, float((total + per_arc * (arcs.matrix @ total)).max()) / 2)
         factor = total.dtype.type(1 / speed if speed > 0 else 0)
         leaving, arriving, stay, scale = ones * factor, ones, 1 - total * factor, ones
     elif directed:
