@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 from arrays import host
 from graphs_in_pages import streamed
 from reference_algorithms import levels, random_digraph
@@ -160,3 +161,15 @@ def test_edges_once(made):
     )
     (whole,) = hpg.Graph(BOTH, directed=False).edge_blocks()
     assert (whole.source == source).all() and (whole.target == target).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_graph_without_arcs(directed, made):
+    """It has no pages, and nothing to read."""
+    G = made(scipy.sparse.csr_array((5, 5)), directed)
+    assert host(hpg.bfs(G, 3).level).tolist() == [-1, -1, -1, 0, -1]
+    assert host(hpg.sssp(G, 3).distance).tolist() == [np.inf, np.inf, np.inf, 0, np.inf]
+    assert host(hpg.connected_components(G)).tolist() == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(host(hpg.pagerank(G).rank), np.full(5, 0.2))
+    assert host(hpg.core_number(G)).tolist() == host(hpg.closeness_centrality(G)).tolist() == [0] * 5
+    assert host(hpg.heat_kernel(G, np.arange(5.0))).tolist() == [0, 1, 2, 3, 4]

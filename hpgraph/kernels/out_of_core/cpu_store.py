@@ -168,6 +168,9 @@ class PageStore(OnePass):
 
     def _windows(self, wanted: Survey) -> Generator[Window, None, None]:
         runs = self._runs(wanted)
+        # A graph without arcs has no pages, and its store no ring.
+        if not runs:
+            return
         if self._in_place:
             for run in runs:
                 yield self._bring(run, Slot(self.pages, 0))
