@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import stat
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import hpgraph as hpg
 from hpgraph import config
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request, build_cached
@@ -18,7 +20,7 @@ from hpgraph.kernels.runtime.cuda.compile import Request, build_cached
 pytest.importorskip("cuda.core")
 sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
 
-from wheels.kernels import package, requested
+from wheels.kernels import ARGUMENTS, GRAPHS, calls, package, requested
 
 NAMES = ("hpgraph::mark_roots<int>", "hpgraph::number<int>")
 REQUESTS = [Request("components.cuh", "", NAMES, "components", "")]
@@ -92,3 +94,11 @@ def test_what_is_not_theirs_is_compiled(
 def test_recorded_requests_have_their_sources() -> None:
     for request in requested():
         assert request.names and compiler.texts(request.source, request.prologue), request.title
+
+
+def test_calls_that_are_recorded_can_be_made() -> None:
+    named = {name for graph, name, _ in calls() if graph in GRAPHS} - {"products"}
+    assert len(named) > 70 and ARGUMENTS.keys() <= named
+    for name in named:
+        for arguments, options in ARGUMENTS.get(name, [((), {})]):
+            inspect.signature(getattr(hpg, name)).bind(None, *arguments, **options)
