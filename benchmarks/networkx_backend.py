@@ -40,15 +40,87 @@ def _lengths(G: Any, **options: Any) -> Any:
     return [nx.single_source_shortest_path_length(G, node, **options) for node in _sources(G)]
 
 
+def _pairs(G: Any) -> list[tuple[Any, Any]]:
+    nodes = list(G)
+    return list(zip(nodes[:: len(nodes) // 1000], nodes[len(nodes) // 2 :: len(nodes) // 1000], strict=False))
+
+
+def _between(G: Any, **options: Any) -> Any:
+    found = []
+    for u, v in _pairs(G)[::100]:
+        try:
+            found.append(nx.shortest_path(G, u, v, **options))
+        except nx.NetworkXNoPath:
+            found.append(None)
+    return found
+
+
+def _first(name: str, *args: Any, lazily: bool = False, **chosen: Any) -> Call:
+    """A function by its name, called with the graph and the first of its nodes of the most neighbours."""
+
+    def call(G: Any, **options: Any) -> Any:
+        found = getattr(nx, name)(G, max(G, key=G.degree), *args, **chosen, **options)
+        return list(found) if lazily else found
+
+    return call
+
+
+def _of_graph(name: str, *args: Any, lazily: bool = False, **chosen: Any) -> Call:
+    module = nx.community if name.endswith("communities") else nx
+
+    def call(G: Any, **options: Any) -> Any:
+        found = getattr(module, name)(G, *args, **chosen, **options)
+        return list(found) if lazily else found
+
+    return call
+
+
+def _made(name: str, *args: Any, read: bool = False) -> Call:
+    """A generator, which no graph is converted for; `read`: with all of its dicts filled."""
+
+    def call(G: Any, **options: Any) -> Any:
+        found = getattr(nx, name)(*args, **options)
+        return (found._adj, found) if read else found
+
+    return call
+
+
 # By name: the call, and whether its graph is directed.
 CALLS: dict[str, tuple[Call, bool]] = {
-    "pagerank": (lambda G, **o: nx.pagerank(G, **o), True),
-    "connected_components": (lambda G, **o: list(nx.connected_components(G, **o)), False),
-    "betweenness_centrality k=64": (lambda G, **o: nx.betweenness_centrality(G, k=64, seed=1, **o), False),
-    "core_number": (lambda G, **o: nx.core_number(G, **o), False),
-    "triangles": (lambda G, **o: nx.triangles(G, **o), False),
-    "louvain_communities": (lambda G, **o: nx.community.louvain_communities(G, seed=1, **o), False),
+    "pagerank": (_of_graph("pagerank"), True),
+    "connected_components": (_of_graph("connected_components", lazily=True), False),
+    "betweenness_centrality k=64": (_of_graph("betweenness_centrality", k=64, seed=1), False),
+    "core_number": (_of_graph("core_number"), False),
+    "triangles": (_of_graph("triangles"), False),
+    "louvain_communities": (_of_graph("louvain_communities", seed=1), False),
     "shortest path lengths, 8 sources": (_lengths, False),
+    "shortest_path, 10 pairs": (_between, False),
+    "single_source_dijkstra": (_first("single_source_dijkstra"), False),
+    "single_source_bellman_ford": (_first("single_source_bellman_ford"), False),
+    "single_source_shortest_path": (_first("single_source_shortest_path"), False),
+    "bfs_tree": (_first("bfs_tree"), False),
+    "dfs_preorder_nodes": (_of_graph("dfs_preorder_nodes", lazily=True), True),
+    "strongly_connected_components": (_of_graph("strongly_connected_components", lazily=True), True),
+    "condensation": (_of_graph("condensation"), True),
+    "biconnected_components": (_of_graph("biconnected_components", lazily=True), False),
+    "k_core k=5": (_of_graph("k_core", 5), False),
+    "k_truss k=4": (_of_graph("k_truss", 4), False),
+    "onion_layers": (_of_graph("onion_layers"), False),
+    "ego_graph radius=2": (_first("ego_graph", 2), False),
+    "minimum_spanning_tree": (_of_graph("minimum_spanning_tree"), False),
+    "greedy_color": (_of_graph("greedy_color"), False),
+    "maximal_independent_set": (_of_graph("maximal_independent_set", seed=1), False),
+    "degree_assortativity_coefficient": (_of_graph("degree_assortativity_coefficient"), False),
+    "average_neighbor_degree": (_of_graph("average_neighbor_degree"), False),
+    "reciprocity": (_of_graph("overall_reciprocity"), True),
+    "voterank 20": (_of_graph("voterank", 20), False),
+    "asyn_lpa_communities": (_of_graph("asyn_lpa_communities", lazily=True, seed=1), False),
+    "jaccard_coefficient, 1,000 pairs": (lambda G, **o: list(nx.jaccard_coefficient(G, _pairs(G), **o)), False),
+    "to_scipy_sparse_array": (_of_graph("to_scipy_sparse_array"), False),
+    "laplacian_matrix": (_of_graph("laplacian_matrix"), False),
+    "fast_gnp_random_graph 50,000": (_made("fast_gnp_random_graph", 50_000, 2e-4, 1), False),
+    "the same, and its dicts": (_made("fast_gnp_random_graph", 50_000, 2e-4, 1, read=True), False),
+    "grid_2d_graph 300 x 300": (_made("grid_2d_graph", 300, 300), False),
 }
 
 

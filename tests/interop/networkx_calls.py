@@ -13,6 +13,7 @@ import scipy.sparse
 from hpgraph.interop.networkx_backend.serving import NETWORKX
 from tests.interop.networkx_graphs import GRAPHS, NODES, PAIRS, STRONG
 
+REGISTERED = nx.utils.backends._registered_algorithms
 TARGETS = {"source": NODES[0], "target": NODES[1]}
 FIRST, LAST = next(iter(GRAPHS["acyclic"])), list(GRAPHS["acyclic"])[-1]
 WEIGHTED = {"weight": "weight", "method": "bellman-ford"}
@@ -233,7 +234,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "harmonic_diameter": [("whole",), ("directed", {"weight": "weight"}), ("null",), (nx.empty_graph(3),)],
     "wiener_index": [("connected",), ("strong", "weight"), ("halves", "weight"), ("whole",), ("null",)],
     "barycenter": [("connected",), ("strong", "weight"), ("whole",)],
-    "maximal_matching": [(nx.star_graph(1),), ("null",)],
+    "maximal_matching": [("whole",), (nx.Graph([(0, 0), (0, 1), (2, 1)]),), ("null",)],
     "greedy_color": [("whole",), ("blocks",), ("null",)],
     "color": [("tree",), ("path",), ("whole",), ("null",), (nx.complete_bipartite_graph(3, 2),)],
     **same(
@@ -369,7 +370,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
             "empty_graph": [(4, {}), ("abc", {})],
             "wheel_graph": [(5, {}), ("abc", {}), (1, {}), (2, {}), (0, {})],
             "ladder_graph": [(4, {}), (1, {}), (0, {})],
-            "circular_ladder_graph": [(4, {}), (1, {}), (2, {})],
+            "circular_ladder_graph": [(4, {}), (2, {})],
             "grid_2d_graph": [
                 (3, {"n": 4}),
                 (3, {"n": 4, "periodic": True}),
@@ -410,8 +411,11 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     ],
 }
 
+# Functions that are not dispatched by each version that is served.
+MISSING = {"is_weighted", "number_of_selfloops", "leiden_communities", "leiden_partitions", "barycenter"}
+CALLS = {name: calls for name, calls in CALLS.items() if name in REGISTERED}
 # Functions whose results are drawn, or chosen among others as good: tests of their own say what must hold.
-DRAWN = {
+DRAWN = REGISTERED.keys() & {
     "louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions", "asyn_lpa_communities",
     "fast_label_propagation_communities", "label_propagation_communities", "maximal_independent_set",
 }  # fmt: skip
@@ -419,7 +423,7 @@ DRAWN = {
 
 def public(name: str) -> Any:
     """The function as users call it, with what NetworkX does before it dispatches."""
-    module = sys.modules[nx.utils.backends._registered_algorithms[name].orig_func.__module__]
+    module = sys.modules[REGISTERED[name].orig_func.__module__]
     return getattr(module, name)
 
 

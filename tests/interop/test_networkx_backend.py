@@ -21,12 +21,9 @@ import hpgraph as hpg
 from hpgraph.interop.networkx_backend import interface
 from hpgraph.interop.networkx_backend.info import FUNCTIONS, NOTES, get_info
 from hpgraph.interop.networkx_backend.serving import NETWORKX
-from tests.interop.networkx_calls import CALLS, DRAWN, in_order, public
+from tests.interop.networkx_calls import CALLS, DRAWN, MISSING, REGISTERED, in_order, public
 from tests.interop.networkx_graphs import GRAPHS, NODES, STRONG
 from tests.networkx_suite.entry import ROOT, write_entry_points
-
-REGISTERED = nx.utils.backends._registered_algorithms
-
 
 pytestmark = pytest.mark.usefixtures("networkx_backend")
 
@@ -76,12 +73,12 @@ def assert_same(found: Any, wanted: Any, ordered: bool) -> None:
 
 
 def test_every_function_is_tested_and_described() -> None:
-    assert set(CALLS) | DRAWN == set(FUNCTIONS)
+    assert set(CALLS) | DRAWN == set(FUNCTIONS) & set(REGISTERED) >= set(FUNCTIONS) - MISSING
     assert set(NOTES) <= set(FUNCTIONS)
-    assert set(get_info()["functions"]) == set(FUNCTIONS) <= set(REGISTERED)
+    assert set(get_info()["functions"]) == set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() & REGISTERED))
 def test_called_as_in_networkx(name: str) -> None:
     theirs = inspect.signature(REGISTERED[name].orig_func).parameters
     ours = inspect.signature(getattr(interface, name)).parameters
@@ -102,6 +99,8 @@ def test_same_as_networkx(name: str) -> None:
         given = [GRAPHS.get(graph, graph) if isinstance(graph, str) else graph]
         wanted = outcome(function, *given, *args, **kwargs, backend="networkx")
         found = outcome(function, *given, *args, **kwargs, backend="hpgraph")
+        if NETWORKX < (3, 6) and isinstance(found, tuple) and found[0] is NotImplementedError:
+            continue
         assert_same(found, wanted, in_order(name, args, kwargs))
 
 
@@ -266,8 +265,8 @@ def test_numbers_that_outgrow_floats_never_converge() -> None:
 
 
 def test_the_page_lists_the_functions_and_what_is_left() -> None:
-    from tests.networkx_suite.table import PAGE, reasons, replaced
-
-    assert set(reasons()) | set(FUNCTIONS) >= set(REGISTERED)
     if NETWORKX == (3, 6):
+        from tests.networkx_suite.table import PAGE, reasons, replaced
+
+        assert set(reasons()) | set(FUNCTIONS) >= set(REGISTERED)
         assert PAGE.read_text() == replaced(PAGE.read_text()), "python -m tests.networkx_suite.table"

@@ -68,11 +68,6 @@ def test_independent_set() -> None:
             nx.maximal_independent_set(GRAPHS["whole"], wrong, backend="hpgraph")
 
 
-def test_matching() -> None:
-    found = nx.maximal_matching(GRAPHS["whole"], backend="hpgraph")
-    assert nx.is_maximal_matching(GRAPHS["whole"], found, backend="networkx") and found <= set(GRAPHS["whole"].edges)
-
-
 @pytest.mark.parametrize("graph, ends", [("directed", STRONG), ("connected", NODES)])
 def test_flows(graph: str, ends: list[Any]) -> None:
     G = GRAPHS[graph]

@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
-from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 # Draws at a time.
 _BLOCK = 1 << 20
@@ -72,7 +72,13 @@ def _cycle(n: Any) -> tuple[Any, ...]:
     return nodes, numbers, np.roll(numbers, -1)
 
 
+def _before_3_6() -> None:
+    if NETWORKX < (3, 6):
+        raise NotImplementedError("before NetworkX 3.6 edges were added in another order")
+
+
 def _star(n: Any) -> tuple[Any, ...]:
+    _before_3_6()
     nodes = _named(n)
     if isinstance(n, int | np.integer):
         nodes.append(int(n))
@@ -92,8 +98,8 @@ def _ladder(n: int) -> tuple[Any, ...]:
 
 
 def _circular_ladder(n: int) -> tuple[Any, ...]:
-    if n < 1:
-        raise NotImplementedError("n must be positive")
+    if n < 2:
+        raise NotImplementedError("n must be at least 2")
     nodes, *edges = _ladder(n)
     return nodes, *_joined(tuple(edges), (np.array([0, n]), np.array([n - 1, 2 * n - 1])))  # type: ignore[arg-type]
 
@@ -203,6 +209,7 @@ def _with_tail(ring: bool) -> Shape:
 
 
 def _circulant(n: int, offsets: Any) -> tuple[Any, ...]:
+    _before_3_6()
     numbers, steps = np.arange(n)[:, None], np.array(list(offsets), np.int64)
     return range(n), *_joined((numbers, (numbers - steps) % n), (numbers, (numbers + steps) % n))
 

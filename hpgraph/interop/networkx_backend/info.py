@@ -102,7 +102,6 @@ NOTES: dict[str, str] = {
     "louvain_communities": _SEED,
     "louvain_partitions": _SEED,
     "maximal_independent_set": "Draws differ from NetworkX's: the same seed gives another set.",
-    "maximal_matching": "Edges are taken in a random order that is always the same, where NetworkX goes by its own.",
     "maximum_flow": "Capacities must be whole numbers. Of several flows it may be another than NetworkX's.",
     "minimum_cut": "Capacities must be whole numbers.",
     "rich_club_coefficient": "Without comparison with a random graph: `normalized=False`.",

@@ -7,7 +7,7 @@ one that NetworkX gives, a pass on one thread finds from them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from hpgraph.core.device import to_device
 from hpgraph.core.errors import NegativeCycleError
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.serving import NETWORKX
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Search:
     before: np.ndarray
     weight: str | None
     incoming: bool
+    cutoff: float = math.inf
 
     @cached_property
     def lengths(self) -> dict[Any, float]:
@@ -58,7 +60,9 @@ class Search:
                 made[node] = [nodes[node]]
             else:
                 made[node] = [nodes[node], *made[previous]] if self.incoming else [*made[previous], nodes[node]]
-        return {nodes[node]: path for node, path in made.items()}
+        found = {nodes[node]: path for node, path in made.items()}
+        # Before 3.6 NetworkX made a path when it first met a node.
+        return found if NETWORKX >= (3, 6) else {node: found[node] for node in self.predecessors}
 
     def edges(self) -> Iterator[tuple[Any, Any]]:
         """The edges of the tree, in the order in which the search goes along them."""
@@ -81,12 +85,13 @@ class Search:
         tail = np.repeat(self.order, sizes)
         arc = np.arange(len(tail)) + np.repeat(indptr[self.order] - (np.cumsum(sizes) - sizes), sizes)
         head = indices[arc].astype(np.int64)
-        inside = np.isin(head, self.order)
-        tail, head, arc = tail[inside], head[inside], arc[inside]
-        _, first = np.unique(np.concatenate([self.order[self.before[self.order] < 0], head]), return_index=True)
-        sources = self.order[self.before[self.order] < 0]
-        met = np.concatenate([sources, head])[np.sort(first)]
         step = 1 if weights is None else weights[arc]
+        inside = np.isin(head, self.order) & (self.distance[tail] + step <= self.cutoff)
+        tail, head, arc = tail[inside], head[inside], arc[inside]
+        step = 1 if weights is None else weights[arc]
+        sources = self.order[self.before[self.order] < 0]
+        _, first = np.unique(np.concatenate([sources, head]), return_index=True)
+        met = np.concatenate([sources, head])[np.sort(first)]
         tight = self.distance[tail] + step == self.distance[head]
         tail, head = tail[tight], head[tight]
         by_head = np.argsort(head, kind="stable")
@@ -167,34 +172,33 @@ def by_weights(
     G: ConvertedGraph, sources: Iterable[Any], weight: str | None, cutoff: float | None = None, incoming: bool = False,
 ) -> Search:  # fmt: skip
     """Dijkstra's search from the nearest of some nodes; lengths are not negative."""
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_fifo import settling_order
-
     numbers = [_number(G, source) for source in sources]
     graph = turned(G, G.lengths(weight), incoming)
     if len(numbers) == 1:
         distance = sssp(graph, id(numbers[0]), cutoff=cutoff).distance
     else:
         distance = sssp(with_start(graph, numbers), id(len(G)), cutoff=cutoff).distance[: len(G)]
-    return _settled(G, numbers, to_device(distance, "cpu"), weight, incoming, settling_order)
+    return _settled(G, numbers, to_device(distance, "cpu"), weight, incoming, cutoff)
 
 
 def from_each(G: ConvertedGraph, weight: str | None, cutoff: float | None = None) -> Iterator[Search]:
     """The search from each node; a block of them runs together."""
     from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
-    from hpgraph.kernels.structure.cpu_fifo import settling_order
 
     if len(G) == 0:
         return
     for sources, distances in all_pairs_shortest_path_length(G.lengths(weight), cutoff, weight=True):
         for source, distance in zip(sources.tolist(), to_device(distances, "cpu"), strict=True):
-            yield _settled(G, [source], distance, weight, False, settling_order)
+            yield _settled(G, [source], distance, weight, False, cutoff)
 
 
 def _settled(
     G: ConvertedGraph, sources: list[int], distance: np.ndarray, weight: str | None, incoming: bool,
-    settling_order: Callable[..., Any],
+    cutoff: float | None,
 ) -> Search:  # fmt: skip
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.structure.cpu_fifo import settling_order
+
     distance = distance.astype(np.float64)
     # Where nothing has weights distances may be levels: -1 is as far as inf.
     distance[distance < 0] = np.inf
@@ -202,7 +206,8 @@ def _settled(
     indptr, indices, weights = _arcs(G, weight, incoming)
     weights = np.ones(len(indices)) if weights is None else weights
     order, before = settling_order((indptr, indices, weights), distance, sources)
-    return Search(G, order, _typed(G, distance, weight, order), before, weight, incoming)
+    limit = math.inf if cutoff is None else cutoff
+    return Search(G, order, _typed(G, distance, weight, order), before, weight, incoming, limit)
 
 
 def _typed(G: ConvertedGraph, distance: np.ndarray, weight: str | None, order: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import scipy.sparse
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.matrices import adjacency, pseudoinverse
-from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 # Numbers in a block of rows that is sorted.
 _BLOCK = 1 << 22
@@ -31,6 +31,8 @@ def _inverse(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> 
 
 def _current_closeness(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> dict[Any, float]:
     """As `networkx.current_flow_closeness_centrality`: one over the sum of a node's resistances to all."""
+    if NETWORKX >= (3, 7) and len(G) <= 1:
+        return dict.fromkeys(G, 1.0)
     diagonal = _inverse(G, weight, dtype, solver).diagonal()
     if len(G) == 1:
         raise ZeroDivisionError("float division by zero")
@@ -87,6 +89,8 @@ def _katz(G: ConvertedGraph, alpha: float, beta: Any, normalized: bool, weight: 
 
 def _mutual(G: ConvertedGraph, weight: str | None) -> tuple[Any, np.ndarray]:
     """The weights between nodes, in both directions, and their sums; NetworkX's errors where there are no nodes."""
+    if NETWORKX < (3, 5):
+        raise NotImplementedError("before NetworkX 3.5 loops and single nodes counted otherwise")
     matrix = adjacency(G, None, weight).astype(np.float64)
     both = (matrix + matrix.T).tocsr()
     return both, both.sum(axis=1)

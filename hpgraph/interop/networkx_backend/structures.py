@@ -10,7 +10,6 @@ import numpy as np
 
 from hpgraph.algorithms import bipartite as _bipartite
 from hpgraph.algorithms import independent_set as _independent_set
-from hpgraph.algorithms import matching as _matching
 from hpgraph.algorithms.maximum_flow import maximum_flow as _maximum_flow
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
@@ -22,11 +21,12 @@ from hpgraph.kernels.backend import kernels
 
 
 def _maximal_matching(G: ConvertedGraph) -> set[tuple[Any, Any]]:
-    if len(G) == 0:
-        return set()
-    mate = to_device(_matching.maximal_matching(G.graph()), "cpu")
-    chosen = G.edges[(mate[G.rows[G.edges]] == G.indices[G.edges]) & (G.rows[G.edges] != G.indices[G.edges])]
-    return set(zip(G.named(G.rows[chosen]), G.named(G.indices[chosen]), strict=True))
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.structure.cpu_greedy import matching_in_order
+
+    source, target = G.rows[G.edges], G.indices[G.edges].astype(np.int64)
+    chosen = matching_in_order(source, target, len(G))
+    return set(zip(G.named(source[chosen]), G.named(target[chosen]), strict=True))
 
 
 def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any]:
