@@ -28,6 +28,7 @@ PIPES.add_edges_from([(0, 1), (2, 3)])
 PIPES.add_weighted_edges_from([(1, 2, 4), (0, 2, 1), (3, 3, 2)], weight="capacity")
 FRAME = pandas.DataFrame([[0, 2.5], [1, 0]], index=["a", "b"], columns=["a", "b"])
 EDGES = pandas.DataFrame({"source": ["b", "a", "b"], "target": ["a", "c", "c"], "w": [1, 2, 3], "x": [0.5, 1.5, 2.5]})
+BLOCKS = [[0.3, 0.1, 0], [0.1, 0.2, 1], [0, 1, 0.5]]
 
 
 def same(names: list[str], calls: list[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
@@ -401,6 +402,17 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
         (1, 0.5),
         (400, 0.01, 3),
     ],
+    "gnm_random_graph": [(40, 90, {"seed": 7}), (9, 60, 3, True), (1, 5), (6, 15), (6, 14, {"seed": 3}), (64, 0)],
+    "stochastic_block_model": [
+        ([20, 30, 1], BLOCKS, {"seed": 5}),
+        ([20, 30, 40], BLOCKS, {"seed": 5, "directed": True, "sparse": False}),
+        ([20], BLOCKS),
+        ([2, 3, 4], [[0.1] * 3, [0.2] * 3, [0.1] * 3]),
+        ([2], [[1.5]]),
+        ([2, 3], [[1], [1]]),
+    ],
+    "random_partition_graph": [([20, 30], 0.3, 0.05, 2), ([9, 9], 0.3, 1, 2, True), ([9], 2, 0.1), ([9], 0.1, 2)],
+    "planted_partition_graph": [(3, 20, 0.3, 0.05, 2)],
     "to_pandas_adjacency": [("colored",), ("directed", STRONG)],
     "to_pandas_edgelist": [("colored",), ("directed",), ("blocks",), ("null",), ("colored", "label")],
     "from_pandas_adjacency": [(FRAME, {"create_using": using}) for using in KINDS],

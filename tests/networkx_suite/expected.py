@@ -11,5 +11,6 @@ FAILING: dict[str, str] = {
     "test_louvain.py::test_directed_partition": _PARTITION,
     "test_louvain.py::test_none_weight_param": _PARTITION,
     "test_louvain.py::test_multigraph": _PARTITION,
-    "test_louvain.py::test_max_level": _PARTITION,
+    "test_dag.py::TestDAG::test_topological_sort6": "changes the graph while it reads the order: a generator goes by "
+    "the graph as it was when it was made",
 }

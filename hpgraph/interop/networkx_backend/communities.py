@@ -39,11 +39,8 @@ def _louvain_levels(
     return _levels(G, _louvain.louvain, weight, **options)
 
 
-def _leiden_levels(
-    G: ConvertedGraph, weight: str | None, resolution: float, seed: Any, max_level: int | None = None
-) -> list[list[set[Any]]]:
-    options = {"resolution": resolution, "max_level": max_level, "seed": seed.getrandbits(31)}
-    return _levels(G, _leiden.leiden, weight, **options)
+def _leiden_levels(G: ConvertedGraph, weight: str | None, resolution: float, seed: Any) -> list[list[set[Any]]]:
+    return _levels(G, _leiden.leiden, weight, resolution=resolution, seed=seed.getrandbits(31))
 
 
 def _check_levels(max_level: int | None) -> int | None:
@@ -122,8 +119,9 @@ globals().update(
     )
     | family(
         {
+            # A level is what `leiden_partitions` gives: parts that are refined before they are put together.
             "leiden_communities": lambda G, weight, resolution, max_level, seed: _last(
-                _leiden_levels(G, weight, resolution, seed, _check_levels(max_level))
+                _leiden_levels(G, weight, resolution, seed)[: _check_levels(max_level)]
             ),
             "leiden_partitions": lambda G, weight, resolution, seed: iter(_leiden_levels(G, weight, resolution, seed)),
         },

@@ -1,14 +1,9 @@
-"""Graphs made by rule or by chance: edges as arrays, in the order in which NetworkX adds them.
-
-A random graph is the one that NetworkX's draws give: they are made by NumPy, from the state of Python's generator,
-which is left as NetworkX leaves it.
-"""
+"""Graphs made by rule: edges as arrays, in the order in which NetworkX adds them."""
 
 from __future__ import annotations
 
 import inspect
 import math
-import random
 from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate, pairwise
 from typing import Any
@@ -19,10 +14,8 @@ import numpy as np
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
-# Draws at a time.
-_BLOCK = 1 << 20
 Shape = Callable[..., tuple[Any, ...]]
-_no_nodes = np.zeros(0, np.int64)
+no_nodes = np.zeros(0, np.int64)
 
 
 def _named(n: Any) -> list[Any]:
@@ -39,10 +32,10 @@ def _steps(nodes: Any) -> tuple[Any, Any]:
     return numbers[:-1], numbers[1:]
 
 
-def _joined(*parts: tuple[Any, Any]) -> tuple[Any, Any]:
+def joined(*parts: tuple[Any, Any]) -> tuple[Any, Any]:
     """Edges, one part after the other."""
     if not parts:
-        return _no_nodes, _no_nodes
+        return no_nodes, no_nodes
     pairs = [np.broadcast_arrays(*part) for part in parts]
     source, target = (np.concatenate([pair[side].ravel() for pair in pairs]) for side in (0, 1))
     return source, target
@@ -54,7 +47,8 @@ def _pairs(members: Any) -> tuple[Any, Any]:
     return members[first], members[second]
 
 
-def _complete(n: Any, directed: bool) -> tuple[Any, ...]:
+def complete(n: Any, directed: bool) -> tuple[Any, ...]:
+    """The nodes and edges of a complete graph."""
     nodes = _named(n)
     if not directed:
         return nodes, *_pairs(np.arange(len(nodes)))
@@ -89,19 +83,19 @@ def _star(n: Any) -> tuple[Any, ...]:
 def _wheel(n: Any) -> tuple[Any, ...]:
     nodes = _named(n)
     rim = np.arange(1, len(nodes))
-    return nodes, *_joined((0, rim), (rim, np.roll(rim, -1)) if len(rim) > 1 else (rim[:0], rim[:0]))
+    return nodes, *joined((0, rim), (rim, np.roll(rim, -1)) if len(rim) > 1 else (rim[:0], rim[:0]))
 
 
 def _ladder(n: int) -> tuple[Any, ...]:
     left = np.arange(n)
-    return range(2 * n), *_joined(_steps(left), _steps(left + n), (left, left + n))
+    return range(2 * n), *joined(_steps(left), _steps(left + n), (left, left + n))
 
 
 def _circular_ladder(n: int) -> tuple[Any, ...]:
     if n < 2:
         raise NotImplementedError("n must be at least 2")
     nodes, *edges = _ladder(n)
-    return nodes, *_joined(tuple(edges), (np.array([0, n]), np.array([n - 1, 2 * n - 1])))  # type: ignore[arg-type]
+    return nodes, *joined(tuple(edges), (np.array([0, n]), np.array([n - 1, 2 * n - 1])))  # type: ignore[arg-type]
 
 
 def _grid_2d(m: Any, n: Any, periodic: Any, directed: bool) -> tuple[Any, ...]:
@@ -113,10 +107,10 @@ def _grid_2d(m: Any, n: Any, periodic: Any, directed: bool) -> tuple[Any, ...]:
         parts.append((number[0], number[-1]))
     if around_columns and len(columns) > 2:
         parts.append((number[:, 0], number[:, -1]))
-    source, target = _joined(*parts)
+    source, target = joined(*parts)
     if directed:
         order = np.argsort(source, kind="stable")
-        source, target = _joined((source, target), (target[order], source[order]))
+        source, target = joined((source, target), (target[order], source[order]))
     return [(i, j) for i in rows for j in columns], source, target
 
 
@@ -127,7 +121,7 @@ def _grid(dim: Any) -> tuple[Any, ...]:
     sizes = tuple(dim)[::-1]
     number = np.arange(math.prod(sizes)).reshape(sizes)
     places = np.indices(sizes).reshape(len(sizes), -1)
-    source, target = _joined(
+    source, target = joined(
         *((number.take(range(size - 1), axis), number.take(range(1, size), axis)) for axis, size in enumerate(sizes))
     )
     order = np.argsort(source, kind="stable")
@@ -154,7 +148,7 @@ def _multipartite(subset_sizes: tuple[Any, ...]) -> tuple[Any, ...]:
     parts = [np.arange(begin, end) for begin, end in pairwise(accumulate((0, *subset_sizes)))]
     pairs = [(one[:, None], other) for k, one in enumerate(parts) for other in parts[k + 1 :]]
     data = {node: {"subset": k} for k, part in enumerate(parts) for node in part.tolist()}
-    return range(sum(subset_sizes)), *_joined(*pairs), data
+    return range(sum(subset_sizes)), *joined(*pairs), data
 
 
 def _turan(n: int, r: int) -> tuple[Any, ...]:
@@ -169,7 +163,7 @@ def _bipartite(n1: Any, n2: Any) -> tuple[Any, ...]:
         bottom = [n1 + node for node in bottom]
     if len({*top, *bottom}) != len(top) + len(bottom):
         raise nx.NetworkXError("Inputs n1 and n2 must contain distinct nodes")
-    edges = _joined((np.arange(len(top))[:, None], np.arange(len(top), len(top) + len(bottom))))
+    edges = joined((np.arange(len(top))[:, None], np.arange(len(top), len(top) + len(bottom))))
     data = {node: {"bipartite": k} for k, part in enumerate((top, bottom)) for node in part}
     return top + bottom, *edges, data, {"name": f"complete_bipartite_graph({len(top)}, {len(bottom)})"}
 
@@ -185,7 +179,7 @@ def _barbell(m1: int, m2: int) -> tuple[Any, ...]:
     ends = [(np.array([m1 - 1]), np.array([m1]))]
     if m2 > 0:
         ends.append((np.array([m1 + m2 - 1]), np.array([m1 + m2])))
-    return range(2 * m1 + m2), *_joined(_pairs(bell), _steps(path), _pairs(bell + m1 + m2), *ends)
+    return range(2 * m1 + m2), *joined(_pairs(bell), _steps(path), _pairs(bell + m1 + m2), *ends)
 
 
 def _with_tail(ring: bool) -> Shape:
@@ -202,8 +196,8 @@ def _with_tail(ring: bool) -> Shape:
         k, numbers = len(head), np.arange(len(head))
         path = np.arange(k, k + len(tail))
         if ring:
-            return head + tail, *_joined((numbers, np.roll(numbers, -1)), _steps([k - 1, *path.tolist()]))
-        return head + tail, *_joined(_pairs(numbers), _steps(path), (np.full(len(path[:1]), k - 1), path[:1]))
+            return head + tail, *joined((numbers, np.roll(numbers, -1)), _steps([k - 1, *path.tolist()]))
+        return head + tail, *joined(_pairs(numbers), _steps(path), (np.full(len(path[:1]), k - 1), path[:1]))
 
     return shape
 
@@ -211,7 +205,7 @@ def _with_tail(ring: bool) -> Shape:
 def _circulant(n: int, offsets: Any) -> tuple[Any, ...]:
     _before_3_6()
     numbers, steps = np.arange(n)[:, None], np.array(list(offsets), np.int64)
-    return range(n), *_joined((numbers, (numbers - steps) % n), (numbers, (numbers + steps) % n))
+    return range(n), *joined((numbers, (numbers - steps) % n), (numbers, (numbers + steps) % n))
 
 
 def _caves(count: int, size: int) -> list[tuple[Any, Any]]:
@@ -226,7 +220,7 @@ def _connected_caves(l: int, k: int) -> tuple[Any, ...]:  # noqa: E741
     starts = np.arange(0, l * k, k)
     # The first edge of each cave leads to the one before instead.
     caves = [(source[1:], target[1:]) for source, target in _caves(l, k)]
-    return range(l * k), *_joined(*caves, (starts, (starts - 1) % (l * k)))
+    return range(l * k), *joined(*caves, (starts, (starts - 1) % (l * k)))
 
 
 def _ring(num_cliques: int, clique_size: int) -> tuple[Any, ...]:
@@ -238,69 +232,7 @@ def _ring(num_cliques: int, clique_size: int) -> tuple[Any, ...]:
     for number, clique in enumerate(_caves(num_cliques, clique_size)):
         start = number * clique_size
         parts += [clique, (np.array([start + 1]), np.array([(start + clique_size) % n]))]
-    return range(n), *_joined(*parts)
-
-
-def _uniform(seed: Any, count: int) -> np.ndarray:
-    """What ``seed.random()`` gives at the next calls."""
-    version, (*keys, place), gauss = seed.getstate()
-    drawing: Any = np.random.RandomState()
-    drawing.set_state(("MT19937", keys, place))
-    values = drawing.random_sample(count)
-    state: Any = drawing.get_state(legacy=True)
-    seed.setstate((version, (*state[1].tolist(), state[2]), gauss))
-    return values
-
-
-def _gnp(n: int, p: float, seed: Any, directed: bool) -> tuple[Any, ...]:
-    if p >= 1:
-        return _complete(n, directed)
-    total = 0 if p <= 0 else n * (n - 1) if directed else n * (n - 1) // 2
-    hits = [begin + np.flatnonzero(_uniform(seed, min(_BLOCK, total - begin)) < p) for begin in range(0, total, _BLOCK)]
-    place = np.concatenate(hits) if hits else _no_nodes
-    if directed:
-        source, target = np.divmod(place, max(n - 1, 1))
-        return range(n), source, target + (target >= source)
-    # Pairs go row by row.
-    begins = np.concatenate([[0], np.cumsum(np.arange(n - 1, 0, -1))])
-    source = np.searchsorted(begins, place, "right") - 1
-    return range(n), source, place - begins[source] + source + 1
-
-
-def _fast_gnp(n: int, p: float, seed: Any, directed: bool) -> tuple[Any, ...]:
-    if p <= 0 or p >= 1:
-        return _gnp(n, p, seed, directed)
-    lower = _skipped(n, p, seed)
-    if not directed:
-        return range(n), *lower
-    return range(n), *_joined(lower[::-1], _skipped(n, p, seed))
-
-
-def _skipped(n: int, p: float, seed: Any) -> tuple[Any, Any]:
-    """Pairs (v, w) of a larger and a smaller node, drawn by how many of them are passed over."""
-    total, last, log = n * (n - 1) // 2, -1, math.log(1.0 - p)
-    places: list[np.ndarray] = []
-    while total and last < total:
-        state = seed.getstate()
-        draws = _uniform(seed, min(_BLOCK, int(1.1 * p * (total - last)) + 16))
-        steps = [1 + int(math.log(1.0 - value) / log) for value in draws.tolist()]
-        found = last + np.cumsum(steps)
-        used = int(np.searchsorted(found, total)) + 1
-        if used <= len(draws):
-            # As many as NetworkX draws: up to the first that is beyond all pairs.
-            seed.setstate(state)
-            _uniform(seed, used)
-        places.append(found[:used])
-        last = int(places[-1][-1])
-    place = np.concatenate(places or [_no_nodes])
-    place = place[place < total]
-    begins = np.cumsum(np.arange(n))
-    source = np.searchsorted(begins, place, "right")
-    return source, place - begins[source - 1]
-
-
-def _drawn_by_python(call: Mapping[str, Any]) -> str | None:
-    return None if type(call["seed"]) is random.Random else "seed is not a generator of Python's"
+    return range(n), *joined(*parts)
 
 
 def _classes(call: Mapping[str, Any]) -> str | None:
@@ -308,7 +240,7 @@ def _classes(call: Mapping[str, Any]) -> str | None:
     return None if chosen in (None, nx.Graph, nx.DiGraph) else "create_using must be nx.Graph or nx.DiGraph"
 
 
-def _made(shape: Any, undirected: bool = False) -> Callable[..., Any]:
+def made(shape: Any, undirected: bool = False) -> Callable[..., Any]:
     """A generator, from what gives its nodes, its edges and their data; `undirected`: of undirected graphs alone."""
     parameters = inspect.signature(shape).parameters
     own = "seed" in parameters
@@ -332,21 +264,21 @@ globals().update(
     family(
         {
             **{
-                name: _made(shape)
+                name: made(shape)
                 for name, shape in {
-                    "empty_graph": lambda n: (_named(n), _no_nodes, _no_nodes),
-                    "null_graph": lambda: ([], _no_nodes, _no_nodes),
-                    "trivial_graph": lambda: ([0], _no_nodes, _no_nodes),
-                    "complete_graph": _complete, "path_graph": _path, "cycle_graph": _cycle, "star_graph": _star,
+                    "empty_graph": lambda n: (_named(n), no_nodes, no_nodes),
+                    "null_graph": lambda: ([], no_nodes, no_nodes),
+                    "trivial_graph": lambda: ([0], no_nodes, no_nodes),
+                    "complete_graph": complete, "path_graph": _path, "cycle_graph": _cycle, "star_graph": _star,
                     "grid_2d_graph": _grid_2d, "grid_graph": _grid, "hypercube_graph": lambda n: _grid([2] * n),
                     "full_rary_tree": _rary_tree, "balanced_tree": _balanced_tree, "turan_graph": _turan,
                     "complete_multipartite_graph": _multipartite, "circulant_graph": _circulant,
-                    "caveman_graph": lambda l, k: (range(l * k), *_joined(*_caves(l, k) if k > 1 else ())),  # noqa: E741
+                    "caveman_graph": lambda l, k: (range(l * k), *joined(*_caves(l, k) if k > 1 else ())),  # noqa: E741
                     "connected_caveman_graph": _connected_caves, "ring_of_cliques": _ring,
                 }.items()
             },
             **{
-                name: _made(shape, undirected=True)
+                name: made(shape, undirected=True)
                 for name, shape in {
                     "wheel_graph": _wheel, "ladder_graph": _ladder, "circular_ladder_graph": _circular_ladder,
                     "complete_bipartite_graph": _bipartite, "barbell_graph": _barbell,
@@ -356,5 +288,4 @@ globals().update(
         },
         unless=_classes,
     )
-    | family({"gnp_random_graph": _made(_gnp), "fast_gnp_random_graph": _made(_fast_gnp)}, unless=_drawn_by_python)
 )  # fmt: skip

@@ -75,7 +75,11 @@ FAMILIES: dict[str, str] = {
         empty_graph null_graph trivial_graph complete_graph path_graph cycle_graph star_graph wheel_graph ladder_graph
         circular_ladder_graph grid_2d_graph grid_graph hypercube_graph full_rary_tree balanced_tree
         complete_multipartite_graph turan_graph complete_bipartite_graph barbell_graph lollipop_graph tadpole_graph
-        circulant_graph caveman_graph connected_caveman_graph ring_of_cliques gnp_random_graph fast_gnp_random_graph
+        circulant_graph caveman_graph connected_caveman_graph ring_of_cliques
+    """,
+    "random_graphs": """
+        gnp_random_graph fast_gnp_random_graph gnm_random_graph stochastic_block_model random_partition_graph
+        planted_partition_graph
     """,
 }
 FUNCTIONS: dict[str, str] = {name: family for family, names in FAMILIES.items() for name in names.split()}

@@ -1,0 +1,202 @@
+"""Random graphs: those that NetworkX's draws give.
+
+They are made by NumPy, from the state of Python's generator, which is left as NetworkX leaves it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping
+from itertools import accumulate, combinations_with_replacement, pairwise, product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.interop.networkx_backend.generators import complete, joined, made, no_nodes
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+
+# Draws at a time.
+_BLOCK = 1 << 20
+
+
+def _drawn(seed: Any, draw: Callable[[Any], np.ndarray]) -> np.ndarray:
+    """Draws of NumPy's generator, which continues Python's: the Mersenne twister is in both."""
+    version, (*keys, place), gauss = seed.getstate()
+    drawing: Any = np.random.RandomState()
+    drawing.set_state(("MT19937", keys, place))
+    values = draw(drawing)
+    state: Any = drawing.get_state(legacy=True)
+    seed.setstate((version, (*state[1].tolist(), state[2]), gauss))
+    return values
+
+
+def _uniform(seed: Any, count: int) -> np.ndarray:
+    """What ``seed.random()`` gives at the next calls."""
+    return _drawn(seed, lambda drawing: drawing.random_sample(count))
+
+
+def _words(seed: Any, count: int) -> np.ndarray:
+    """What ``seed.getrandbits(32)`` gives at the next calls."""
+    return _drawn(seed, lambda drawing: drawing.randint(0, 1 << 32, count, np.uint32))
+
+
+def _below(seed: Any, count: int, p: float) -> np.ndarray:
+    """Which of the next draws are less than a probability."""
+    hits = [begin + np.flatnonzero(_uniform(seed, min(_BLOCK, count - begin)) < p) for begin in range(0, count, _BLOCK)]
+    return np.concatenate(hits) if hits else no_nodes
+
+
+def _skips(seed: Any, total: int, share: float, step: Callable[[float], int]) -> np.ndarray:
+    """Places below `total`, each drawn by how many are passed over; `share`: of the places, about."""
+    last, places = -1, list[np.ndarray]()
+    while last < total:
+        state = seed.getstate()
+        draws = _uniform(seed, min(_BLOCK, int(1.1 * share * (total - last)) + 16))
+        found = last + np.cumsum([1 + step(value) for value in draws.tolist()])
+        used = int(np.searchsorted(found, total)) + 1
+        if used <= len(draws):
+            # As many as NetworkX draws: up to the first that is beyond all places.
+            seed.setstate(state)
+            _uniform(seed, used)
+        places.append(found[:used])
+        last = int(places[-1][-1])
+    place = np.concatenate(places)
+    return place[place < total]
+
+
+def _ordered(place: np.ndarray, n: int) -> tuple[Any, Any]:
+    """The pairs at these places among all permutations of two of n."""
+    source, target = np.divmod(place, max(n - 1, 1))
+    return source, target + (target >= source)
+
+
+def _unordered(place: np.ndarray, n: int) -> tuple[Any, Any]:
+    """The pairs at these places among all combinations of two of n."""
+    begins = np.concatenate([[0], np.cumsum(np.arange(n - 1, 0, -1))])
+    source = np.searchsorted(begins, place, "right") - 1
+    return source, place - begins[source] + source + 1
+
+
+def _gnp(n: int, p: float, seed: Any, directed: bool) -> tuple[Any, ...]:
+    if p >= 1:
+        return complete(n, directed)
+    total = 0 if p <= 0 else n * (n - 1) if directed else n * (n - 1) // 2
+    return range(n), *(_ordered if directed else _unordered)(_below(seed, total, p), n)
+
+
+def _fast_gnp(n: int, p: float, seed: Any, directed: bool) -> tuple[Any, ...]:
+    if p <= 0 or p >= 1 or n < 2:
+        return _gnp(n, p, seed, directed)
+    begins, log = np.cumsum(np.arange(n)), math.log(1.0 - p)
+
+    def lower() -> tuple[Any, Any]:
+        """Pairs of a larger and a smaller node."""
+        place = _skips(seed, n * (n - 1) // 2, p, lambda value: int(math.log(1.0 - value) / log))
+        source = np.searchsorted(begins, place, "right")
+        return source, place - begins[source - 1]
+
+    first = lower()
+    return range(n), *(joined(first[::-1], lower()) if directed else first)
+
+
+def _gnm(n: int, m: int, seed: Any, directed: bool) -> tuple[Any, ...]:
+    if n == 1:
+        return range(1), no_nodes, no_nodes
+    if m >= n * (n - 1) // (1 if directed else 2):
+        return complete(n, directed)
+    bits, state, count = n.bit_length(), seed.getstate(), 4 * m + 64
+    while True:
+        # Python's choice takes as many bits as n has, until they make a number below n.
+        words = _words(seed, count) >> np.uint32(32 - bits)
+        seed.setstate(state)
+        taken = np.flatnonzero(words < n)
+        taken = taken[: len(taken) // 2 * 2]
+        source, target = words[taken].astype(np.int64).reshape(-1, 2).T
+        key = source * n + target if directed else np.minimum(source, target) * n + np.maximum(source, target)
+        _, first = np.unique(key, return_index=True)
+        chosen = np.sort(first[source[first] != target[first]])[:m]
+        if len(chosen) == m:
+            if m:
+                _words(seed, int(taken[2 * chosen[-1] + 1]) + 1)
+            return range(n), source[chosen], target[chosen]
+        count *= 2
+
+
+def _block_places(seed: Any, count: int, p: float, sparse: bool) -> np.ndarray:
+    if not sparse:
+        return _below(seed, count, p)
+    if p == 1 or p == 0:
+        return np.arange(count if p else 0)
+    return _skips(seed, count, p, lambda value: math.floor(math.log(value) / math.log(1 - p)))
+
+
+def _block_model(
+    sizes: Any, p: Any, seed: Any, directed: bool, selfloops: bool = False, sparse: bool = True
+) -> tuple[Any, ...]:
+    if len(sizes) != len(p):
+        raise nx.NetworkXException("'sizes' and 'p' do not match.")
+    for row in p:
+        if len(p) != len(row):
+            raise nx.NetworkXException("'p' must be a square matrix.")
+    table = np.array(p, float).reshape(len(p), -1)
+    if not directed and (np.abs(table - table.T) > 1e-08).any():
+        raise nx.NetworkXException("'p' must be symmetric.")
+    if ((table < 0) | (table > 1)).any():
+        raise nx.NetworkXException("Entries of 'p' not in [0,1].")
+    if selfloops:
+        raise NotImplementedError("selfloops must be False")
+    # Nodes are in the order of sets, as NetworkX takes them.
+    parts = [list(set(range(begin, end))) for begin, end in pairwise(accumulate((0, *sizes)))]
+    place, edges = np.argsort(np.array([node for part in parts for node in part], np.int64)), []
+    for i, j in product(range(len(p)), repeat=2) if directed else combinations_with_replacement(range(len(p)), 2):
+        own, other = place[parts[i]] if parts[i] else no_nodes, place[parts[j]] if parts[j] else no_nodes
+        if i != j:
+            rows, columns = np.divmod(_block_places(seed, len(own) * len(other), p[i][j], sparse), max(len(other), 1))
+        else:
+            n = len(own)
+            count = n * (n - 1) if directed else n * (n - 1) // 2
+            if NETWORKX == (3, 6):
+                # There each pair is drawn, and sparse blocks end with one draw more.
+                found = _below(seed, count, p[i][j])
+                _block_places(seed, 0, p[i][j], sparse)
+            else:
+                found = _block_places(seed, count, p[i][j], sparse)
+            rows, columns = (_ordered if directed else _unordered)(found, n)
+        edges.append((own[rows], other[columns]))
+    nodes = [node for part in parts for node in part]
+    data = {node: {"block": number} for number, part in enumerate(parts) for node in part}
+    partition = [set(range(begin, end)) for begin, end in pairwise(accumulate((0, *sizes)))]
+    return nodes, *joined(*edges), data, {"partition": partition, "name": "stochastic_block_model"}
+
+
+def _partition(sizes: Any, p_in: float, p_out: float, seed: Any, directed: bool) -> tuple[Any, ...]:
+    for name, value in (("p_in", p_in), ("p_out", p_out)):
+        if not 0.0 <= value <= 1.0:
+            raise nx.NetworkXError(f"{name} must be in [0,1]")
+    blocks = range(len(sizes))
+    return _block_model(sizes, [[p_in if i == j else p_out for j in blocks] for i in blocks], seed, directed)
+
+
+def _planted(l: int, k: int, p_in: float, p_out: float, seed: Any, directed: bool) -> tuple[Any, ...]:  # noqa: E741
+    return _partition([k] * l, p_in, p_out, seed, directed)
+
+
+def _drawn_by_python(call: Mapping[str, Any]) -> str | None:
+    return None if type(call["seed"]) is random.Random else "seed is not a generator of Python's"
+
+
+globals().update(
+    family(
+        {
+            "gnp_random_graph": made(_gnp),
+            "fast_gnp_random_graph": made(_fast_gnp),
+            "gnm_random_graph": made(_gnm),
+            "stochastic_block_model": made(_block_model),
+            "random_partition_graph": made(_partition),
+            "planted_partition_graph": made(_planted),
+        },
+        unless=_drawn_by_python,
+    )
+)
