@@ -424,7 +424,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
 }
 
 # Functions that are not dispatched by each version that is served.
-MISSING = {"is_weighted", "number_of_selfloops", "leiden_communities", "leiden_partitions", "barycenter"}
+MISSING = {"barycenter"}
 CALLS = {name: calls for name, calls in CALLS.items() if name in REGISTERED}
 # Functions whose results are drawn, or chosen among others as good: tests of their own say what must hold.
 DRAWN = REGISTERED.keys() & {

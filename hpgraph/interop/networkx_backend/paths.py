@@ -102,8 +102,7 @@ def shortest_path_in(G: ConvertedGraph, source: Any, target: Any, weight: str | 
     """As `networkx.shortest_path`."""
     method = _method(weight, method)
     if source is None and target is None:
-        found = _each(G, "paths", weight, method)
-        return dict(found) if NETWORKX < (3, 5) else found
+        return _each(G, "paths", weight, method)
     if source is None or target is None:
         return _search(
             G, target if source is None else source, weight, method, source is None, "Source {} not in G"
@@ -231,8 +230,7 @@ def _within_cutoff(G: ConvertedGraph, source: Any, target: Any) -> bool:
 
 def _single_target(what: str, complaint: str) -> Callable[..., Any]:
     def run(G: ConvertedGraph, target: Any, cutoff: float | None) -> Any:
-        found = getattr(by_steps(G, G.number(target, complaint), cutoff, incoming=True), what)
-        return iter(found.items()) if what == "lengths" and NETWORKX < (3, 5) else found
+        return getattr(by_steps(G, G.number(target, complaint), cutoff, incoming=True), what)
 
     return run
 

@@ -89,8 +89,6 @@ def _katz(G: ConvertedGraph, alpha: float, beta: Any, normalized: bool, weight: 
 
 def _mutual(G: ConvertedGraph, weight: str | None) -> tuple[Any, np.ndarray]:
     """The weights between nodes, in both directions, and their sums; NetworkX's errors where there are no nodes."""
-    if NETWORKX < (3, 5):
-        raise NotImplementedError("before NetworkX 3.5 loops and single nodes counted otherwise")
     matrix = adjacency(G, None, weight).astype(np.float64)
     both = (matrix + matrix.T).tocsr()
     return both, both.sum(axis=1)

@@ -16,7 +16,7 @@ from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.searches import Search, by_steps, turned
-from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+from hpgraph.interop.networkx_backend.serving import family
 
 Edges = Iterator[tuple[Any, Any]]
 
@@ -188,8 +188,6 @@ def _is_aperiodic(G: ConvertedGraph) -> bool:
         raise nx.NetworkXPointlessConcept("Graph has no nodes.")
     level = _levels(G, 0)
     if (level < 0).any() or (_levels(G, 0, incoming=True) < 0).any():
-        if NETWORKX < (3, 5):
-            raise NotImplementedError("the graph is not strongly connected")
         raise nx.NetworkXError("Graph is not strongly connected.")
     return int(np.gcd.reduce(np.abs(level[G.rows] - level[G.indices] + 1), initial=0)) == 1
 

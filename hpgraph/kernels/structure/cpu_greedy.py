@@ -142,12 +142,12 @@ def _match(mate, preferred, free):
 def matching_in_order(source: Any, target: Any, n: int) -> Any:
     """Match each edge in turn if both of its ends are free, loops left out: a mask of the edges."""
     matched = np.zeros(len(source), np.bool_)
-    _match(source, target, np.zeros(n, np.bool_), matched)
+    _match_in_turn(source, target, np.zeros(n, np.bool_), matched)
     return matched
 
 
 @njit(cache=True, nogil=True)
-def _match(source, target, taken, matched):
+def _match_in_turn(source, target, taken, matched):
     for i in range(source.size):
         u, v = source[i], target[i]
         if u != v and not taken[u] and not taken[v]:
