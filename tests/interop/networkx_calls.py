@@ -389,7 +389,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     },
     **same(["null_graph", "trivial_graph"], [(using,) for using in KINDS]),
     "grid_graph": [((2, 3, 4),), ((5,),), ((1, 3),)],
-    "hypercube_graph": [(3,), (1,)],
+    "hypercube_graph": [(3,), (1,), (0,)],
     "complete_multipartite_graph": [(1, 2, 3), (2, -1), (3,)],
     "turan_graph": [(7, 3), (3, 5)],
     "caveman_graph": [(3, 4), (2, 1)],

@@ -118,6 +118,8 @@ def _grid(dim: Any) -> tuple[Any, ...]:
     """The lattice of some dimensions, the last one's coordinate first."""
     if not all(isinstance(size, int | np.integer) and size > 0 for size in dim):
         raise NotImplementedError("dim must be positive numbers")
+    if not dim:
+        return [], no_nodes, no_nodes
     sizes = tuple(dim)[::-1]
     number = np.arange(math.prod(sizes)).reshape(sizes)
     places = np.indices(sizes).reshape(len(sizes), -1)
