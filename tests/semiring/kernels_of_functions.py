@@ -1,6 +1,6 @@
 """Kernels that take functions as arguments. A module of its own: Numba caches kernels only of importable files."""
 
-from numba import njit, prange
+from numba import njit
 
 from hpgraph.semiring.jit import call
 
@@ -13,15 +13,8 @@ def reduce_row(gather, reduce, identity, indptr, indices, data, state, row):
     return total
 
 
-@njit(parallel=True, cache=True)
-def reduce_rows(gather, reduce, identity, indptr, indices, data, state, out):
-    for row in prange(out.size):
-        out[row] = reduce_row(gather, reduce, identity, indptr, indices, data, state, row)
-
-
-# A third of the time to compile.
 @njit(cache=True)
-def reduce_rows_alone(gather, reduce, identity, indptr, indices, data, state, out):
+def reduce_rows(gather, reduce, identity, indptr, indices, data, state, out):
     for row in range(out.size):
         out[row] = reduce_row(gather, reduce, identity, indptr, indices, data, state, row)
 
@@ -30,12 +23,6 @@ def reduce_rows_alone(gather, reduce, identity, indptr, indices, data, state, ou
 def apply(function, values, out):
     for i in range(values.size):
         out[i] = call(function, values[i])
-
-
-@njit(cache=True)
-def apply_constant(function, out):
-    out[0] = call(function)
-    out[1] = call(function)
 
 
 @njit(cache=True)

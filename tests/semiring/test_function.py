@@ -107,8 +107,9 @@ def make(user, Vertex):
 gather = Function(make(lambda source, weight: helper(source.dist) + weight * source.rank, Vertex))
 out = np.zeros(2, np.float32)
 ones = np.ones(2, np.float32)
-reduce_rows(gather, Function(lambda a, b: a + b), np.float32(0), np.array([0, 2, 3]), np.array([0, 1, 1], np.int32),
-            np.ones(3, np.float32), (ones, ones), out)
+rows, columns = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32)
+data = np.ones(3, np.float32)
+reduce_rows(gather, Function(lambda a, b: a + b), np.float32(0), rows, columns, data, (ones, ones), out)
 print(out.tolist(), sum(reduce_rows.stats.cache_hits.values()), gather.key)
 """
 

@@ -11,14 +11,17 @@ import pytest
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring import BinaryOp, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.cuda import entry_functor
-from hpgraph.semiring.dtypes import DTYPES
 from hpgraph.semiring.entry import entry_function
 
 FUNCTIONS = [lambda a: a / 2, lambda a: a + 1, lambda a: a * a, lambda a: a > 1, lambda a: not a, lambda a: 0.5 * a]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_every_type(dtype):
+# One of a kind: Numba compiles each function anew for each, whose result it types alike for the others of the kind.
+KINDS = [np.dtype(name) for name in ("bool", "int8", "int64", "uint16", "uint64", "float32", "float64", "complex64")]
+
+
+@pytest.mark.parametrize("dtype", KINDS, ids=str)
+def test_every_kind_of_type(dtype):
     # Complex numbers have no order.
     for function in FUNCTIONS[:3] if dtype.kind == "c" else FUNCTIONS:
         compiled = numba.njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
