@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,16 @@ from hpgraph.scipy_api.functions import Functions
 _ORDERS = {
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "min": np.minimum, "max": np.maximum
 }  # fmt: skip
+
+
+def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operator that makes a matrix its own result; the type of values becomes that of the result."""
+
+    def method(self: Any, other: Any) -> Any:
+        result = operation(self, other)
+        return self._rebind(result.csr) if isinstance(result, Arithmetic) else result
+
+    return method
 
 
 class Arithmetic(Functions):
@@ -70,6 +81,8 @@ class Arithmetic(Functions):
 
     def __rtruediv__(self, other: Any) -> Any:
         return NotImplemented
+
+    __iadd__, __isub__, __imul__, __itruediv__ = map(_in_place, (__add__, __sub__, __mul__, __truediv__))
 
     def _divide(self, other: Arithmetic) -> Any:
         """The quotient of two sparse matrices: an array, as it is NaN wherever both have nothing."""

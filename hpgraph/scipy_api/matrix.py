@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import GenericAlias
 from typing import Any
 
 from hpgraph.containers.html_table import html_table
@@ -73,6 +74,8 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     ) -> None:
         super().__init__(source, shape, dtype, copy, format=format)
         _call_array()
+
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __len__(self) -> int:
         raise TypeError("the length of a sparse matrix is ambiguous: use A.shape[0] or A.nnz")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,8 @@ from hpgraph.algebra.tuples import vector_from_tuples
 from hpgraph.containers.html_table import html_table
 from hpgraph.core.device import to_device
 from hpgraph.scipy_api.algebra_methods import Entrywise
-from hpgraph.scipy_api.vector_indexing import Indexing
 from hpgraph.scipy_api.vector_operators import Operators
+from hpgraph.scipy_api.vector_reductions import RowMethods
 from hpgraph.semiring import BinaryOp, Monoid
 
 # Entries that a notebook shows, and places where they are looked for.
@@ -19,7 +20,7 @@ _SHOWN = 10
 _LOOKED_AT = 4096
 
 
-class Vector(Indexing, Operators, Entrywise):
+class Vector(RowMethods, Operators, Entrywise):
     """Values on the CPU or on the GPU, and which of them are present.
 
     Parameters
@@ -55,6 +56,8 @@ class Vector(Indexing, Operators, Entrywise):
     >>> v.reduce("max")
     np.float64(2.5)
     """
+
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     @classmethod
     def from_indices(

@@ -71,12 +71,11 @@ class Operators:
     __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)  # type: ignore[assignment]
     __neg__, __pos__, __abs__, __invert__ = map(_unary, (np.negative, np.positive, np.absolute, np.invert))
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self: Any, other: Any) -> Any:
         # A matrix on the right knows what to do.
-        return NotImplemented
+        return self.dot(other) if getattr(other, "ndim", None) == 1 else NotImplemented
 
-    def __rmatmul__(self, other: Any) -> Any:
-        return NotImplemented
+    __rmatmul__ = __matmul__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.pop("out", ())

@@ -35,7 +35,7 @@ def _walk(weight, before, missing, null_value, length):
                 u = before[row, v]
                 if u == missing:
                     break
-                v = np.int64(u)
+                v = int(u)
             total = length[row, v]
             for i in range(depth - 1, -1, -1):
                 u = path[i]

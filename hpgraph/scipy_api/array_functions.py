@@ -1,0 +1,362 @@
+"""Functions of `scipy.sparse` by their names there, each a line or two over a method or function of hpgraph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.kronecker import kron
+from hpgraph.core.device import require_cupy
+from hpgraph.core.number import whole
+from hpgraph.scipy_api.construct import diags, eye
+from hpgraph.scipy_api.matrix import Matrix
+from hpgraph.scipy_api.random_matrix import random
+from hpgraph.scipy_api.vector import Vector
+
+# DLPack's numbers of devices that NumPy reads: main memory, also such as CUDA has pinned.
+_HOST = (1, 3)
+
+
+def identity(n: int, dtype: Any = float, *, device: str = "cpu") -> Matrix:
+    """The identity matrix, `scipy.sparse.identity`.
+
+    Parameters
+    ----------
+    n : int
+        Rows and columns.
+    dtype, device
+        As for `eye`.
+
+    Returns
+    -------
+    Matrix, shape (n, n)
+    """
+    return eye(n, dtype=dtype, device=device)
+
+
+def eye_array(m: int, n: int | None = None, *, k: int = 0, dtype: Any = float, device: str = "cpu") -> Matrix:
+    """Ones on a diagonal, `scipy.sparse.eye_array`.
+
+    Parameters
+    ----------
+    m, n, k, dtype, device
+        As for `eye`.
+
+    Returns
+    -------
+    Matrix, shape (m, n)
+    """
+    return eye(m, n, k, dtype, device=device)
+
+
+def diags_array(diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, dtype: Any = None) -> Matrix:
+    """The matrix of some diagonals, `scipy.sparse.diags_array`.
+
+    Parameters
+    ----------
+    diagonals, offsets, shape, dtype
+        As for `diags`.
+
+    Returns
+    -------
+    Matrix
+    """
+    return diags(diagonals, offsets, shape, dtype)
+
+
+def random_array(
+    shape: tuple[int, int], *, density: float = 0.01, dtype: Any = None, rng: Any = None, data_sampler: Any = None,
+    device: str = "cpu",
+) -> Matrix:  # fmt: skip
+    """A matrix of random values at random places, `scipy.sparse.random_array`.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    density, dtype, rng, data_sampler, device
+        As for `random`; the numbers are not those that SciPy draws from the same seed.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    ValueError
+        When there are not two dimensions, or `density` is not within 0 and 1.
+    """
+    if len(shape) != 2:
+        raise ValueError(f"shape must be (rows, columns), not {tuple(shape)}: a Matrix has two dimensions")
+    return random(*shape, density, dtype, rng, data_sampler, device=device)
+
+
+def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None) -> Matrix:
+    """The matrix of diagonals that are rows of an array, `scipy.sparse.spdiags`.
+
+    Parameters
+    ----------
+    data : array, shape (k, length)
+        Column j of each row stands in column j of the matrix.
+    diags : int or sequence of int
+        Which diagonals.
+    m, n : int
+        Rows and columns; or ``m`` as (rows, columns); by default both are the length.
+
+    Returns
+    -------
+    Matrix, shape (m, n)
+        Without the zeros of `data`, as SciPy's matrix by rows has none.
+
+    Raises
+    ------
+    ValueError
+        When there are not as many diagonals as rows, or one is given twice.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.spdiags([[1, 2, 3], [4, 5, 6]], [0, 1], 3, 3).toarray()
+    array([[1, 5, 0],
+           [0, 2, 6],
+           [0, 0, 3]])
+    """
+    from scipy.sparse import dia_array
+
+    rows = np.atleast_2d(np.asarray(data))
+    if m is None and n is None:
+        m = n = rows.shape[1]
+    elif n is None:
+        m, n = m
+    made = dia_array((rows, np.atleast_1d(np.asarray(diags))), shape=(whole(m, "m"), whole(n, "n")))
+    return Matrix(made)
+
+
+def kronsum(A: Any, B: Any) -> Matrix:
+    """The Kronecker sum of two square matrices, ``kron(I, A) + kron(B, I)``: `scipy.sparse.kronsum`.
+
+    Parameters
+    ----------
+    A, B : Matrix, sparse or dense array
+        Of shapes (m, m) and (n, n).
+
+    Returns
+    -------
+    Matrix, shape (m * n, m * n)
+
+    Raises
+    ------
+    ValueError
+        When one is not square.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.kronsum([[0, 1], [1, 0]], [[5]]).toarray()
+    array([[5, 1],
+           [1, 5]])
+    """
+    A, B = (given if isinstance(given, Matrix) else Matrix(given) for given in (A, B))
+    for name, given in (("A", A), ("B", B)):
+        if given.shape[0] != given.shape[1]:
+            raise ValueError(f"{name} must be square, not of shape {given.shape}")
+    ones = [eye(given.shape[0], dtype=given.dtype, device=given.device) for given in (B, A)]
+    summed: Matrix = kron(ones[0], A) + kron(B, ones[1])
+    return summed
+
+
+def find(A: Any) -> tuple[Any, Any, Any]:
+    """Places and values of the entries that are not zero, `scipy.sparse.find`.
+
+    Parameters
+    ----------
+    A : Matrix, sparse or dense array
+
+    Returns
+    -------
+    rows, columns, values : arrays, shape (k,)
+        By rows, on the matrix's device.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> [array.tolist() for array in hpg.find([[0, 2], [3, 0]])]
+    [[0, 1], [1, 0], [2, 3]]
+    """
+    made = Matrix(A)
+    made.eliminate_zeros()
+    row, column, data = made.to_coo()
+    return row, column, data
+
+
+def issparse(x: object) -> bool:
+    """Whether something is a `Matrix`, or a sparse array of SciPy's or CuPy's.
+
+    Parameters
+    ----------
+    x : object
+
+    Returns
+    -------
+    bool
+    """
+    from scipy.sparse import issparse
+
+    cupy = type(x).__module__.startswith("cupyx.scipy.sparse") and hasattr(x, "tocsr")
+    return isinstance(x, Matrix) or cupy or bool(issparse(x))
+
+
+def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
+    """Write a matrix to a file that `scipy.sparse.load_npz` reads.
+
+    Parameters
+    ----------
+    file : str, path or file object
+        Where to.
+    matrix : Matrix or sparse array
+        On the GPU it is copied to the CPU first.
+    compressed : bool, default True
+        Whether to compress the arrays.
+    """
+    from scipy.sparse import save_npz
+
+    made = matrix if isinstance(matrix, Matrix) else Matrix(matrix)
+    save_npz(file, made.to("cpu").tocsr(), compressed)
+
+
+def load_npz(file: Any) -> Matrix:
+    """Read a matrix that `save_npz` or SciPy's wrote.
+
+    Parameters
+    ----------
+    file : str, path or file object
+
+    Returns
+    -------
+    Matrix
+
+    Examples
+    --------
+    >>> import io, hpgraph as hpg
+    >>> file = io.BytesIO()
+    >>> hpg.save_npz(file, hpg.eye(3))
+    >>> _ = file.seek(0)
+    >>> hpg.load_npz(file)
+    <Matrix 3x3, 3 entries, float64, csr, cpu>
+    """
+    from scipy.sparse import load_npz
+
+    return Matrix(load_npz(file))
+
+
+def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
+    """A matrix with its axes in another order, `scipy.sparse.permute_dims`.
+
+    Parameters
+    ----------
+    A : Matrix, Vector or sparse array
+    axes : sequence of int, optional
+        The order; reversed by default.
+    copy : bool, default False
+        Whether to copy.
+
+    Returns
+    -------
+    Matrix or Vector
+
+    Raises
+    ------
+    ValueError
+        When `axes` is no order of the axes.
+    """
+    given = _matrix_or_vector(A)
+    order = tuple(range(given.ndim))[::-1] if axes is None else tuple(whole(axis, "axes") for axis in axes)
+    places = [axis + given.ndim if axis < 0 else axis for axis in order]
+    if sorted(places) != list(range(given.ndim)):
+        raise ValueError(f"axes must be an order of the {given.ndim} axes, not {axes!r}")
+    turned = given.T if places == [1, 0] else given
+    return turned.copy() if copy else turned
+
+
+def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
+    """A matrix with two axes swapped, `scipy.sparse.swapaxes`.
+
+    Parameters
+    ----------
+    A : Matrix, Vector or sparse array
+    axis1, axis2 : int
+        The axes.
+
+    Returns
+    -------
+    Matrix or Vector
+
+    Raises
+    ------
+    ValueError
+        When there is no such axis.
+    """
+    given = _matrix_or_vector(A)
+    for axis in (axis1, axis2):
+        if not -given.ndim <= whole(axis, "an axis") < given.ndim:
+            raise ValueError(f"axis {axis} is out of bounds: there are {given.ndim} axes")
+    return given if (axis1 - axis2) % given.ndim == 0 else given.T
+
+
+def expand_dims(A: Any, /, *, axis: int = 0) -> Matrix:
+    """A vector as a matrix of one row or one column, `scipy.sparse.expand_dims`.
+
+    Parameters
+    ----------
+    A : Vector or array, shape (n,)
+    axis : {0, 1, -1, -2}, default 0
+        The new axis: 0 makes a row.
+
+    Returns
+    -------
+    Matrix, shape (1, n) or (n, 1)
+
+    Raises
+    ------
+    ValueError
+        When there is no such axis, or `A` has two dimensions: a Matrix has no third.
+    """
+    given = _matrix_or_vector(A)
+    if given.ndim != 1:
+        raise ValueError("A must have one dimension: a Matrix has no third")
+    if axis not in (-2, -1, 0, 1):
+        raise ValueError(f"axis {axis} is out of bounds: the result has 2 axes")
+    made: Matrix = given.reshape(1, -1) if axis in (0, -2) else given.reshape(-1, 1)
+    return made
+
+
+def from_dlpack(x: Any) -> Vector:
+    """A vector over the memory of an array of another library, by DLPack: nothing is copied.
+
+    Parameters
+    ----------
+    x : object with ``__dlpack__``, shape (n,)
+        An array of PyTorch's, JAX's or another library's, on the CPU or on a GPU. `Vector` and `Matrix` take arrays of
+        PyTorch and JAX as they are, also as indptr, indices and values.
+
+    Returns
+    -------
+    Vector
+        On the device of the array.
+
+    Examples
+    --------
+    >>> import numpy as np, hpgraph as hpg
+    >>> values = np.array([1.0, 2.0])
+    >>> hpg.from_dlpack(values).values.base is not None
+    True
+    """
+    kind, _ = x.__dlpack_device__()
+    return Vector((np if kind in _HOST else require_cupy()).from_dlpack(x))
+
+
+def _matrix_or_vector(A: Any) -> Any:
+    if isinstance(A, Matrix | Vector):
+        return A
+    return Vector(A) if getattr(A, "ndim", 2) == 1 else Matrix(A)

@@ -1,0 +1,152 @@
+"""SciPy's names of functions on sparse arrays, methods of one-dimensional arrays, and operators in place."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from arrays import host
+
+import hpgraph as hpg
+
+DENSE = np.array([[0.0, 2, 0], [-3, 0, 4], [0, 0, 0]])
+ROW = np.array([0.0, 3, 0, -2, 0])
+
+
+def shown(value: Any) -> Any:
+    value = value.toarray() if hasattr(value, "toarray") else value
+    return host(value) if hasattr(value, "dtype") else value
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "options"),
+    [
+        ("eye_array", (3, 4), {"k": 1}),
+        ("identity", (3,), {}),
+        ("diags_array", ([[1, 2], [3]],), {"offsets": [0, -1], "shape": (2, 2)}),
+        ("spdiags", ([[1, 2, 3], [4, 5, 6]], [0, -1], 3, 3), {}),
+        ("spdiags", ([[1, 2, 3]], [1]), {}),
+        ("kronsum", (sp.csr_array(DENSE), sp.csr_array(DENSE[:2, :2])), {}),
+        ("swapaxes", (sp.csr_array(DENSE), 0, -1), {}),
+        ("permute_dims", (sp.csr_array(DENSE),), {}),
+        ("permute_dims", (sp.csr_array(DENSE),), {"axes": (0, 1)}),
+        ("expand_dims", (sp.coo_array(ROW),), {"axis": 1}),
+        ("expand_dims", (sp.coo_array(ROW),), {"axis": 0}),
+    ],
+)
+def test_functions_by_scipys_names(name: str, given: Any, options: dict[str, Any]) -> None:
+    # A Vector is made of the values of SciPy's array of one dimension.
+    ours = [hpg.Vector(one.toarray()) if getattr(one, "ndim", 0) == 1 and sp.issparse(one) else one for one in given]
+    np.testing.assert_array_equal(
+        shown(getattr(hpg, name)(*ours, **options)), shown(getattr(sp, name)(*given, **options))
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "options"),
+    [
+        ("kronsum", (DENSE[:2], DENSE), {}),
+        ("permute_dims", (DENSE,), {"axes": (0, 0)}),
+        ("swapaxes", (DENSE, 0, 2), {}),
+        ("expand_dims", (DENSE,), {}),
+        ("expand_dims", (hpg.Vector(ROW),), {"axis": 2}),
+        ("random_array", ((2, 3, 4),), {}),
+    ],
+)
+def test_what_they_refuse(name: str, given: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"square|axes|axis|dimension"):
+        getattr(hpg, name)(*given, **options)
+
+
+def test_entries_and_files(device: str) -> None:
+    A = hpg.Matrix(DENSE).to(device)
+    for mine, expected in zip(hpg.find(A), sp.find(sp.csr_array(DENSE)), strict=True):
+        np.testing.assert_array_equal(host(mine), expected)
+    assert hpg.issparse(A) and hpg.issparse(A.tocsr()) and not hpg.issparse(DENSE)
+    file = io.BytesIO()
+    hpg.save_npz(file, A)
+    for load in (hpg.load_npz, sp.load_npz):
+        file.seek(0)
+        np.testing.assert_array_equal(shown(load(file)), DENSE)
+    made = hpg.random_array((30, 40), density=0.1, rng=1, device=device)
+    assert (made.shape, made.nnz, made.device) == ((30, 40), 120, device)
+
+
+@pytest.mark.parametrize("operation", ["__iadd__", "__isub__", "__imul__", "__itruediv__"])
+def test_operators_in_place(operation: str, device: str) -> None:
+    A = hpg.Matrix(DENSE).to(device)
+    before, same = A.T, A
+    other = 2.0 if operation in ("__imul__", "__itruediv__") else hpg.Matrix(np.eye(3)).to(device)
+    expected = getattr(DENSE.copy(), operation)(shown(other))
+    assert getattr(A, operation)(other) is same is A
+    np.testing.assert_array_equal(shown(A), expected)
+    np.testing.assert_array_equal(shown(A @ A), expected @ expected)
+    np.testing.assert_array_equal(shown(before), DENSE.T, "what was taken before stays as it was")
+
+
+def test_subscripted_types() -> None:
+    assert hpg.Matrix[np.float64].__origin__ is hpg.Matrix and hpg.Vector[int].__origin__ is hpg.Vector
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize("name", ["sum", "mean", "min", "max", "argmin", "argmax", "count_nonzero"])
+def test_reductions_of_vectors(name: str, dtype: type, device: str) -> None:
+    theirs = sp.coo_array(ROW.astype(dtype))
+    v = hpg.Vector.from_indices([1, 3], ROW[[1, 3]].astype(dtype), 5).to(device)
+    for axis in (None, 0, -1):
+        # SciPy counts those of one dimension without an axis.
+        expected = getattr(theirs, name)(**({} if name == "count_nonzero" else {"axis": axis}))
+        assert float(getattr(v, name)(axis=axis)) == pytest.approx(float(expected))
+    with pytest.raises(ValueError, match="axis"):
+        getattr(v, name)(axis=1)
+
+
+def test_methods_of_vectors(device: str) -> None:
+    theirs, other = sp.csr_array(ROW), np.array([1.0, -1, 0, 2, 5])
+    v, w = hpg.Vector.from_indices([1, 3], ROW[[1, 3]], 5).to(device), hpg.Vector(other).to(device)
+    assert float(v.dot(w)) == float(v @ w) == theirs @ other
+    assert float(v.dot(w.values)) == theirs @ other
+    assert host(v.nonzero()[0]).tolist() == [1, 3]
+    for mine, expected in (
+        (v.dot(3), theirs.toarray() * 3),
+        (v.multiply(w), theirs.multiply(other)),
+        (v.multiply(2), theirs.multiply(2)),
+        (v.power(2), theirs.power(2)),
+        (v.maximum(w), theirs.maximum(sp.csr_array(other))),
+        (v.minimum(w), theirs.minimum(sp.csr_array(other))),
+        (v.maximum(-1), theirs.maximum(-1)),
+        (v.reshape(5, 1), theirs.reshape(5, 1)),
+        (v.reshape(-1), theirs),
+        (np.abs(v), abs(theirs)),
+    ):
+        np.testing.assert_array_equal(shown(mine), shown(expected))
+    with pytest.raises(ValueError, match="length"):
+        v.dot([1.0])
+    with pytest.raises(NotImplementedError):
+        v.power(0)
+    made = v.tocoo()
+    np.testing.assert_array_equal(np.ravel(shown(made)), ROW)
+    assert made.nnz == 2 and (device == "cuda" or made.shape == (5,))
+
+
+class OnlyDLPack:
+    """An array of a library that has nothing but DLPack."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack_shares_memory(device: str) -> None:
+    held = hpg.Vector(ROW.copy()).to(device)
+    v = hpg.from_dlpack(OnlyDLPack(held.values))
+    held.values[0] = 7
+    assert v.device == device and host(v.values).tolist() == [7, 3, 0, -2, 0]
