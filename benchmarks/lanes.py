@@ -193,7 +193,7 @@ def _levels(case: Case, chosen: np.ndarray, lanes: int | str) -> Any:
 def _closeness(case: Case, chosen: np.ndarray, lanes: int | str) -> Any:
     from hpgraph.engine.multi_source_totals import survey
 
-    return survey(case.graph, chosen, lanes=lanes).total
+    return survey(case.graph, chosen, group_size=lanes).total
 
 
 def table(graph: str, rows: Sequence[dict[str, Any]]) -> str:

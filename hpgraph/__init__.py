@@ -20,6 +20,7 @@ _MODULE_OF = {words[3]: words[1] for words in map(str.split, _STUB.splitlines())
 _SUBPACKAGES = tuple(name for name, module in _MODULE_OF.items() if module == __name__)
 for _name in _SUBPACKAGES:
     del _MODULE_OF[_name]
+_RENAMED = {"PageRankLanesResult": "MultiSourcePageRankResult", "SSSPLanesResult": "MultiSourceSSSPResult"}
 
 # Not `id` and `open`, which a star import would put in the place of Python's own, nor `cluster`, which needs Dask.
 __all__ = sorted({*_MODULE_OF, *_SUBPACKAGES} - {"id", "open", "cluster"})
@@ -30,6 +31,10 @@ def __getattr__(name: str) -> object:
         value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     elif name in _SUBPACKAGES:
         value = importlib.import_module(f"{__name__}.{name}")
+    elif name in _RENAMED:
+        from hpgraph.core.renamed import renamed
+
+        return renamed(name, _RENAMED[name], __getattr__(_RENAMED[name]), stacklevel=3)
     else:
         # Loaded for the message alone: what it needs would make a third of the time of `import hpgraph`.
         from hpgraph.core.suggestions import did_you_mean

@@ -92,12 +92,12 @@ from hpgraph.algorithms.maximum_flow import maximum_flow as maximum_flow
 from hpgraph.algorithms.modularity import modularity as modularity
 from hpgraph.algorithms.modularity import normalized_mutual_information as normalized_mutual_information
 from hpgraph.algorithms.modularity import partition_quality as partition_quality
+from hpgraph.algorithms.multi_source_pagerank import MultiSourcePageRankResult as MultiSourcePageRankResult
 from hpgraph.algorithms.neighbor_loader import NeighborLoader as NeighborLoader
 from hpgraph.algorithms.neighbor_sampling import NeighborSample as NeighborSample
 from hpgraph.algorithms.neighbor_sampling import sample_neighbors as sample_neighbors
 from hpgraph.algorithms.pagerank import PageRankResult as PageRankResult
 from hpgraph.algorithms.pagerank import pagerank as pagerank
-from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult as PageRankLanesResult
 from hpgraph.algorithms.power_iteration import CentralityResult as CentralityResult
 from hpgraph.algorithms.random_walks import node2vec_walk as node2vec_walk
 from hpgraph.algorithms.random_walks import random_walk as random_walk
@@ -120,7 +120,7 @@ from hpgraph.algorithms.spanning_forest import SpanningForest as SpanningForest
 from hpgraph.algorithms.spanning_forest import minimum_spanning_forest as minimum_spanning_forest
 from hpgraph.algorithms.spectral_clustering import spectral_clustering as spectral_clustering
 from hpgraph.algorithms.square_clustering import square_clustering as square_clustering
-from hpgraph.algorithms.sssp import SSSPLanesResult as SSSPLanesResult
+from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResult
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
 from hpgraph.algorithms.triangles import triangle_count as triangle_count

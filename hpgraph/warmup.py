@@ -27,8 +27,8 @@ _SEMIRINGS = ("min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
 _SCALE = 13
 # With more arcs than a GPU has under way at once, which it relaxes by another kernel.
 _LARGE_SCALE = 16
-# Searches that go together: a word of lanes.
-_LANES = 64
+# Searches that go together: a word of bits.
+_SOURCES = 64
 
 
 def warm_up(device: str, jobs: int | None = None) -> Iterator[tuple[str, float]]:
@@ -90,7 +90,7 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     for graph, degrees in ((hpg.datasets.grid(64, device=device), "even"), (plain, "uneven")):
         calls.append((f"triangle count, {degrees}", partial(hpg.triangle_count, graph)))
         calls.append((f"triangles by vertex, {degrees}", partial(hpg.triangles, graph)))
-    many, near = range(_LANES), int(plain.out_csr.indices[plain.out_csr.indptr[source]])
+    many, near = range(_SOURCES), int(plain.out_csr.indices[plain.out_csr.indptr[source]])
     calls += [
         ("closeness", partial(hpg.closeness_centrality, plain, many)),
         ("BFS, many sources", partial(hpg.bfs, plain, sources=many, parents=False)),

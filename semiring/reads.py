@@ -44,6 +44,7 @@ def reads_properties(function: Callable[..., Any]) -> tuple[bool, ...]:
     return tuple(attributes is None or bool(attributes - {"id"}) for attributes in reads(function).values())
 
 
+@lru_cache(maxsize=512)
 def unread(function: Callable[..., Any]) -> frozenset[str]:
     """Parameters that a function never reads."""
     return frozenset(name for name, attributes in reads(function).items() if attributes == frozenset())

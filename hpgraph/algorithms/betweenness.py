@@ -25,7 +25,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module, lanes_within
+from hpgraph.core.device import array_module, sources_within
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each, shares
 from hpgraph.core.progress import progress_bar
@@ -282,7 +282,7 @@ def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
 def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
     n, arcs = graph.n_vertices, graph.out_csr
     wide = graph if arcs.dtype == np.float64 else _in_double(graph)
-    group = lanes_within(GROUP, lambda count: _WEIGHTED_BYTES * n * count, graph.device)
+    group = sources_within(GROUP, lambda count: _WEIGHTED_BYTES * n * count, graph.device)
     for begin in range(0, len(sources), group):
         some = sources[begin : begin + group]
         distances = sssp(wide, sources=id(some)).distance

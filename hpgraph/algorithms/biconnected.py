@@ -123,25 +123,12 @@ def bridges(G: Graph | Any) -> Array:
 def articulation_points(G: Graph | Any) -> Array:
     """The vertices whose removal disconnects their component.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions; NetworkX refuses directed graphs.
+    Parameters, errors, time and memory are those of `bridges`.
 
     Returns
     -------
     array of shape (k,)
         Names, in NumPy, where the graph has names, else indices on its device; in ascending order of index.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-
-    Notes
-    -----
-    On the CPU it takes O(n + m) time and, beside the graph, 24 bytes a vertex while ids fit 32 bits. On the GPU it
-    takes O(m + n log n), and some 150 bytes a vertex and 30 an arc.
 
     References
     ----------

@@ -58,7 +58,7 @@ def closeness_centrality(
     Notes
     -----
     NetworkX's definition: with r the number of vertices that reach v, v included, and s the sum of their distances,
-    (r − 1) / s, times (r − 1) / (n − 1) for `wf_improved`. Beside the graph it takes a few bits a vertex and lane.
+    (r − 1) / s, times (r − 1) / (n − 1) for `wf_improved`. Beside the graph it takes a few bits a vertex and source.
 
     References
     ----------
@@ -89,19 +89,7 @@ def closeness_centrality(
 def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = None, seed: Any = None) -> Array:
     """The sum of 1 / distance over all vertices that reach each vertex.
 
-    Errors are those of `closeness_centrality`.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one distances lead towards the vertex.
-    sources : None, int, or sequence of vertices, names or hpgraph.id
-        Vertices to compute it for, as for `closeness_centrality`.
-    weight : None, bool or str
-        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere. Vertices at distance 0 are left out.
-    seed : int or numpy.random.Generator, optional
-        Of the draw, where `sources` is a number.
+    Parameters and errors are those of `closeness_centrality`; vertices at distance 0 are left out.
 
     Returns
     -------

@@ -48,20 +48,7 @@ def degree_centrality(G: Graph | Any) -> Array:
 def in_degree_centrality(G: Graph | Any) -> Array:
     """The number of arcs that reach each vertex, divided by n − 1.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph; in an undirected one each edge reaches both of its ends, where NetworkX refuses.
-
-    Returns
-    -------
-    float64 array of length n
-        As `degree_centrality`.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        As `hpgraph.as_graph`.
+    Result and errors are those of `degree_centrality`; NetworkX refuses undirected graphs.
 
     Examples
     --------
@@ -77,20 +64,7 @@ def in_degree_centrality(G: Graph | Any) -> Array:
 def out_degree_centrality(G: Graph | Any) -> Array:
     """The number of arcs that leave each vertex, divided by n − 1.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph; in an undirected one each edge leaves both of its ends, where NetworkX refuses.
-
-    Returns
-    -------
-    float64 array of length n
-        As `degree_centrality`.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        As `hpgraph.as_graph`.
+    Result and errors are those of `degree_centrality`; NetworkX refuses undirected graphs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Distances from several vertices to all: a block of lanes at a time."""
+"""Distances from several vertices to all: a block of sources at a time."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from hpgraph.algorithms.levels import levels_from
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import lanes_within
+from hpgraph.core.device import sources_within
 from hpgraph.engine.grouping import groups
 
-# Lanes of a block at the most: a word of bits a vertex.
+# Sources of a block at the most: a word of bits a vertex.
 _WORD = 64
-# Bytes that a block takes a vertex and lane: distances, and what a reduction of them makes on the way.
+# Bytes that a block takes a vertex and source: distances, and what a reduction of them makes on the way.
 _BYTES = 32
 
 
 def block_size(graph: Graph) -> int:
-    """Lanes of a block: as many as the memory for them holds, at most 64."""
-    return lanes_within(_WORD, lambda lanes: lanes * _BYTES * graph.n_vertices, graph.device)
+    """Sources of a block: as many as the memory for them holds, at most 64."""
+    return sources_within(_WORD, lambda count: count * _BYTES * graph.n_vertices, graph.device)
 
 
 def distances_from(

@@ -207,8 +207,8 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
     shape = distance.shape
     parent = xp.full(shape, -1, graph.id_dtype)
     hops = xp.full(shape, -1, np.int32)
-    lanes = xp.arange(len(starts))
-    parent[lanes, xp.asarray(starts)], hops[lanes, xp.asarray(starts)] = xp.asarray(starts), 0
+    rows = xp.arange(len(starts))
+    parent[rows, xp.asarray(starts)], hops[rows, xp.asarray(starts)] = xp.asarray(starts), 0
     active = Starts(starts.astype(parent.dtype), np.arange(len(starts), dtype=np.int32), len(starts))
     found = run_sources(Hops, graph, active, parent=parent, hops=hops, distance=distance)
     if deterministic:

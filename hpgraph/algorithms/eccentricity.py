@@ -100,14 +100,7 @@ def eccentricity(
 def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
     """The largest distance between two vertices: the largest eccentricity.
 
-    Errors are those of `eccentricity`.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph, in which every vertex must reach every other.
-    weight, largest_component
-        As for `eccentricity`.
+    Parameters and errors are those of `eccentricity`.
 
     Returns
     -------
@@ -131,22 +124,11 @@ def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fa
 def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
     """The least eccentricity.
 
-    Errors are those of `eccentricity`.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph, in which every vertex must reach every other.
-    weight, largest_component
-        As for `eccentricity`.
+    Parameters and errors are those of `eccentricity`.
 
     Returns
     -------
     int, or float for weights
-
-    References
-    ----------
-    F. Takes, W. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013).
 
     Examples
     --------
@@ -162,14 +144,7 @@ def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Array:
     """The vertices of least eccentricity.
 
-    Errors are those of `eccentricity`.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph, in which every vertex must reach every other.
-    weight, largest_component
-        As for `eccentricity`.
+    Parameters and errors are those of `eccentricity`.
 
     Returns
     -------
@@ -194,23 +169,9 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Array:
     """The vertices of largest eccentricity.
 
-    Errors are those of `eccentricity`.
+    Parameters and errors are those of `eccentricity`.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph, in which every vertex must reach every other.
-    weight, largest_component
-        As for `eccentricity`.
-
-    Returns
-    -------
-    array
-        Names, in NumPy; or indices, on the graph's device, if the graph has no names. In ascending order of index.
-
-    References
-    ----------
-    F. Takes, W. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013).
+    The result is as that of `center`.
 
     Examples
     --------

@@ -6,7 +6,7 @@ few tens of searches replace all n (F. Takes, W. Kosters, "Determining the diame
 "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013)). The sum of the distances so far breaks
 ties, large sums for upper bounds, small ones for lower; directed graphs are searched in both directions (SumSweep: M.
 Borassi et al., "Fast diameter and radius BFS-based computation in (weakly connected) real-world graphs", TCS 586
-(2015)). Here a round searches from several vertices at once, in lanes.
+(2015)). Here a round searches from several vertices at once.
 
 Where such rounds settle few vertices, larger batches of searches keep no distances, and the bounds that follow from
 their eccentricities propagate along the arcs: neighbours' eccentricities differ by at most the arc's length

@@ -3,8 +3,8 @@
 The triangle inequality bounds all other distances: d(s, t) is at most d(s, h) + d(h, t) for every hub h, and at least
 d(h, t) - d(h, s) and d(s, h) - d(t, h). Hubs lie on many shortest paths, so bounds are often equal (M. Potamias et al.,
 "Fast shortest path distance estimation in large networks", CIKM'09; A. Goldberg, C. Harrelson, "Computing the shortest
-path: A* search meets graph theory", SODA'05). Where they do not, searches in lanes settle the pairs, no farther than
-the upper bound.
+path: A* search meets graph theory", SODA'05). Where they do not, searches from many sources settle the pairs, no
+farther than the upper bound.
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         Notes
         -----
         Pairs with equal bounds cost k look-ups. The others are searched for from their sources or from their targets,
-        whichever are fewer, in lanes, those with far bounds last; on the CPU pair by pair, from both ends, where that
-        takes less time.
+        whichever are fewer, many at once, those with far bounds last; on the CPU pair by pair, from both ends, where
+        that takes less time.
 
         Examples
         --------

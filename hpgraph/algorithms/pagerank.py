@@ -16,9 +16,15 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.multi_source_pagerank import (
+    MultiSourcePageRankResult,
+    Rules,
+    are_personalizations,
+    jumps_of,
+    rank_from_each,
+)
 from hpgraph.algorithms.out_strength import moderate, out_strength_of
 from hpgraph.algorithms.pagerank_delta import spread_changes
-from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.graph import Graph
@@ -129,7 +135,7 @@ def pagerank(
     method: str = "power",
     gather: bool = True,
     apart: bool | None = None,
-) -> PageRankResult | PageRankLanesResult:
+) -> PageRankResult | MultiSourcePageRankResult:
     """PageRank of every vertex.
 
     Parameters
@@ -148,7 +154,7 @@ def pagerank(
         alike. An array, or a list of numbers, has one value for each vertex, by index, also where numbers are names. A
         dict gives values by vertex, 0 to the others; a set, `hpgraph.id` and a list of names that are no numbers are
         vertices that share alike. Of shape (k, n), dense or sparse, or a list of k lists of vertices that share alike,
-        it is one a lane: k ranks are found at once, each as by itself.
+        it is one for each row of the result: k ranks are found at once, each as by itself.
     start : array of length n, or one of the others, optional
         Ranks to start from, for instance those of a graph that differs little. Default: the personalization.
     normalization : {"standard", "hpgraph"}
@@ -175,7 +181,7 @@ def pagerank(
 
     Returns
     -------
-    PageRankResult, or PageRankLanesResult for k personalizations
+    PageRankResult, or MultiSourcePageRankResult for k personalizations
         Its array lies on the graph's device, of shape (n,) or (k, n).
 
     Raises
@@ -221,15 +227,15 @@ def pagerank(
     apart = not gather if apart is None else not gathers(apart)
     if apart and not graph.on_devices:
         raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
-    if apart and (method == "delta" or is_of_lanes(personalization, graph)):
+    if apart and (method == "delta" or are_personalizations(personalization, graph)):
         raise ValueError('gather=False takes one personalization and method="power"')
-    if is_of_lanes(personalization, graph):
+    if are_personalizations(personalization, graph):
         if method == "delta":
             raise ValueError('method="delta" takes one personalization at a time: use method="power" for several')
         rules = Rules(damping, 1 - damping, damping, tol, 1.0, max_iteration, convergence == "vertex")
         if normalization == "hpgraph":
             rules = rules._replace(jump=(1 - damping) * n, spread=0.0, all_rank=float(n))
-        return _in_lanes(graph, personalization, start, rules, weighted, dtype)
+        return _from_each(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         none = xp.empty(0, dtype)
         rank: Any = graph.apart(none) if apart else none  # type: ignore[attr-defined]
@@ -268,9 +274,9 @@ def pagerank(
     return named(_ended(ranks, tol), graph)
 
 
-def _in_lanes(
+def _from_each(
     graph: Graph, personalization: Any, start: Any, rules: Rules, weighted: bool, dtype: np.dtype
-) -> PageRankLanesResult:
+) -> MultiSourcePageRankResult:
     jumps = jumps_of(personalization, graph)
     if weighted:
         graph = moderate(graph, dtype)
@@ -278,13 +284,13 @@ def _in_lanes(
     if start is not None:
         first = distribution(start, "start", graph, dtype, scale=rules.all_rank == 1)
     leaving = out_strength_of(graph, weighted, dtype)
-    found = rank_in_lanes(graph, jumps, leaving, first, rules, weighted=weighted, dtype=dtype)
+    found = rank_from_each(graph, jumps, leaving, first, rules, weighted=weighted, dtype=dtype)
     if not found.converged.all() and rules.tol > 0:
-        lane = int(found.converged.argmin())
+        row = int(found.converged.argmin())
         warnings.warn(
-            f"PageRank stopped in {(~found.converged).sum()} of {jumps.k} lanes after {rules.limit} iterations, in "
-            f"lane {lane} at a change of {found.residual[lane]:.3g}, above tol={rules.tol:g}: raise max_iteration or "
-            "tol",
+            f"PageRank stopped for {(~found.converged).sum()} of {jumps.k} personalizations after {rules.limit} "
+            f"iterations, for row {row} at a change of {found.residual[row]:.3g}, above tol={rules.tol:g}: raise "
+            "max_iteration or tol",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""Distances of pairs of vertices: in lanes from one side, or pair by pair from both ends."""
+"""Distances of pairs of vertices: for many pairs at once from one side, or pair by pair from both ends."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hpgraph.algorithms.distance_blocks import block_size, distances_from
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 
-# What the choice on the CPU rests on: so many pairs, spread over all, and so many starts in lanes. First calls may
-# compile, and are not timed; a lane alone would be no lane.
+# What the choice on the CPU rests on: so many pairs, spread over all, and so many starts together. First calls may
+# compile, and are not timed; a start alone would not be together with any.
 _PAIRS, _STARTS, _UNTIMED = 32, 16, 2
 
 
 def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted: bool) -> Any:
     """Distances of pairs by searches, which need not look beyond upper bounds.
 
-    A search in lanes answers for all pairs of its start; one from both ends for a single pair, after a small part of
-    the graph. The faster one is chosen from timings of a few of each.
+    A search from one side answers for all pairs of its start; one from both ends for a single pair, after a small part
+    of the graph. The faster one is chosen from timings of a few of each.
 
     ``source, target`` (integer arrays of shape (m,)): indices, on the graph's device; ``upper`` (float64 array of shape
     (m,)): no distance is larger; inf where nothing is known. Returns float64 array of shape (m,): inf where there is no
@@ -41,13 +41,13 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
             took.append(time.perf_counter() - began)
         return float(np.median(took))
 
-    def in_lanes(count: int) -> float:
+    def together(count: int) -> float:
         began = time.perf_counter()
-        vertices, pairs, lanes, need = queue.take(count)
+        vertices, pairs, rows, need = queue.take(count)
         # A path of as many arcs as the upper bound says is known already.
         limit = None if need == np.inf else need if weighted else need - 1
         block = distances_from(graph, vertices, incoming=incoming, weighted=weighted, limit=limit)
-        distance = block[lanes, others[pairs]].astype(np.float64)
+        distance = block[rows, others[pairs]].astype(np.float64)
         if not weighted:
             distance = xp.where(distance < 0, np.inf, distance)
         found[pairs] = xp.minimum(upper[pairs], distance)
@@ -57,12 +57,12 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
         tried = np.linspace(0, len(source) - 1, _PAIRS).astype(np.int64)
         from_both_ends(tried[:1])
         pair = from_both_ends(tried)
-        in_lanes(_UNTIMED)
-        if pair * queue.pairs_left < in_lanes(_STARTS) * queue.left:
+        together(_UNTIMED)
+        if pair * queue.pairs_left < together(_STARTS) * queue.left:
             from_both_ends(queue.take(queue.left)[1])
     size = block_size(graph)
     while queue.left:
-        in_lanes(size)
+        together(size)
     return found
 
 

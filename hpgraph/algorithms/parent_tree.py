@@ -86,7 +86,7 @@ class ParentTree(ResultTable):
         n = parent.shape[-1]
         at = self._index(vertex, n, "vertex")
         if parent.ndim == 2:
-            parent = parent[self._lane(source, n)]
+            parent = parent[self._row(source, n)]
         elif source is not None and int(parent[(start := self._index(source, n, "source"))]) != start:
             raise ValueError(f"the search did not begin at {source!r}: leave source out")
         before = to_device(parent, "cpu")
@@ -103,11 +103,11 @@ class ParentTree(ResultTable):
             return int(self._names.index_of(vertex))
         return checked_index(vertex, n, argument)
 
-    def _lane(self, source: Any, n: int) -> int:
+    def _row(self, source: Any, n: int) -> int:
         if source is None:
             raise TypeError("several searches were made: path_to(vertex, source=...) says which")
         start = self._index(source, n, "source")
-        lanes = np.flatnonzero(self._sources == start)
-        if not len(lanes):
+        rows = np.flatnonzero(self._sources == start)
+        if not len(rows):
             raise ValueError(f"no search began at {source!r}")
-        return int(lanes[0])
+        return int(rows[0])

@@ -33,6 +33,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import real
+from hpgraph.core.renamed import renamed
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.multi_source import run_sources
@@ -67,7 +68,7 @@ class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
 
 
 @dataclass(frozen=True, eq=False)
-class SSSPLanesResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
+class MultiSourceSSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
     """Shortest paths from each of several sources.
 
     Attributes
@@ -89,7 +90,7 @@ class SSSPLanesResult(ParentTree, columns=("distance", "parent"), ends=("parent"
 
     def __repr__(self) -> str:
         k, n = self.distance.shape
-        return f"<SSSPLanesResult: {k} sources, {n} vertices, in {len(self.traces)} groups>"
+        return f"<MultiSourceSSSPResult: {k} sources, {n} vertices, in {len(self.traces)} groups>"
 
 
 @overload
@@ -113,8 +114,9 @@ def sssp(
     parents: bool = False,
     deterministic: bool = False,
     delta: float | None = None,
-    lanes: int | str = "auto",
-) -> SSSPLanesResult: ...
+    group_size: int | str = "auto",
+    lanes: int | str | None = None,
+) -> MultiSourceSSSPResult: ...
 
 
 @naming_arguments
@@ -127,8 +129,9 @@ def sssp(
     parents: bool = False,
     deterministic: bool = False,
     delta: float | None = None,
-    lanes: int | str = "auto",
-) -> SSSPResult | SSSPLanesResult:
+    group_size: int | str = "auto",
+    lanes: int | str | None = None,
+) -> SSSPResult | MultiSourceSSSPResult:
     """Length of a shortest path from one vertex, or from each of several, to every other.
 
     Parameters
@@ -139,8 +142,8 @@ def sssp(
     source : hashable or hpgraph.id
         Where to start: a vertex id, or a name where the graph has names; there ``hpgraph.id(5)`` says an index.
     sources : sequence or array of vertices, or hpgraph.id, instead of `source`
-        Where to start many searches, each by itself; one may be listed twice. They go together, as lanes: an arc is
-        read once for all that want it.
+        Where to start many searches, each by itself; one may be listed twice. They go together: an arc is read once
+        for all that want it.
     cutoff : float, optional
         Vertices farther than this count as not reached. With negative weights those that are still have parents, as the
         way to a nearer vertex may lead through them.
@@ -152,12 +155,14 @@ def sssp(
     delta : float, optional
         Width of a bucket to begin with. Later ones are twice or half as wide: on the GPU by how much work they repeat,
         on the CPU where buckets hold too little for a superstep. Default: from the mean weight and degree.
-    lanes : int or "auto"
+    group_size : int or "auto"
         Of many searches, how many go together at the most; others take turns, with a progress bar.
+    lanes : optional
+        Deprecated: `group_size` under its former name.
 
     Returns
     -------
-    SSSPResult, or SSSPLanesResult for `sources`
+    SSSPResult, or MultiSourceSSSPResult for `sources`
         Arrays by index, on the graph's device; distances are float32 where weights are, else float64, so that sums of
         whole numbers are exact up to 2**53.
 
@@ -212,11 +217,12 @@ def sssp(
     program = SingleDistances if _dtype_of(graph) == np.float32 else Distances
     width, ceiling = bucket_width(graph, facts) if delta is None else delta, cutoff
     if starts is not None:
-        distance, traces = _many(program, graph, starts, facts, ceiling, width, lanes)
+        group_size = group_size if lanes is None else renamed("lanes", "group_size", lanes)
+        distance, traces = _many(program, graph, starts, facts, ceiling, width, group_size)
         trees = trees_of if len(starts) else _no_trees
         distance, find = _within(graph, starts, distance, facts, cutoff, trees, deterministic)
-        lanes_result = SSSPLanesResult(starts, distance, find() if parents else None, traces)
-        return named(lanes_result if parents else lanes_result.or_parents_by(find), graph, starts)
+        several = MultiSourceSSSPResult(starts, distance, find() if parents else None, traces)
+        return named(several if parents else several.or_parents_by(find), graph, starts)
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
@@ -269,7 +275,7 @@ def _many(
     facts: WeightFacts,
     ceiling: float | None,
     width: float | None,
-    lanes: int | str,
+    group_size: int | str,
 ) -> tuple[Any, list[Trace]]:
     """Distances from several vertices, and the traces of groups of searches."""
     k, n, dtype = len(starts), graph.n_vertices, _dtype_of(graph)
@@ -277,7 +283,7 @@ def _many(
         return array_module(graph.device).empty((0, n), dtype), []
     if facts.least >= 0:
         active = Starts(starts.astype(graph.id_dtype), np.arange(k, dtype=np.int32), k)
-        found = run_sources(program, graph, active, lanes=lanes, ceiling=ceiling, delta=width)
+        found = run_sources(program, graph, active, group_size=group_size, ceiling=ceiling, delta=width)
         return found.distance, found.traces
     check_memory(k * n * dtype.itemsize, f"distances from {k} sources to {n} vertices", graph.device)
     distance, traces = array_module(graph.device).empty((k, n), dtype), []

@@ -69,20 +69,12 @@ def triangle_count(G: Any) -> int:
 def triangles(G: Any) -> Array:
     """Number of triangles at each vertex.
 
-    Parameters
-    ----------
-    G : Graph, or anything that `as_graph` takes
-        Directions, self-loops, weights and repeated arcs are passed over.
+    Parameters and errors are those of `triangle_count`.
 
     Returns
     -------
     int64 array of shape (n,), on the device of the graph
         It sums to three times `triangle_count`.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
 
     Examples
     --------

@@ -98,19 +98,7 @@ class GraphLookup(GraphStorage):
     def neighbors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs of a vertex lead: `successors`, as in NetworkX.
 
-        Parameters
-        ----------
-        vertex, names
-            As for `successors`.
-
-        Returns
-        -------
-        array
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `index_of`.
+        Parameters, result and errors are those of `successors`.
 
         Examples
         --------
@@ -123,19 +111,7 @@ class GraphLookup(GraphStorage):
     def predecessors(self, vertex: Any, *, names: bool = True) -> Any:
         """The in-neighbours of a vertex; of a directed graph this builds `in_csr`, which is cached.
 
-        Parameters
-        ----------
-        vertex, names
-            As for `successors`.
-
-        Returns
-        -------
-        array
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `index_of`.
+        Parameters, result and errors are those of `successors`.
 
         Examples
         --------

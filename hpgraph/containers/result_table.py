@@ -92,8 +92,8 @@ class ResultTable:
         rows = np.arange(int(np.prod(shape))) if rows is None else rows
         if len(shape) == 1:
             return [Column("vertex", rows, True), *ends]
-        lane, vertex = np.divmod(rows, max(shape[1], 1))
-        searched = Column("lane", lane) if self._sources is None else Column("source", self._sources[lane], True)
+        row, vertex = np.divmod(rows, max(shape[1], 1))
+        searched = Column("row", row) if self._sources is None else Column("source", self._sources[row], True)
         return [searched, Column("vertex", vertex, True), *ends]
 
     def to_pandas(self) -> Any:

@@ -201,7 +201,7 @@ class Config:
     Without ``with``, ``hpg.config(threads=2)`` holds from then on, as ``hpg.config.threads = 2`` does.
     """
 
-    threads = _Setting[int]("HPGRAPH_NUM_THREADS", _threads, lambda given: given or usable_cores())
+    threads = _Setting[int]("HPGRAPH_NUM_THREADS", _threads, usable_cores)
     progress = _Setting[bool | Literal["auto"]]("HPGRAPH_PROGRESS", _or_auto, "auto")
     verbose = _Setting[bool]("HPGRAPH_VERBOSE", _boolean, True)
     cache_dir = _Setting[Path]("HPGRAPH_CACHE_DIR", _cache_dir, lambda given: _folder(given))

@@ -169,7 +169,7 @@ def _lies_in_pool(nbytes: int, device: str) -> bool:
     return device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes()
 
 
-def lanes_within(most: int, nbytes: Callable[[int], int], device: str, beside: int = 0) -> int:
+def sources_within(most: int, nbytes: Callable[[int], int], device: str, beside: int = 0) -> int:
     """Number of searches, at most `most`, such that their work space fits ``config.memory_share``.
 
     ``nbytes``: bytes of a number of searches; ``beside``: bytes of results, not allocated yet, beside the work space.

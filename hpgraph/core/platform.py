@@ -31,8 +31,10 @@ _REPLACE_SECONDS, _GLANCE = 1.0, 0.01
 _position = threading.Lock()
 
 
-def usable_cores() -> int:
-    """Cores this process may run on, which a container or taskset makes fewer than the machine has."""
+def usable_cores(given: int | None = None) -> int:
+    """`given`, or the cores this process may run on, which a container or taskset makes fewer than the machine has."""
+    if given:
+        return given
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

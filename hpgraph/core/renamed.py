@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def renamed(former: str, name: str, given: T, stacklevel: int = 4) -> T:
+    """What was `given` under a former name: by default for an argument of a function under `naming_arguments`."""
+    message = f"{former} is called {name} now: 0.3 removes the former name"
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
+    return given
 
 
 def gathers(apart: bool) -> bool:

@@ -260,8 +260,8 @@ def _paths(
             raise NegativeCycleError(str(error)) from None
         distance, predecessors = found.distance, found.parent
         if return_predecessors:
-            lanes = xp.arange(starts.size)
-            predecessors[lanes, xp.asarray(starts.ravel())] = NO_PREDECESSOR
+            rows = xp.arange(starts.size)
+            predecessors[rows, xp.asarray(starts.ravel())] = NO_PREDECESSOR
             predecessors[predecessors < 0] = NO_PREDECESSOR
     if not return_predecessors:
         return distance.reshape(shape)

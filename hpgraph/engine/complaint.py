@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +25,9 @@ _ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World|Edge|Rev
 _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 
 
-class reworded:
-    """Context manager that rewords whatever a compiler raises, so that it is about a function its reader wrote.
+@contextmanager
+def reworded(code: ProgramCode, arcs: Any) -> Iterator[None]:
+    """Reword whatever a compiler raises, so that it is about a function its reader wrote.
 
     Compilers complain of the kernels that the functions were inlined into. So each function is compiled again by
     itself, for a vertex of the program's own types, and the first one that does not compile, or does not return what
@@ -32,20 +35,14 @@ class reworded:
 
     ``arcs``: asked for the type of their weights, on failure only.
     """
-
-    __slots__ = ("_arcs", "_code")
-
-    def __init__(self, code: ProgramCode, arcs: Any) -> None:
-        self._code, self._arcs = code, arcs
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
-        if error is not None:
-            reword(error, self._code, self._arcs)
+    try:
+        yield
+    except Exception as error:
+        reword(error, code, arcs)
+        raise
 
 
-def reword(error: BaseException, code: ProgramCode, arcs: Any) -> None:
+def reword(error: Exception, code: ProgramCode, arcs: Any) -> None:
     """Raise the error that `reworded` raises instead of another; nothing for what no compiler raised."""
     if isinstance(error, OutOfBoundsError):
         raise OutOfBoundsError(_own_name(code, error.function)) from None

@@ -45,9 +45,9 @@ LONGEST = 32
 LEFT = "left"
 # Reserved names: no property or parameter may have them.
 TAKEN = {
-    "id", "superstep", "program", "graph", "active", "lanes", "direction", "max_iteration", "delta", "ceiling", "apart",
-    "run", "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce", "identity",
-    "idempotent", "message", "aggregators", *FUNCTIONS,
+    "id", "superstep", "program", "graph", "active", "group_size", "lanes", "direction", "max_iteration", "delta",
+    "ceiling", "apart", "run", "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce",
+    "identity", "idempotent", "message", "aggregators", *FUNCTIONS,
 }  # fmt: skip
 
 

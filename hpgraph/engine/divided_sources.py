@@ -22,7 +22,7 @@ from hpgraph.core.each_device import shares as equal_shares
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.multi_gpu import apart
-from hpgraph.engine.result import LanesResult
+from hpgraph.engine.result import MultiSourceResult
 from hpgraph.kernels.backend import sources_together, teams
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.kernels.runtime.techniques import techniques
@@ -74,13 +74,13 @@ class Ways:
 
 
 def shared_by_rows(
-    graph: DividedGraph, declared: Declarations, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int
+    graph: DividedGraph, declared: Declarations, code: ProgramCode, beginnings: tuple[Beginning | None, ...], k: int
 ) -> Callable[[], Parts] | None:
     """What gives the devices as a team that shares searches by the rows they look through, where it can."""
     sharing = sources_together(graph.device)
     if sharing is None or not techniques.multi_gpu or apart(graph) is not None:
         return None
-    if form_of(declared, code).loop != TRAVERSAL or not sharing.may_share(code, beginnings, lanes):
+    if form_of(declared, code).loop != TRAVERSAL or not sharing.may_share(code, beginnings, k):
         return None
 
     def build() -> Parts:
@@ -92,20 +92,21 @@ def shared_by_rows(
                 rows.append(team.Rows(index, shard.first, shard.last, arcs.sending, arcs.by_target))
         return team.Parts(rows)
 
-    return lambda: graph.once(f"team for lanes, {declared.edges}, {declared.weighted}", build)
+    return lambda: graph.once(f"team for sources, {declared.edges}, {declared.weighted}", build)
 
 
 def sources_on_devices(
-    graph: DividedGraph, starts: Starts, name: str, shares: Callable[[], Parts] | None, go: Callable[..., LanesResult]
-) -> LanesResult:
+    graph: DividedGraph, starts: Starts, name: str, shares: Callable[[], Parts] | None,
+    go: Callable[..., MultiSourceResult],
+) -> MultiSourceResult:  # fmt: skip
     """Run sources on all devices or on the first one, as was faster in a trial."""
     # So many sources, or nearly.
-    ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of lanes of {name}", Ways)
+    ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of sources of {name}", Ways)
     way = ways.choose()
 
     home = graph.shards[0].device
 
-    def found() -> LanesResult:
+    def found() -> MultiSourceResult:
         if way and shares is None:
             return divided_sources(graph, starts, go)
         with home.here:
@@ -132,7 +133,9 @@ def _wait(device: Devices) -> None:
             require_cupy().cuda.get_current_stream().synchronize()
 
 
-def divided_sources(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Starts], LanesResult]) -> LanesResult:
+def divided_sources(
+    graph: DividedGraph, starts: Starts, go: Callable[[Graph, Starts], MultiSourceResult]
+) -> MultiSourceResult:
     """Run sources on all devices at once."""
     replicas, devices, k = graph.replicas, [shard.device for shard in graph.shards], starts.k
     parts = equal_shares(k, len(devices))
@@ -145,7 +148,7 @@ def divided_sources(graph: DividedGraph, starts: Starts, go: Callable[[Graph, St
             properties[name] = xp.empty((k, graph.n_vertices), values.dtype)
             for share, result in zip(parts, results, strict=True):
                 copy_between(result.properties[name], properties[name][share])
-        found = LanesResult(properties)
+        found = MultiSourceResult(properties)
         for share, result in zip(parts, results, strict=True):
             found.active.extend(bring(active, home) for active in result.active)
             found.groups.extend(group + share.start for group in result.groups)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, native
-from hpgraph.engine.result import LanesResult, RunResult
+from hpgraph.engine.result import MultiSourceResult, RunResult
 from hpgraph.engine.state import ENDLESS
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 def run_edges_from_sources(
     declared: EdgeDeclarations, graph: Graph, active: Any, limit: int, initial: dict[str, Any],
     alone: Callable[[Any, dict[str, Any]], RunResult],
-) -> LanesResult:  # fmt: skip
+) -> MultiSourceResult:  # fmt: skip
     """Run an edge-vertex program in sources, each by `alone` from its start vertices with its initial values.
 
     Vertex properties of the result have shape (k, n), edge properties (k, m).
     """
     k = len(active)
     if k == 0:
-        raise ValueError("active must hold at least one lane, a list of the vertices that it starts from")
+        raise ValueError("active must hold at least one list of vertices to start from")
     given = _by_sources(declared, initial, k)
-    found: LanesResult | None = None
+    found: MultiSourceResult | None = None
     for source in range(k):
         own = {name: values[source] if name in given else values for name, values in {**initial, **given}.items()}
         one = alone(active[source], own)
@@ -58,16 +58,16 @@ def _by_sources(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> 
             continue
         if values.ndim > lengths[name] + 1 or len(values) != k:
             raise ValueError(
-                f"{name} must be what one run takes, or a row of that for each of the {k} lanes, not shape "
+                f"{name} must be what one run takes, or a row of that for each of the {k} sources, not shape "
                 f"{values.shape}"
             )
         found[name] = values
     return found
 
 
-def _room(declared: EdgeDeclarations, one: RunResult, graph: Graph, k: int) -> LanesResult:
+def _room(declared: EdgeDeclarations, one: RunResult, graph: Graph, k: int) -> MultiSourceResult:
     """Room for the results of all sources, which are as large as those of one."""
     size = k * sum(values.nbytes for values in one.properties.values())
-    check_memory(size, f"{declared.name} in {k} lanes", graph.device)
+    check_memory(size, f"{declared.name} from {k} sources", graph.device)
     xp = array_module(graph.device)
-    return LanesResult({name: xp.empty((k, *a.shape), a.dtype) for name, a in one.properties.items()})
+    return MultiSourceResult({name: xp.empty((k, *a.shape), a.dtype) for name, a in one.properties.items()})

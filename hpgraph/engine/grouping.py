@@ -1,6 +1,6 @@
 """Groups of sources: how many starts run together, and which.
 
-Groups run one after the other, so that 100,000 starts need no more memory than one group. Lanes share the arcs that
+Groups run one after the other, so that 100,000 starts need no more memory than one group. Searches share the arcs that
 their frontiers share, so starts that soon reach the same hub are in one group: the GroupBy of iBFS (H. Liu,
 H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
 """
@@ -25,43 +25,43 @@ MAX_ARCS, MIN_HUB = (4, 16, 64, 128), 128
 _SEED = 0
 
 
-def sources_at_most(lanes: int | str, k: int, most: int) -> int:
+def sources_at_most(group_size: int | str, k: int, most: int) -> int:
     """The number of sources of a group, where the user gave a number or "auto".
 
     Group sizes differ by one source at most: of 65 starts, no group has only one.
     """
-    if isinstance(lanes, str):
-        if lanes != "auto":
-            raise ValueError(f'lanes must be "auto" or a whole number, not {lanes!r}')
+    if isinstance(group_size, str):
+        if group_size != "auto":
+            raise ValueError(f'group_size must be "auto" or a whole number, not {group_size!r}')
         number = most
     else:
-        number = whole(lanes, "lanes", 'a whole number or "auto"')
+        number = whole(group_size, "group_size", 'a whole number or "auto"')
         if number < 1:
-            raise ValueError(f"lanes must be positive, not {lanes}")
+            raise ValueError(f"group_size must be positive, not {group_size}")
     groups = -(-k // number)
     return -(-k // groups) if groups else number
 
 
-def groups(order: np.ndarray, lanes: int, what: str) -> Iterator[np.ndarray]:
+def groups(order: np.ndarray, size: int, what: str) -> Iterator[np.ndarray]:
     """Which starts go together: their numbers, group after group, with a progress bar where there are several.
 
     Yields ``int64 array``: ascending.
     """
-    cut = [np.sort(order[begin : begin + lanes]) for begin in range(0, len(order), lanes)]
+    cut = [np.sort(order[begin : begin + size]) for begin in range(0, len(order), size)]
     if len(cut) < 2 or not config.show_progress():
         yield from cut
         return
     # A bar that comes and goes at once is not drawn: `delay`, in seconds.
-    with progress_bar(total=len(order), desc=what, unit="lane", delay=1.0) as bar:
+    with progress_bar(total=len(order), desc=what, unit="source", delay=1.0) as bar:
         for group in cut:
             yield group
             bar.update(len(group))
 
 
-def order_of(sources: Any, out: CSR, lanes: int) -> np.ndarray:
+def order_of(sources: Any, out: CSR, size: int) -> np.ndarray:
     """An order in which sources that share the most arcs are adjacent."""
     k = len(sources)
-    if k <= lanes or not techniques.group_by or out.nnz == 0:
+    if k <= size or not techniques.group_by or out.nnz == 0:
         return np.arange(k)
     hub, degree = _hubs(sources, out)
     waiting = np.ones(k, bool)
@@ -72,7 +72,7 @@ def order_of(sources: Any, out: CSR, lanes: int) -> np.ndarray:
         # Of those with the same hub, as many as fill groups; the others wait for sources of more arcs.
         _, first, counts = np.unique(hub[candidates], return_index=True, return_counts=True)
         place = np.arange(len(candidates)) - np.repeat(first, counts)
-        chosen = candidates[place < np.repeat(counts // lanes * lanes, counts)]
+        chosen = candidates[place < np.repeat(counts // size * size, counts)]
         order.append(chosen)
         waiting[chosen] = False
     # Hubs that fill no group are still adjacent. The rest at random.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.core.device import array_module, check_memory, device_of, lanes_within
+from hpgraph.core.device import array_module, check_memory, device_of, sources_within
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.complaint import reworded
 from hpgraph.engine.declarations import declarations_of
@@ -23,7 +23,7 @@ from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
 from hpgraph.engine.grouping import groups, order_of, sources_at_most
 from hpgraph.engine.loops import go
-from hpgraph.engine.result import LanesResult
+from hpgraph.engine.result import MultiSourceResult
 from hpgraph.engine.source_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.state import Run, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
@@ -33,6 +33,7 @@ from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
+    from hpgraph.engine.declarations import Declarations
     from hpgraph.engine.definition import Definition
     from hpgraph.kernels.relaxation import JointRelaxation
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
@@ -52,19 +53,10 @@ def are_sources(active: Any, graph: Graph) -> bool:
 
 @exclusively
 def run_sources(
-    program: Definition | type[Definition],
-    graph: Graph,
-    active: Any,
-    *,
-    lanes: int | str = "auto",
-    direction: str | Direction = "auto",
-    max_iteration: int | None = None,
-    delta: float | None = None,
-    ceiling: float | None = None,
-    whole: bool = True,
-    _team: Parts | None = None,
-    **initial: Any,
-) -> LanesResult:
+    program: Definition | type[Definition], graph: Graph, active: Any, *, group_size: int | str = "auto",
+    direction: str | Direction = "auto", max_iteration: int | None = None, delta: float | None = None,
+    ceiling: float | None = None, whole: bool = True, _team: Parts | None = None, **initial: Any,
+) -> MultiSourceResult:  # fmt: skip
     """Run a vertex program from many starts.
 
     ``_team``: devices with a copy of the graph each, this one first, among which the searches are divided; ``initial``:
@@ -73,29 +65,23 @@ def run_sources(
     declared = declarations_of(program)
     for name, prop in declared.properties.items():
         if prop.length:
-            raise ValueError(f"{declared.name}.{name} has a shape, which lanes do not know: run it once for each start")
+            raise ValueError(f"{declared.name}.{name} has a shape: run it once for each source")
     policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     starts = active if isinstance(active, Starts) else starts_of(active, graph)
     k, n, device = starts.k, graph.n_vertices, graph.device
     if isinstance(graph, DividedGraph) and k > 1 and not any(np.ndim(value) for value in initial.values()):
-        options = {"lanes": lanes, "direction": policy, "max_iteration": max_iteration, "delta": delta,
+        options = {"group_size": group_size, "direction": policy, "max_iteration": max_iteration, "delta": delta,
                    "ceiling": ceiling, "whole": whole, **initial}  # fmt: skip
-        begins = columns(declared, graph, dict(initial), k)
-        own_code = declared.code(tuple(column.dtype for column in begins.values()))
-        shares = shared_by_rows(graph, declared, own_code, tuple(column.beginning for column in begins.values()), k)
         with contextlib.suppress(DeviceMemoryError):
             # Where the graph does not fit each device, sources go one after the other on all of them.
-            return sources_on_devices(
-                graph, starts, declared.name, shares,
-                lambda own, some, team=None: run_sources(program, own, some, _team=team, **options),
-            )  # fmt: skip
+            return _on_devices(program, declared, graph, starts, initial, options)
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
     code = declared.code(tuple(column.dtype for column in begun.values()))
     arcs: Any = arcs_of(graph, declared.edges, declared.weighted, code)
     size = sum(column.dtype.itemsize for column in begun.values())
-    what = f"{declared.name} in {k} lanes of {n} vertices"
+    what = f"{declared.name} from {k} sources to {n} vertices"
     check_memory(k * n * size, what, device)
     backend = kernels(device)
     beginnings = tuple(column.beginning for column in begun.values())
@@ -105,43 +91,64 @@ def run_sources(
         form = form_for(run)
         if delta is not None or ceiling is not None:
             check_order(form_of(declared, code), delta, ceiling)
-        joint = joint_traversal(device) if form.loop == TRAVERSAL and not arcs.in_shards else None
-        relaxing = joint_relaxation(device) if form.loop == RELAXATION and not arcs.in_shards else None
-        most, ids = 1, graph.id_dtype
+        joint: Any = None
+        if form.loop in (TRAVERSAL, RELAXATION) and not arcs.in_shards:
+            joint = (joint_traversal if form.loop == TRAVERSAL else joint_relaxation)(device)
+        most = 1
         if joint:
-            most = sources_at_most(lanes, k, joint.MAX_SOURCES)
-            most = _that_fit(most, k * n * size, lambda group: joint.work_space(n, group, ids), what, device)
-        elif relaxing:
-            most, dtype = sources_at_most(lanes, k, relaxing.MAX_RELAXED), code.message
-            most = _that_fit(most, k * n * size, lambda group: relaxing.work_space(n, group, ids, dtype), what, device)
+            dtypes = (graph.id_dtype,) if form.loop == TRAVERSAL else (graph.id_dtype, code.message)
+            most = sources_at_most(group_size, k, joint.MAX_SOURCES)
+            most = _that_fit(most, k * n * size, lambda group: joint.work_space(n, group, *dtypes), what, device)
         else:
-            form = form._replace(why=f"{form.why}; lanes run one after the other")
+            form = form._replace(why=f"{form.why}; sources run one after the other")
         # What will be allocated was counted above, so none of it is there yet.
-        found = LanesResult({name: column.rows(device, k, n) for name, column in begun.items()})
+        found = MultiSourceResult({name: column.rows(device, k, n) for name, column in begun.items()})
         found.active.extend([array_module(device).empty(0, graph.id_dtype)] * k)
         found.world.update({name: [value] * k for name, value in world.items()})
         order = order_of(first_of(starts), arcs.sending, most) if most > 1 else np.arange(k)
         for group in groups(order, most, declared.name):
-            rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
-            if joint and len(group) > 1:
-                _together(joint, run, form, rows, some_of(starts, group, device), found, _team)
-            elif relaxing and len(group) > 1:
-                _relax_together(relaxing, run, form, rows[0], some_of(starts, group, device), group, found)
-            else:
-                sources = some_of(starts, group, device).vertices
-                _alone(run, form, tuple(values[0] for values in rows), sources, int(group[0]), found)
-            for name, values in zip(begun, rows, strict=True):
-                if not _is_stretch(group):
-                    _put(found.properties[name], group, values)
-            found.groups.append(group)
+            _run_group(run, form, joint, begun, starts, group, found, _team)
             if found.unfinished and not whole:
                 break
     return found
 
 
+def _on_devices(
+    program: Definition | type[Definition], declared: Declarations, graph: DividedGraph, starts: Starts,
+    initial: dict[str, Any], options: dict[str, Any],
+) -> MultiSourceResult:  # fmt: skip
+    """Run sources on several devices, which share the rows of a search where they can."""
+    begins = columns(declared, graph, dict(initial), starts.k).values()
+    code = declared.code(tuple(column.dtype for column in begins))
+    shares = shared_by_rows(graph, declared, code, tuple(column.beginning for column in begins), starts.k)
+    return sources_on_devices(
+        graph, starts, declared.name, shares,
+        lambda own, some, team=None: run_sources(program, own, some, _team=team, **options),
+    )  # fmt: skip
+
+
+def _run_group(
+    run: Run, form: Form, joint: Any, begun: dict[str, Column], starts: Starts, group: np.ndarray,
+    found: MultiSourceResult, team: Parts | None,
+) -> None:  # fmt: skip
+    """Run some sources, by `joint` where there are several and it is there."""
+    rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
+    own = some_of(starts, group, device_of(*rows))
+    if not joint or len(group) == 1:
+        _alone(run, form, tuple(values[0] for values in rows), own.vertices, int(group[0]), found)
+    elif form.loop == TRAVERSAL:
+        _together(joint, run, form, rows, own, found, team)
+    else:
+        _relax_together(joint, run, form, rows[0], own, group, found)
+    if not _is_stretch(group):
+        for name, values in zip(begun, rows, strict=True):
+            _put(found.properties[name], group, values)
+    found.groups.append(group)
+
+
 def _that_fit(most: int, results: int, work_space: Callable[[int], int], what: str, device: str) -> int:
     """Number of sources of a group, at most `most`, such that its work space fits its budget beside all results."""
-    most = lanes_within(most, work_space, device, results)
+    most = sources_within(most, work_space, device, results)
     check_memory(results + work_space(most), what, device)
     return most
 
@@ -169,7 +176,7 @@ def _rows(results: Any, column: Column, group: np.ndarray) -> Any:
 
 
 def _together(
-    joint: JointTraversal, run: Run, form: Form, rows: tuple[Any, ...], starts: Starts, found: LanesResult,
+    joint: JointTraversal, run: Run, form: Form, rows: tuple[Any, ...], starts: Starts, found: MultiSourceResult,
     team: Parts | None = None,
 ) -> None:  # fmt: skip
     """One group of a program whose first message wins."""
@@ -186,25 +193,26 @@ def _together(
 
 
 def _relax_together(
-    relaxing: JointRelaxation, run: Run, form: Form, values: Any, starts: Starts, group: np.ndarray, found: LanesResult
-) -> None:
+    relaxing: JointRelaxation, run: Run, form: Form, values: Any, starts: Starts, group: np.ndarray,
+    found: MultiSourceResult,
+) -> None:  # fmt: skip
     """One group of a program that improves one property in place."""
     rows, left = relaxing.relax_sources(replace(run, state=(values.T,), sources=starts).search(form.code))
     if left is not None:
         found.unfinished = True
-        for place, lane in enumerate(group.tolist()):
-            found.active[lane] = left.vertices[left.source == place]
+        for place, source in enumerate(group.tolist()):
+            found.active[source] = left.vertices[left.source == place]
     found.traces.append(Trace(rows, form))
 
 
-def _alone(run: Run, form: Form, state: tuple[Any, ...], sources: Any, lane: int, found: LanesResult) -> None:
+def _alone(run: Run, form: Form, state: tuple[Any, ...], sources: Any, source: int, found: MultiSourceResult) -> None:
     """Run one source alone."""
     one = replace(run, state=state, sources=sources, world=dict(run.world))
     outcome = go(one, form)
     if outcome.active is not None:
-        found.active[lane] = outcome.active
+        found.active[source] = outcome.active
     for name, value in one.world.items():
-        found.world[name][lane] = value
+        found.world[name][source] = value
     trace = Trace(outcome.rows, outcome.form)
     # Where the first message wins, no list of active vertices is made: at the limit, the run may be unfinished.
     found.unfinished |= outcome.active is not None or (run.is_limited and trace.supersteps == run.limit)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, lanes_within, to_device
+from hpgraph.core.device import array_module, sources_within, to_device
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
@@ -70,7 +70,7 @@ def survey(
     *,
     incoming: bool = False,
     max_depth: int | None = None,
-    lanes: int | str = "auto",
+    group_size: int | str = "auto",
     direction: str | Direction = "auto",
 ) -> Survey:
     """Search breadth-first from each source, given as indices in NumPy or None for all, and keep totals."""
@@ -96,10 +96,10 @@ def survey(
         return _longer(histogram, trace.rows[:, 4])
 
     with kernels(device).interruptible():
-        most = sources_at_most(lanes, k, joint.MAX_SURVEYED)
+        most = sources_at_most(group_size, k, joint.MAX_SURVEYED)
         # The host collects of one group while the next one runs.
-        most = lanes_within(
-            most, lambda lanes: 2 * joint.work_space(graph.n_vertices, lanes, starts.vertices.dtype), device
+        most = sources_within(
+            most, lambda group: 2 * joint.work_space(graph.n_vertices, group, starts.vertices.dtype), device
         )
         running: tuple[np.ndarray, Totals] | None = None
         # Those that share a frontier are grouped; a call may run several such groups.

@@ -157,7 +157,7 @@ class Phases:
         """
         graph = as_graph(graph)
         if active is not None and are_sources(active, graph):
-            raise ValueError("phases do not run in lanes: run them once for each start")
+            raise ValueError("phases do not run from many sources: run them once for each")
         for name in ("delta", "ceiling"):
             if initial.pop(name, None) is not None:
                 raise ValueError(f"{name} is for relaxations, not for Phases")

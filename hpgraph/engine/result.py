@@ -1,4 +1,4 @@
-"""Results of a run of a vertex program, from one start or in many lanes."""
+"""Results of a run of a vertex program, from one start or from many sources."""
 
 from __future__ import annotations
 
@@ -79,25 +79,25 @@ class RunResult(ResultTable):
         return f"<RunResult: {', '.join(self.properties)}; {self.trace!r}>"
 
 
-class LanesResult(RunResult):
-    """Result of a run of a vertex program in lanes.
+class MultiSourceResult(RunResult):
+    """Result of a run of a vertex program from many sources.
 
     Attributes
     ----------
     traces : list of Trace
-        What each superstep of each group of lanes did.
+        What each superstep of each group of sources did.
     groups : list of int64 arrays
-        The lanes of each group.
+        The sources of each group.
     trace : Trace
         The trace of the only group, if there is one.
     active : list of arrays of vertex ids
-        For each lane, the vertices still active when the limit of supersteps ended its run.
+        For each source, the vertices still active when the limit of supersteps ended its run.
     unfinished : bool
-        Whether the limit of supersteps may have ended some lane's run.
+        Whether the limit of supersteps may have ended some source's run.
     world : dict
-        Parameters and last sums by name: a list each, of one value a lane.
+        Parameters and last sums by name: a list each, of one value a source.
     <property> : array of shape (k, n)
-        Each property under its own name, a row for each lane.
+        Each property under its own name, a row for each source.
     """
 
     def __init__(self, properties: dict[str, Any]) -> None:
@@ -106,20 +106,21 @@ class LanesResult(RunResult):
         self.traces: list[Trace] = []
         self.groups: list[np.ndarray] = []
         self.unfinished = False
-        self._of_lanes: list[Any] = []
+        self._of_sources: list[Any] = []
         self._hide_methods()
 
     @property
     def active(self) -> list[Any]:  # type: ignore[override]
-        """For each lane, the vertices still active."""
-        return self._of_lanes
+        """For each source, the vertices still active."""
+        return self._of_sources
 
     @property
     def trace(self) -> Trace:  # type: ignore[override]
         """The trace of the only group."""
         if len(self.traces) != 1:
-            raise AttributeError(f"there are {len(self.traces)} groups of lanes, each with a trace: see traces")
+            raise AttributeError(f"there are {len(self.traces)} groups of sources, each with a trace: see traces")
         return self.traces[0]
 
     def __repr__(self) -> str:
-        return f"<LanesResult: {', '.join(self.properties)}; {len(self.active)} lanes in {len(self.traces)} groups>"
+        groups = f"{len(self.active)} sources in {len(self.traces)} groups"
+        return f"<MultiSourceResult: {', '.join(self.properties)}; {groups}>"

@@ -13,7 +13,7 @@ from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
-from hpgraph.core.renamed import gathers
+from hpgraph.core.renamed import gathers, renamed
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import reword
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
@@ -50,13 +50,14 @@ def run(
     graph: Any,
     *,
     active: Any = None,
-    lanes: int | str = "auto",
+    group_size: int | str = "auto",
     direction: str | Direction = "auto",
     max_iteration: int | None = None,
     delta: float | None = None,
     ceiling: float | None = None,
     gather: bool = True,
     apart: bool | None = None,
+    lanes: int | str | None = None,
     **initial: Any,
 ) -> RunResult:
     """Run a vertex program on a graph, on the graph's device.
@@ -70,9 +71,9 @@ def run(
     active : array or sequence of vertices, hpgraph.id, bool array of length n, or None
         Vertices that are active in the first superstep: vertex ids, or names where the graph has names;
         ``hpgraph.id(array)`` gives indices. None means the vertices for which the program's `starts` holds, or all. A
-        list of k lists or arrays, or an array of two dimensions, makes k *lanes*, each with the result of its own run.
-    lanes : int or "auto"
-        Of many lanes, how many run at once; "auto" is as many as fit the memory. Those of an `EdgeVertexProgram` run
+        list of k lists or arrays, or an array of two dimensions, makes k *sources*, each with a result of its own.
+    group_size : int or "auto"
+        Of many sources, how many run at once; "auto" is as many as fit the memory. Those of an `EdgeVertexProgram` run
         one after the other, each with edges of its own.
     direction : {"auto", "push", "pull"} or Direction
         How supersteps find the arcs of active vertices, where there is a choice: a relaxation always pushes, and sums
@@ -87,17 +88,17 @@ def run(
         Likewise: a vertex with a value beyond it sends nothing.
     gather : bool, default True
         On a graph on several GPUs, whether properties are copied to the first; else they stay there, as `DividedArray`.
-    apart : bool, optional
-        Deprecated: ``apart=True`` is ``gather=False``.
+    apart, lanes : optional
+        Deprecated: ``apart=True`` is ``gather=False``, and `lanes` is `group_size`.
     **initial
-        Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of lanes, properties may
-        have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``; of lanes
+        Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of sources, properties may
+        have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``; of sources
         they may have k such rows.
 
     Returns
     -------
-    RunResult, or its kind for lanes, LanesResult
-        Its arrays lie on the graph's device; those of lanes have shape (k, n).
+    RunResult, or its kind for many sources, MultiSourceResult
+        Its arrays lie on the graph's device; those of many sources have shape (k, n).
 
     Raises
     ------
@@ -122,6 +123,7 @@ def run(
     [[0, 0, 2, 3, 4], [0, 1, 2, 2, 4]]
     """
     apart = not gather if apart is None else not gathers(apart)
+    group_size = group_size if lanes is None else renamed("lanes", "group_size", lanes)
     if apart:
         _refuse_together(program, graph, active)
     if isinstance(program, Phases):
@@ -149,7 +151,7 @@ def run(
     if along_edges:
         return named(run_edges_from_sources(declared, graph, active, limit, initial, alone), graph)
     found = run_sources(
-        program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
+        program, graph, active, group_size=group_size, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
         ceiling=ceiling, **initial,
     )  # fmt: skip
     return named(found, graph)
@@ -187,7 +189,7 @@ def run_one(
             form = form_for(this)
             if delta is not None or ceiling is not None:
                 # The general loop has no buckets: it comes to the same end.
-                check_order(form_of(declared, code), delta, ceiling)
+                check_order(declared.forms.get(code) or form_of(declared, code), delta, ceiling)
             outcome = go(this, form)
     except Exception as error:
         reword(error, code, arcs)

@@ -37,7 +37,7 @@ class Column(NamedTuple):
         return array_module(device).empty((k, n), self.dtype)
 
     def fill(self, rows: Any, sources: np.ndarray) -> None:
-        """Write the initial values of some lanes into `rows`, shape (len(lanes), n), unless a kernel will."""
+        """Write the initial values of some sources into `rows`, shape (len(sources), n), unless a kernel will."""
         if self.values is not None and not array_module(rows).shares_memory(rows, self.values):
             rows[...] = self.values if self.values.ndim == 1 else self.values[sources]
 

@@ -23,7 +23,7 @@ class Trace:
     ----------
     rows : int64 array of shape (supersteps, 4), or a function that returns one
         Direction (0 push, 1 pull, plus 2 where the CPU took over from the GPU), active vertices, arcs, nanoseconds;
-        and, of lanes that run together, pairs settled, in a fifth column.
+        and, of sources that run together, pairs settled, in a fifth column.
         A function is called on first use: a trace on the GPU is only fetched if it is read.
     form : Form, optional
         Which loop ran the supersteps, and why.
@@ -93,7 +93,7 @@ class Trace:
 
     @property
     def settled(self) -> np.ndarray:
-        """Of many lanes that run together, how many pairs of a vertex and a lane each superstep settled.
+        """Of many sources that run together, how many pairs of a vertex and a source each superstep settled.
 
         Otherwise, vertices active after it: the same where the first message wins, except a last superstep at a limit.
         """

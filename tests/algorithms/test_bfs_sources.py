@@ -135,5 +135,5 @@ def test_what_does_not_fit(arguments, error, says):
 
 def test_rows_that_fit_no_memory():
     G = hpg.Graph(scipy.sparse.csr_array((1 << 22, 1 << 22)))
-    with pytest.raises(hpg.DeviceMemoryError, match="lanes"):
+    with pytest.raises(hpg.DeviceMemoryError, match="sources"):
         hpg.bfs(G, sources=np.zeros(1 << 22, np.int64), parents=False)

@@ -60,7 +60,7 @@ def test_every_lane_is_its_single_call(csr, options, device):
             close["atol"] = 2.0**-24 * alone.sum()
         np.testing.assert_allclose(ranks, alone, **close)
         np.testing.assert_allclose(found.residual[lane], single.residual, rtol=1e-2, atol=1e-12)
-    assert "21 lanes, 300 vertices" in repr(found)
+    assert "21 personalizations, 300 vertices" in repr(found)
     again = hpg.pagerank(G, personalization=given, **options)
     assert (to_device(again.rank, "cpu") == to_device(found.rank, "cpu")).all()
 
@@ -113,7 +113,7 @@ def test_names_and_groups_that_fit(csr):
     assert max(len(trace.rows) for trace in found.traces) == 3 and len(found.traces) >= 150
     k, n = 1 << 20, 1 << 22
     many = scipy.sparse.csr_array((np.ones(k), np.arange(k), np.arange(k + 1)), shape=(k, n))
-    with pytest.raises(hpg.DeviceMemoryError, match=f"in {k} lanes"):
+    with pytest.raises(hpg.DeviceMemoryError, match=f"from {k} personalizations"):
         hpg.pagerank(hpg.Graph(scipy.sparse.csr_array((n, n))), personalization=many)
 
 
@@ -121,17 +121,17 @@ def test_bad_input(csr, device):
     G = hpg.Graph(csr, directed=True).to(device)
     for wrong, kind, words in (
         (np.ones((2, N - 1)), ValueError, "must have shape"),
-        (np.zeros((2, N)), ValueError, "lane 0 has none"),
-        (np.r_[np.ones((1, N)), np.full((1, N), -1.0)], ValueError, "lane 1 is not"),
-        (np.full((1, N), np.nan), ValueError, "lane 0 is not"),
+        (np.zeros((2, N)), ValueError, "row 0 has none"),
+        (np.r_[np.ones((1, N)), np.full((1, N), -1.0)], ValueError, "row 1 is not"),
+        (np.full((1, N), np.nan), ValueError, "row 0 is not"),
         (np.ones((1, N), complex), TypeError, "must hold numbers"),
-        ([[1], []], ValueError, "lane 1 has none"),
-        ([[1], [2, 2]], ValueError, "twice in one lane"),
+        ([[1], []], ValueError, "row 1 has none"),
+        ([[1], [2, 2]], ValueError, "twice in one row"),
         ([[1], [N]], IndexError, "personalization"),
     ):
         with pytest.raises(kind, match=words):
             hpg.pagerank(G, personalization=wrong)
     with pytest.raises(ValueError, match="one personalization at a time"):
         hpg.pagerank(G, personalization=[[1]], method="delta")
-    with pytest.warns(hpg.ConvergenceWarning, match="2 of 2 lanes after 2 iterations"):
+    with pytest.warns(hpg.ConvergenceWarning, match="2 of 2 personalizations after 2 iterations"):
         hpg.pagerank(G, personalization=[[1], [2]], max_iteration=2)

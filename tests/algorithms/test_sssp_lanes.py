@@ -55,7 +55,7 @@ def test_negative_weights_and_cycles(device):
 
 def test_names_groups_and_no_sources(device):
     G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], names=["a", "b", "c"]).to(device)
-    found = hpg.sssp(G, sources=["b", hpg.id(0), "b"], lanes=2)
+    found = hpg.sssp(G, sources=["b", hpg.id(0), "b"], group_size=2)
     assert found.sources.tolist() == [1, 0, 1] and len(found.traces) == 2
     assert to_device(found.distance, "cpu").tolist() == [[np.inf, 0, 2], [0, 1, 3], [np.inf, 0, 2]]
     none = hpg.sssp(G, sources=[], parents=True)
@@ -72,13 +72,20 @@ def test_bad_input(device):
         hpg.sssp(G, 0, sources=[1])
     with pytest.raises(TypeError, match="one vertex alone is source"):
         hpg.sssp(G, sources=3)
-    with pytest.raises(ValueError, match="lanes must be positive"):
-        hpg.sssp(G, sources=[0], lanes=0)
+    with pytest.raises(ValueError, match="group_size must be positive"):
+        hpg.sssp(G, sources=[0], group_size=0)
     with pytest.raises(ValueError, match="cutoff"):
         hpg.sssp(G, sources=[0], cutoff=-1)
     wide = hpg.Graph.from_edges([0, 1], [1, 2], [1e308, 1e308]).to(device)
     with pytest.raises(ValueError, match="divide them by their largest"):
         hpg.sssp(wide, sources=[1, 0])
+
+
+def test_former_names_warn():
+    with pytest.warns(DeprecationWarning, match="lanes is called group_size now"):
+        assert len(hpg.sssp(hpg.datasets.grid(3), sources=[0, 1], lanes=1).traces) == 2
+    with pytest.warns(DeprecationWarning, match="MultiSourceSSSPResult"):
+        assert hpg.SSSPLanesResult is hpg.MultiSourceSSSPResult
 
 
 def test_memory_is_predicted():
@@ -88,7 +95,7 @@ def test_memory_is_predicted():
         found = hpg.sssp(hpg.Graph(csr, directed=True), sources=list(range(600)))
     assert len(found.traces) == 600 and (found.distance == scipy.sparse.csgraph.dijkstra(csr)).all()
     n = 1 << 22
-    with pytest.raises(hpg.DeviceMemoryError, match=f"in {n} lanes of {n} vertices"):
+    with pytest.raises(hpg.DeviceMemoryError, match=f"from {n} sources to {n} vertices"):
         hpg.sssp(hpg.Graph(scipy.sparse.csr_array((n, n))), sources=np.zeros(n, np.int64))
 
 

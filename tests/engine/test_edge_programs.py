@@ -282,7 +282,7 @@ def test_refused_when_defined(members, error, says):
         ({"told": 1000}, ValueError, "told is int8, which cannot hold 1000"),
         ({"best": [1]}, ValueError, "best must be a scalar or have one value for each of the 3 vertices"),
         ({"tolled": 1}, TypeError, "Rumour has no property or parameter 'tolled'; it has best, told"),
-        ({"active": [[0], [1]], "told": [[0, 0]] * 3}, ValueError, "or a row of that for each of the 2 lanes"),
+        ({"active": [[0], [1]], "told": [[0, 0]] * 3}, ValueError, "or a row of that for each of the 2 sources"),
         ({"delta": 1.0}, ValueError, "delta is for relaxations"),
         ({"ceiling": 1.0}, ValueError, "ceiling is for relaxations"),
     ],
@@ -314,5 +314,5 @@ def test_what_does_not_compile(members, function, says, device):
 
 def test_no_lane_at_all() -> None:
     G = random_graph(SMALL, 40, True, "cpu")
-    with pytest.raises(ValueError, match="active must hold at least one lane"):
+    with pytest.raises(ValueError, match="active must hold at least one list"):
         hpg.run(Ledger, G, active=np.empty((0, 2), int))

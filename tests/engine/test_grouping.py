@@ -14,8 +14,8 @@ from hpgraph.engine.multi_source_totals import Levels, survey
 
 @pytest.mark.parametrize(("lanes", "error"), [(0, ValueError), ("many", ValueError), (1.5, TypeError)])
 def test_what_is_no_number_of_lanes(lanes, error):
-    with pytest.raises(error, match="lanes"):
-        hpg.run(Levels, hpg.datasets.grid(3), active=[[0], [1]], lanes=lanes)
+    with pytest.raises(error, match="group_size"):
+        hpg.run(Levels, hpg.datasets.grid(3), active=[[0], [1]], group_size=lanes)
 
 
 def test_answers_do_not_depend_on_the_groups(device):
@@ -25,7 +25,7 @@ def test_answers_do_not_depend_on_the_groups(device):
     expected = np.array([levels(csr, source) for source in sources.tolist()])
     for lanes, progress in (("auto", False), (7, True)):
         with hpg.config(progress=progress):
-            found = hpg.run(Levels, G, active=sources[:, None], lanes=lanes)
+            found = hpg.run(Levels, G, active=sources[:, None], group_size=lanes)
         assert (to_device(found.level, "cpu") == expected).all()
         assert sorted(np.concatenate(found.groups).tolist()) == list(range(150))
         assert len(found.traces) == len(found.groups)

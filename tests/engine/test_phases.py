@@ -167,7 +167,7 @@ def test_phases_that_make_no_sense(phases, arguments, error, says):
     [
         ({"width": 3}, TypeError, "no phase has a property or parameter 'width'; they have state, best, seed"),
         ({"iteration": 3}, TypeError, "iteration is the number of the round, which no run is given"),
-        ({"active": [[1], [2]]}, ValueError, "phases do not run in lanes: run them once for each start"),
+        ({"active": [[1], [2]]}, ValueError, "phases do not run from many sources: run them once for each"),
         ({"delta": 2.0}, ValueError, "delta is for relaxations, not for Phases"),
         ({"state": np.zeros(3)}, ValueError, "state must be a scalar or have one value for each of the 200 vertices"),
     ],

@@ -169,7 +169,7 @@ def make(**members):
         ({"update": None}, {}, TypeError, "Made has tuples at vertices or as messages, so it needs update"),
         ({"reduce": "any"}, {}, ValueError, 'Made.reduce is "any", which combines no tuples'),
         ({}, {"box": np.zeros(200)}, ValueError, "box must be a scalar or have shape (200, 4)"),
-        ({}, {"active": [[1], [2]]}, ValueError, "Made.box has a shape, which lanes do not know"),
+        ({}, {"active": [[1], [2]]}, ValueError, "Made.box has a shape: run it once for each source"),
         ({"box": Property("float32", (1, 2), shape=4)}, {}, ValueError, "box must be a number or a tuple of 4"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import check_memory, lanes_within
+from hpgraph.core.device import check_memory, sources_within
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.betweenness import GROUP, Sums
 from hpgraph.kernels.runtime.attached import attached
@@ -66,7 +66,7 @@ def dependencies(
     done: Callable[[int], None],
 ) -> None:
     """`hpgraph.kernels.betweenness.cpu.dependencies` on the GPU, always jointly; waits for it."""
-    most = lanes_within(min(len(sources), GROUP), lambda count: _bytes(out, in_, count, False), "cuda")
+    most = sources_within(min(len(sources), GROUP), lambda count: _bytes(out, in_, count, False), "cuda")
     check_memory(_bytes(out, in_, most, False), "the search for shortest paths from one source", "cuda")
     for group in np.array_split(np.arange(len(sources)), -(-len(sources) // most)):
         part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])

@@ -28,10 +28,10 @@ class Relaxation(Protocol):
 class JointRelaxation(Protocol):
     """Multi-source relaxation: programs that improve one property by an idempotent monoid.
 
-    ``MAX_RELAXED`` (int): best number of sources for one call of `relax_sources`.
+    ``MAX_SOURCES`` (int): best number of sources for one call of `relax_sources`.
     """
 
-    MAX_RELAXED: int
+    MAX_SOURCES: int
 
     def work_space(self, n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
         """Bytes of work space for so many sources, without the property, which is of type `dtype`."""

@@ -30,7 +30,7 @@ from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.spmv.cpu import plain
 
 # Sources of a joint run: a bit each of one word.
-MAX_RELAXED = 64
+MAX_SOURCES = 64
 # A joint run repeats an arc for all sources at once, so that its buckets may be wider than those of a single search
 # (the best of 1, 2, 4 and 8 times the width on a Kronecker and a uniform graph).
 WIDER = 4
@@ -40,7 +40,7 @@ TRIAL = 20
 # Arcs sampled to compare two searches, before a joint run of the others.
 SAMPLE = 4096
 # Sources per thread from which on each search runs on one thread.
-MIN_LANES = 2
+MIN_SEARCHES = 2
 # Vertices of a piece of the transposition.
 PIECE = 1024
 ENDLESS = int(np.iinfo(np.int64).max)
@@ -52,33 +52,33 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
     delta, ceiling = search.delta, search.ceiling
     begin_sources(state, search.beginnings, starts.vertices, starts.source)
     rows, left = [np.empty((0, 4), np.int64)], []
-    for first in range(0, starts.k, MAX_RELAXED):
-        lanes = range(first, min(first + MAX_RELAXED, starts.k))
-        ends = np.searchsorted(starts.source, (*lanes, lanes.stop))
+    for first in range(0, starts.k, MAX_SOURCES):
+        group = range(first, min(first + MAX_SOURCES, starts.k))
+        ends = np.searchsorted(starts.source, (*group, group.stop))
         sources = [starts.vertices[begin:end] for begin, end in itertools.pairwise(ends.tolist())]
         # With a limit each search counts its own supersteps.
-        if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= MIN_LANES * config.threads:
-            values = plain(state[0].T[lanes.start : lanes.stop])
+        if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= MIN_SEARCHES * config.threads:
+            values = plain(state[0].T[group.start : group.stop])
             rows.extend(_several(code, out, values, sources, delta, ceiling))
-            left.extend([np.empty(0, out.indices.dtype)] * len(lanes))
+            left.extend([np.empty(0, out.indices.dtype)] * len(group))
             continue
-        for lane, active in zip(lanes, sources, strict=True):
+        for source, active in zip(group, sources, strict=True):
             if len(active):
-                own = (plain(state[0].T[lane]),)
+                own = (plain(state[0].T[source]),)
                 fetch, active = single.relax(search._replace(state=own, beginnings=(None,), sources=active))
                 rows.append(fetch())
             left.append(active)
     joined = np.concatenate(rows)
     if not any(map(len, left)):
         return lambda: joined, None
-    of_lane = np.repeat(np.arange(starts.k, dtype=np.int32), [len(active) for active in left])
-    return lambda: joined, Starts(np.concatenate(left), of_lane, starts.k)
+    of_source = np.repeat(np.arange(starts.k, dtype=np.int32), [len(active) for active in left])
+    return lambda: joined, Starts(np.concatenate(left), of_source, starts.k)
 
 
 def work_space(n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
     """Bytes of work space, without the property."""
     # Blocks with their links, and the blocks of a superstep.
-    k, buckets = min(sources, MAX_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
+    k, buckets = min(sources, MAX_SOURCES), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
     together = n * (k * dtype.itemsize + 9) + buckets + k * WARM_UP_ARCS * ids.itemsize
     return max(together if _would_pay(k, 1.0) else 0, config.threads * (n + buckets))
 
@@ -92,7 +92,7 @@ def _paying(out: CSR) -> dict[tuple[Any, ...], bool]:
 def _several(
     code: ProgramCode,
     out: CSR,
-    lanes: np.ndarray,
+    states: np.ndarray,
     sources: list[np.ndarray],
     delta: float | None,
     ceiling: float | None,
@@ -103,20 +103,20 @@ def _several(
     a trial measures it. Both are done once for a graph and kind of program.
     """
     rows = []
-    paying, kind = _paying(out), (functions_of(code).gather, lanes.dtype, delta)
-    tried = [lane for lane, active in enumerate(sources) if len(active)][:2]
-    if delta is not None and paying.get(kind, len(tried) > 1 and _would_pay(len(lanes), 1.0)):
+    paying, kind = _paying(out), (functions_of(code).gather, states.dtype, delta)
+    tried = [source for source, active in enumerate(sources) if len(active)][:2]
+    if delta is not None and paying.get(kind, len(tried) > 1 and _would_pay(len(states), 1.0)):
         if kind not in paying:
-            chosen = [sources[lane] if lane in tried else sources[lane][:0] for lane in range(len(lanes))]
-            rows.append(_apart(code, out, lanes, chosen, delta, ceiling))
-            sources = [active[:0] if lane in tried else active for lane, active in enumerate(sources)]
-            width, _, _ = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
-            paying[kind] = _would_pay(len(lanes), _in_common(out, lanes[tried[0]], lanes[tried[1]], float(width)))
+            chosen = [sources[source] if source in tried else sources[source][:0] for source in range(len(states))]
+            rows.append(_apart(code, out, states, chosen, delta, ceiling))
+            sources = [active[:0] if source in tried else active for source, active in enumerate(sources)]
+            width, _, _ = bucket_bounds(states.dtype, WIDER * delta, ceiling, 0)
+            paying[kind] = _would_pay(len(states), _in_common(out, states[tried[0]], states[tried[1]], float(width)))
         if paying[kind]:
-            found, sources, paying[kind] = _together(code, out, lanes, sources, delta, ceiling)
+            found, sources, paying[kind] = _together(code, out, states, sources, delta, ceiling)
             rows.append(found)
     if any(map(len, sources)):
-        rows.append(_apart(code, out, lanes, sources, delta, ceiling))
+        rows.append(_apart(code, out, states, sources, delta, ceiling))
     return rows
 
 
@@ -143,26 +143,26 @@ def _in_common(out: CSR, values: np.ndarray, others: np.ndarray, width: float) -
 def _together(
     code: ProgramCode,
     out: CSR,
-    lanes: np.ndarray,
+    states: np.ndarray,
     sources: list[np.ndarray],
     delta: float,
     ceiling: float | None,
 ) -> tuple[np.ndarray, list[np.ndarray], bool]:
     """Joint run while that is faster: trace rows, the waiting vertices of each source, and whether it was faster."""
     functions = value_functions(code)
-    (k, n), ids = lanes.shape, out.indices.dtype
-    interleaved = np.empty((n, k), lanes.dtype)
-    _turn(lanes, interleaved)
+    (k, n), ids = states.shape, out.indices.dtype
+    interleaved = np.empty((n, k), states.dtype)
+    _turn(states, interleaved)
     values = Values(interleaved.reshape(-1), np.int64(k), np.zeros(k))
-    width, _, last = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
+    width, _, last = bucket_bounds(states.dtype, WIDER * delta, ceiling, 0)
     program = relaxing.SourceFunctions(functions.gather, functions.reduce, functions.allows, last)
     arcs = Rows(plain(out.indptr), plain(out.indices), plain(out.data))
     waiting = Waiting(np.zeros(n, np.uint64), np.full(n, NOWHERE, np.int8))
     standing = np.array([len(active) for active in sources])
     queue = np.empty((k, max(standing) + WARM_UP_ARCS), ids)
-    for lane, active in enumerate(sources):
-        queue[lane, : len(active)] = active
-        waiting.words[active] |= np.uint64(1 << lane)
+    for source, active in enumerate(sources):
+        queue[source, : len(active)] = active
+        waiting.words[active] |= np.uint64(1 << source)
     with team() as workers:
         start_apart(program, arcs, values, waiting.words, standing, queue)
         those = np.unique(np.concatenate([row[:size] for row, size in zip(queue, standing, strict=True)]))
@@ -175,9 +175,9 @@ def _together(
         store.vertices[: those.size], store.link[:used] = those, np.arange(-1, used - 1)
         store.buckets[0, BUCKETS], store.board[USED] = those.size, used
         density = _density(width, delta)
-        progress, scale = np.zeros(relaxing.LANES_PROGRESS, np.int64), np.array([0, density, density])
+        progress, scale = np.zeros(relaxing.JOINT_PROGRESS, np.int64), np.array([0, density, density, 0])
         patience = out.nnz * k // TRIAL
-        sending = np.empty((workers, k), lanes.dtype)
+        sending = np.empty((workers, k), states.dtype)
         rows = whole(
             lambda trace: relaxing.relax(
                 program, arcs, values, waiting, store, relaxing.Course(progress, scale, trace, patience), sending
@@ -187,7 +187,7 @@ def _together(
     parted = bool(progress[relaxing.APART])
     if parted and progress[relaxing.SPENT] < 2 * patience:
         return rows, sources, False
-    _turn(interleaved, lanes)
+    _turn(interleaved, states)
     flags = np.uint64(1) << np.arange(k, dtype=np.uint64)
     left = waiting.words.nonzero()[0]
     words = waiting.words[left]
@@ -197,21 +197,21 @@ def _together(
 def _apart(
     code: ProgramCode,
     out: CSR,
-    lanes: np.ndarray,
+    states: np.ndarray,
     sources: list[np.ndarray],
     delta: float | None,
     ceiling: float | None,
 ) -> np.ndarray:
     """Separate searches, one thread each, from their waiting vertices; returns one trace row per search."""
     functions = functions_of(code)
-    width, _, last = bucket_bounds(lanes.dtype, delta, ceiling, 0)
-    sums = np.zeros((len(lanes), 4), np.int64)
+    width, _, last = bucket_bounds(states.dtype, delta, ceiling, 0)
+    sums = np.zeros((len(states), 4), np.int64)
     ends = np.cumsum([0, *map(len, sources)])
     clock = Clock()
     with team() as workers:
         relax_apart(
             Functions(functions.gather, functions.reduce, functions.cond, functions.edge_cond, last),
-            Rows(plain(out.indptr), plain(out.indices), plain(out.data)), lanes, np.concatenate(sources), ends,
+            Rows(plain(out.indptr), plain(out.indices), plain(out.data)), states, np.concatenate(sources), ends,
             rooms(out.shape[0], workers, out.indices.dtype), _density(width, delta), sums,
         )  # fmt: skip
     return clock.convert(sums[ends[1:] > ends[:-1]])

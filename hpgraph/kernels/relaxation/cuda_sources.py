@@ -32,7 +32,7 @@ from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.function import Function
 
 # Sources of one launch: the lanes of a warp.
-MAX_RELAXED = 32
+MAX_SOURCES = 32
 # As in warm_up.cuh.
 MAX_STARTS = 32
 # Mean degree above which blocks have more threads, with fewer registers each; and the threads.
@@ -123,7 +123,7 @@ def _kernels(
 def work_space(n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
     """Bytes of work space, without the property; see `hpgraph.kernels.relaxation.cpu_sources.work_space`."""
     # Words, and lists of near and far vertices.
-    return n * (min(sources, MAX_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
+    return n * (min(sources, MAX_SOURCES) * dtype.itemsize + 16 + 5 * ids.itemsize)
 
 
 def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
@@ -133,8 +133,8 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
     starts = search.sources
     rows, records, left = search.state[0].T, [], []
     sources = starts.source.get()
-    for first in range(0, starts.k, MAX_RELAXED):
-        k = min(MAX_RELAXED, starts.k - first)
+    for first in range(0, starts.k, MAX_SOURCES):
+        k = min(MAX_SOURCES, starts.k - first)
         begin, end = np.searchsorted(sources, (first, first + k)).tolist()
         here = Starts(starts.vertices[begin:end], starts.source[begin:end] - np.int32(first), k)
         record, active = _relax(search._replace(sources=here), rows[first : first + k], sources[begin:end] - first)

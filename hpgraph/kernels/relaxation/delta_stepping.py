@@ -251,8 +251,11 @@ def _adapt(progress, scale, all_arcs):
 
 
 @part(counts_references=False)
-def _next(values, indptr, waiting, store, course):
-    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
+def next_bucket(recover, spread, values, indptr, waiting, store, course):
+    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks.
+
+    ``recover, spread``: how the overflow bucket is spread over the others, and all are rebuilt.
+    """
     board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
     if scale[SPAN] > 0 and progress[STEP] - progress[SINCE] >= BUCKETS:
         # As after an overflow.
@@ -294,7 +297,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
             began = cycles()
             found = 0
             if progress[STEP] < min(course.limit, trace.shape[0]) and not is_stopped():
-                found = _next(state[0], out.indptr, waiting, store, course)
+                found = next_bucket(recover, spread, state[0], out.indptr, waiting, store, course)
                 progress[ACTIVE] = found
         turn = begin_together(board, leading, found > 0, turn)
         if turn < 0:

@@ -14,12 +14,8 @@ from numba import prange
 
 from hpgraph.kernels.relaxation.buckets import (
     BLOCK,
-    BUCKETS,
     DENSITY,
-    LOST,
-    NARROWEST,
     bucket_of,
-    draw,
     give_back,
     hand_back,
     is_short,
@@ -29,15 +25,12 @@ from hpgraph.kernels.relaxation.delta_stepping import (
     ARCS,
     FEW_ARCS,
     FEW_BLOCKS,
-    MIN,
     NOW,
-    PLENTY,
     PROGRESS,
-    SCARCE,
     SENDERS,
     SENT,
-    SINCE,
     Superstep,
+    next_bucket,
     replace,
 )
 from hpgraph.kernels.relaxation.joint_buckets import NOWHERE, mark_waiting, recover, split_word, spread, take_word
@@ -54,11 +47,9 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     end_together,
     leads,
     report,
-    set_out,
     take,
 )
 from hpgraph.kernels.runtime.direction import PUSH
-from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
@@ -73,7 +64,7 @@ VISIT = 10
 OCTETS, PAIRS = 2, 3
 # Words of the progress behind those of `relaxation`: the cost in its arcs, pairs, whether to continue separately.
 SPENT, ALL_PAIRS, APART = range(PROGRESS, PROGRESS + 3)
-LANES_PROGRESS = PROGRESS + 3
+JOINT_PROGRESS = PROGRESS + 3
 
 
 class SourceFunctions(NamedTuple):
@@ -136,19 +127,19 @@ def _improve(program, values, source, u, weight, v, word, step):
     flat, at = values.flat, v * values.k
     changed, bucket = np.uint64(0), NOWHERE
     while word:
-        lane = lowest_bit(word)
+        search = lowest_bit(word)
         flag = word & (~word + np.uint64(1))
         word ^= flag
-        sent = peek(source, lane)
+        sent = peek(source, search)
         while True:
-            old = flat[at + lane]
+            old = flat[at + search]
             new = call(program.reduce, old, call(program.gather, u, sent, weight, v, old))
             if new == old or new != new:
                 break
-            if replace(flat, at + lane, old, new, step.alone):
+            if replace(flat, at + search, old, new, step.alone):
                 if not new > program.ceiling:
                     changed |= flag
-                    bucket = min(bucket, bucket_of(new, peek(values.origins, lane), step.density, step.now))
+                    bucket = min(bucket, bucket_of(new, peek(values.origins, search), step.density, step.now))
                 break
     return changed, bucket
 
@@ -165,21 +156,21 @@ def _fetch(flat, at, stretches, count):
 def _relax(program, rows, values, waiting, row, store, scratch, begin, end, step):
     """Relax the out-arcs of the waiting vertices in store[begin:end]; return senders, arcs, octets, and pairs."""
     indptr, indices, data = rows.indptr, rows.indices, rows.data
-    flat, lanes, words, vertices = values.flat, values.k, waiting.words, store.vertices
+    flat, k, words, vertices = values.flat, values.k, waiting.words, store.vertices
     source, stretches = scratch
     senders, sent, compared, pairs = 0, 0, 0, 0
     for i in range(begin, end):
         u = vertex(vertices, i)
         prefetch(words, u)
         prefetch(indptr, u)
-        prefetch(flat, u * lanes)
+        prefetch(flat, u * k)
     for i in range(begin, end):
         u = vertex(vertices, i)
         if i + 1 < end:
             soon = peek(indptr, vertex(vertices, i + 1))
             prefetch(indices, soon)
             prefetch_entry(data, soon)
-        here = u * lanes
+        here = u * k
         # A vertex with nothing to send in this bucket is in a later one too.
         near, later = split_word(peek(words, u), values, u, step)
         if near == np.uint64(0):
@@ -190,9 +181,9 @@ def _relax(program, rows, values, waiting, row, store, scratch, begin, end, step
             mark_waiting(u, word ^ near, later, waiting, row, store, step.alone)
         if near == np.uint64(0):
             continue
-        for c in range(lanes):
+        for c in range(k):
             source[c] = peek(flat, here + c)
-        count = _stretches(near, lanes, stretches)
+        count = _stretches(near, k, stretches)
         first, last = peek(indptr, u), peek(indptr, u + 1)
         senders += 1
         sent += last - first
@@ -200,10 +191,10 @@ def _relax(program, rows, values, waiting, row, store, scratch, begin, end, step
         for s in range(count):
             compared += (stretches[s, 1] - stretches[s, 0] + OCTET - 1) // OCTET * (last - first)
         for j in range(first, min(first + AHEAD, last)):
-            _fetch(flat, vertex(indices, j) * lanes, stretches, count)
+            _fetch(flat, vertex(indices, j) * k, stretches, count)
         for j in range(first, last):
             if j + AHEAD < last:
-                _fetch(flat, vertex(indices, j + AHEAD) * lanes, stretches, count)
+                _fetch(flat, vertex(indices, j + AHEAD) * k, stretches, count)
             v, weight = vertex(indices, j), entry(data, j)
             better = np.uint64(0)
             for s in range(count):
@@ -214,44 +205,6 @@ def _relax(program, rows, values, waiting, row, store, scratch, begin, end, step
                 if changed:
                     mark_waiting(v, changed, bucket, waiting, row, store, step.alone)
     return senders, sent, compared, pairs
-
-
-@part
-def _adapt(progress, scale):
-    """Choose the width of the next buckets from the work of a superstep of the last ones; see `relaxation`."""
-    steps, work = progress[STEP] - progress[SINCE], progress[ARCS]
-    if work < MIN * steps:
-        scale[DENSITY] *= 0.5
-    elif work > PLENTY * MIN * steps:
-        scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
-    progress[SINCE], progress[ARCS] = progress[STEP], 0
-
-
-@part
-def _next(rows, values, waiting, store, course):
-    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
-    progress, scale, board = course.progress, course.scale, store.board
-    while True:
-        if board[LOST]:
-            recover(values, waiting, store, scale)
-            progress[NOW] = 0
-        found = draw(store, progress[NOW])
-        if progress[NOW] == BUCKETS:
-            progress[NOW] = 0
-            _adapt(progress, scale)
-            if not spread(found, values, waiting, store, scale):
-                return 0
-        elif found > 0:
-            break
-        else:
-            progress[NOW] += 1
-    arcs = 0
-    if found == 1:
-        for place in range(store.drawn[0, 0] * BLOCK, store.drawn[0, 0] * BLOCK + store.drawn[0, 1]):
-            u = vertex(store.vertices, place)
-            arcs += peek(rows.indptr, u + 1) - peek(rows.indptr, u)
-    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < LEADER_ARCS)
-    return found
 
 
 @part
@@ -268,7 +221,7 @@ def _work(worker, program, rows, values, waiting, store, course, source):
             found = 0
             progress[APART] = progress[SPENT] > max(progress[ALL_PAIRS], course.patience)
             if progress[STEP] < trace.shape[0] and not progress[APART] and not is_stopped():
-                found = _next(rows, values, waiting, store, course)
+                found = next_bucket(recover, spread, values, rows.indptr, waiting, store, course)
                 progress[ACTIVE] = found
         turn = begin_together(board, leading, found > 0, turn)
         if turn < 0:

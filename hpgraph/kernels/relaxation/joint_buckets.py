@@ -52,7 +52,7 @@ class Waiting(NamedTuple):
 
 
 @part(forceinline=True)
-def mark_waiting(v, lanes, bucket, waiting, row, store, alone):
+def mark_waiting(v, searches, bucket, waiting, row, store, alone):
     """Mark a vertex as waiting in further sources, the least of whose values lies in `bucket`.
 
     `take_word` resets the vertex's place before it clears the word, so that a later addition to the word sees that.
@@ -60,9 +60,9 @@ def mark_waiting(v, lanes, bucket, waiting, row, store, alone):
     words, places = waiting.words, waiting.places
     if alone:
         before = peek(words, v)
-        words[v] = before | lanes
+        words[v] = before | searches
     else:
-        before = atomic_or(words, v, lanes)
+        before = atomic_or(words, v, searches)
     if before == np.uint64(0) or bucket < places[v]:
         places[v] = bucket
         put(v, bucket, row, store)
@@ -90,10 +90,10 @@ def split_word(word, values, v, step):
     flat, origins, at = values.flat, values.origins, v * values.k
     near, later = np.uint64(0), NOWHERE
     while word:
-        lane = lowest_bit(word)
+        search = lowest_bit(word)
         flag = word & (~word + np.uint64(1))
         word ^= flag
-        bucket = bucket_of(peek(flat, at + lane), peek(origins, lane), step.density, step.now)
+        bucket = bucket_of(peek(flat, at + search), peek(origins, search), step.density, step.now)
         if bucket == step.now:
             near |= flag
         else:
@@ -107,9 +107,9 @@ def _least_key(v, word, values):
     least = np.inf
     at = v * values.k
     while word:
-        lane = lowest_bit(word)
+        search = lowest_bit(word)
         word &= word - np.uint64(1)
-        least = min(least, float(peek(values.flat, at + lane)) - values.origins[lane])
+        least = min(least, float(peek(values.flat, at + search)) - values.origins[search])
     return least
 
 
@@ -117,8 +117,8 @@ def _least_key(v, word, values):
 def _begin_at(least, values):
     """Advance all origins by `least`, if it is finite."""
     if -np.inf < least < np.inf:
-        for lane in range(values.k):
-            values.origins[lane] += least
+        for search in range(values.k):
+            values.origins[search] += least
 
 
 @part

@@ -77,20 +77,20 @@ def _search(functions, arcs, values, sources, rooms, worker, density, sums):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax_apart(functions, arcs, lanes, sources, ends, rooms, density, sums):
+def relax_apart(functions, arcs, states, sources, ends, rooms, density, sums):
     """Relax in each search until no vertex waits.
 
-    ``lanes`` has a row of values for each search; search i starts from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has a
-    row of the trace for each.
+    ``states`` has a row of values for each search; search i starts from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has
+    a row of the trace for each.
     """
     counter = np.zeros(1, np.int64)
     for worker in prange(rooms.waiting.shape[0]):
         while not is_stopped():
-            lane = next_task(counter)
-            if lane >= lanes.shape[0]:
+            search = next_task(counter)
+            if search >= states.shape[0]:
                 break
             began = cycles()
-            if ends[lane] < ends[lane + 1]:
-                _search(functions, arcs, lanes[lane], sources[ends[lane] : ends[lane + 1]], rooms, np.int64(worker),
-                        density, sums[lane])
-            sums[lane, 3] = cycles() - began
+            if ends[search] < ends[search + 1]:
+                _search(functions, arcs, states[search], sources[ends[search] : ends[search + 1]], rooms,
+                        np.int64(worker), density, sums[search])
+            sums[search, 3] = cycles() - began

@@ -26,32 +26,32 @@ def start_apart(program, rows, values, words, standing, queue):
     the waiting vertices.
     """
     gather, reduce, allows, ceiling = program
-    flat, lanes, origins = values
-    for lane in range(lanes):
-        mine, count, arcs = queue[lane], standing[lane], 0
-        flag = np.uint64(1) << np.uint64(lane)
+    flat, k, origins = values
+    for search in range(k):
+        mine, count, arcs = queue[search], standing[search], 0
+        flag = np.uint64(1) << np.uint64(search)
         while count > 0 and not is_stopped():
             least = 0
             for i in range(1, count):
-                if flat[mine[i] * lanes + lane] < flat[mine[least] * lanes + lane]:
+                if flat[mine[i] * k + search] < flat[mine[least] * k + search]:
                     least = i
             u = np.int64(mine[least])
-            source = flat[u * lanes + lane]
+            source = flat[u * k + search]
             arcs += rows.indptr[u + 1] - rows.indptr[u]
             if arcs > WARM_UP_ARCS:
-                origins[lane] = source
+                origins[search] = source
                 break
             count -= 1
             mine[least] = mine[count]
             words[u] &= ~flag
             for j in range(rows.indptr[u], rows.indptr[u + 1]):
                 v, weight = np.int64(rows.indices[j]), entry(rows.data, j)
-                old = flat[v * lanes + lane]
+                old = flat[v * k + search]
                 new = call(reduce, old, call(gather, u, source, weight, v, old))
                 if new != old and new == new and call(allows, u, source, weight, v, old):
-                    flat[v * lanes + lane] = new
+                    flat[v * k + search] = new
                     if not new > ceiling and words[v] & flag == np.uint64(0):
                         words[v] |= flag
                         mine[count] = v
                         count += 1
-        standing[lane] = count
+        standing[search] = count

@@ -104,7 +104,7 @@ class JointTraversal(Protocol):
 class SourcesTogether(Protocol):
     """The same on several devices, each with the whole graph."""
 
-    def may_share(self, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
+    def may_share(self, code: ProgramCode, beginnings: tuple[Beginning | None, ...], sources: int) -> bool:
         """Whether rows of such searches can be divided among devices: all messages of a superstep must be equal."""
 
     def traverse_sources_together(self, search: Search, parts: Parts) -> JointOutcome:

@@ -57,7 +57,7 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
     buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
     board, progress = blank_board(workers), np.zeros(PROGRESS, np.int64)
     board[TAIL] = active.size
-    leaving = int((out.indptr[active + 1] - out.indptr[active]).sum())
+    leaving = int(np.add.reduce(out.indptr[active + 1] - out.indptr[active]))
     progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = done, active.size, leaving, 1, waiting
     # In a symmetric graph the only arc of a reached vertex leads back to its parent.
     dead_end = int(in_.indices is out.indices)

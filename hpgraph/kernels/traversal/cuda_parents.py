@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import lanes_within
+from hpgraph.core.device import sources_within
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -44,7 +44,7 @@ def parents_of_levels(rows: CSR, level: Any, sources: Any) -> Any:
 
     (k, n), ids = level.shape, rows.indices.dtype
     parents, size = cupy.empty((k, n), ids), level.itemsize
-    most = lanes_within(min(k, BYTES // size), lambda some: 4 * n * _words(some, size), "cuda")
+    most = sources_within(min(k, BYTES // size), lambda some: 4 * n * _words(some, size), "cuda")
     starts, binned = cupy.asarray(sources, ids), bins(rows)
     for first in range(0, k, most):
         some = level[first : first + most]

@@ -39,9 +39,9 @@ FRONTS = Layout("TeamFronts", of=("*", 2 * MAX_PARTS)).of()
 LINK, MEETING = 3.7e11, 2e-5
 
 
-def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
+def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], sources: int) -> bool:
     """Whether rows can be divided: all messages of a superstep are equal, and one launch takes all sources."""
-    return 1 < lanes <= MAX_SOURCES and may_wait(code, beginnings)
+    return 1 < sources <= MAX_SOURCES and may_wait(code, beginnings)
 
 
 def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:

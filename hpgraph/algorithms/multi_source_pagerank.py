@@ -1,7 +1,7 @@
-"""PageRank from many personalizations at once: power iteration in lanes, as a product with a dense matrix.
+"""PageRank from many personalizations at once: power iteration, as a product with a dense matrix.
 
-Ranks of a vertex are contiguous, so an arc is read once for all lanes. Each lane stops by itself; the remaining lanes
-are compacted.
+Ranks of a vertex are contiguous, so an arc is read once for all. Each personalization stops by itself; the columns of
+the remaining ones are compacted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, lanes_within, native, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, native, sources_within, to_device, unmasked
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.multi_source import are_sources
@@ -29,7 +29,7 @@ PIECE = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class PageRankLanesResult(ArrayResult, array="rank"):
+class MultiSourcePageRankResult(ArrayResult, array="rank"):
     """Ranks from each of several personalizations. ``numpy.asarray`` takes it for the ranks.
 
     Attributes
@@ -42,7 +42,7 @@ class PageRankLanesResult(ArrayResult, array="rank"):
         The last iteration's change, summed over all vertices.
     converged : bool array of length k
     traces : list of Trace
-        What each iteration of each group of lanes did.
+        What each iteration of each group of personalizations did.
     """
 
     rank: Array
@@ -54,22 +54,22 @@ class PageRankLanesResult(ArrayResult, array="rank"):
     def __repr__(self) -> str:
         k, n = self.rank.shape
         end = f"{self.converged.sum()} converged, {int(self.iterations.max(initial=0))} iterations at the most"
-        return f"<PageRankLanesResult: {k} lanes, {n} vertices, {end}>"
+        return f"<MultiSourcePageRankResult: {k} personalizations, {n} vertices, {end}>"
 
 
 class Jumps(NamedTuple):
-    """Where the jumps of k lanes go: triples of a lane, a vertex and a share, on the graph's device.
+    """Where the jumps of k personalizations go: triples of a row, a vertex and a share, on the graph's device.
 
     Attributes
     ----------
-    lanes, vertices : int64 arrays
-        By lane.
+    rows, vertices : int64 arrays
+        By row, the number of the personalization.
     shares : float64 array
-        Those of a lane sum to 1.
+        Those of a row sum to 1.
     k : int
     """
 
-    lanes: Any
+    rows: Any
     vertices: Any
     shares: Any
     k: int
@@ -83,7 +83,7 @@ class Rules(NamedTuple):
     damping, jump, spread, tol : float
         As the programs of `hpgraph.algorithms.pagerank` take them.
     all_rank : float
-        What the ranks of a lane sum to at first.
+        What the ranks of a row sum to at first.
     limit : int
         Iterations at the most.
     alone : bool
@@ -99,15 +99,15 @@ class Rules(NamedTuple):
     alone: bool
 
 
-def is_of_lanes(personalization: Any, graph: Graph) -> bool:
-    """Whether a personalization is one a lane: of two dimensions, or a list of lists or arrays of vertices."""
+def are_personalizations(personalization: Any, graph: Graph) -> bool:
+    """Whether a personalization is several: of two dimensions, or a list of lists or arrays of vertices."""
     if isinstance(personalization, list | tuple):
         return are_sources(personalization, graph)
     return getattr(personalization, "ndim", 1) == 2
 
 
 def jumps_of(personalization: Any, graph: Graph) -> Jumps:
-    """The teleport distribution of each lane.
+    """The teleport distribution of each row.
 
     ``personalization``: array or sparse array of shape (k, n), or sequence of k lists of vertices.
     """
@@ -116,15 +116,15 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
     if isinstance(personalization, list | tuple):
         k = len(personalization)
         each = [to_device(native(graph.indices_of(one, name)), graph.device) for one in personalization]
-        lanes = xp.asarray(np.repeat(np.arange(k), [len(one) for one in each]))
+        rows = xp.asarray(np.repeat(np.arange(k), [len(one) for one in each]))
         vertices = xp.concatenate(each).astype(np.int64)
         shares = xp.ones(len(vertices))
-        if len(xp.unique(lanes * n + vertices)) < len(vertices):
-            raise ValueError(f"{name} must not give a vertex twice in one lane")
+        if len(xp.unique(rows * n + vertices)) < len(vertices):
+            raise ValueError(f"{name} must not give a vertex twice in one row")
     else:
         given = personalization
         if given.shape[1] != n:
-            raise ValueError(f"{name} must have shape (k, {n}), a row for each lane, not {given.shape}")
+            raise ValueError(f"{name} must have shape (k, {n}), a row for each personalization, not {given.shape}")
         if given.dtype.kind not in "biuf":
             raise TypeError(f"{name} must hold numbers, not {given.dtype}")
         k = given.shape[0]
@@ -133,43 +133,44 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
             given = given.tocsr(copy=True)
             given.sum_duplicates()
             given = given.tocoo()
-            lanes, vertices, shares = (to_device(part, graph.device) for part in (given.row, given.col, given.data))
+            rows, vertices, shares = (to_device(part, graph.device) for part in (given.row, given.col, given.data))
         else:
             given = to_device(native(unmasked(given, name)), graph.device)
-            lanes, vertices = given.nonzero()
-            shares = given[lanes, vertices]
-        lanes, vertices, shares = lanes.astype(np.int64), vertices.astype(np.int64), shares.astype(np.float64)
+            rows, vertices = given.nonzero()
+            shares = given[rows, vertices]
+        rows, vertices, shares = rows.astype(np.int64), vertices.astype(np.int64), shares.astype(np.float64)
     wrong = ~(xp.isfinite(shares) & (shares >= 0))
     if bool(wrong.any()):
-        lane = int(lanes[wrong.argmax()])
-        raise ValueError(f"{name} must be finite and not negative, with a positive sum: lane {lane} is not")
+        row = int(rows[wrong.argmax()])
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum: row {row} is not")
     largest = xp.zeros(k)
-    (np.maximum.at if xp is np else xp.maximum.at)(largest, lanes, shares)
+    (np.maximum.at if xp is np else xp.maximum.at)(largest, rows, shares)
     if not bool((largest > 0).all()):
-        lane = int((largest > 0).argmin())
-        raise ValueError(f"{name} must be finite and not negative, with a positive sum: lane {lane} has none")
+        row = int((largest > 0).argmin())
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum: row {row} has none")
     # First by the largest: a sum of such numbers may be too large for a float.
-    shares = shares / largest[lanes]
-    shares /= xp.bincount(lanes, shares, k)[lanes]
-    return Jumps(lanes, vertices, shares, k)
+    shares = shares / largest[rows]
+    shares /= xp.bincount(rows, shares, k)[rows]
+    return Jumps(rows, vertices, shares, k)
 
 
-def rank_in_lanes(
+def rank_from_each(
     graph: Graph, jumps: Jumps, leaving: Any, first: Any, rules: Rules, *, weighted: bool, dtype: np.dtype
-) -> PageRankLanesResult:
+) -> MultiSourcePageRankResult:
     """PageRank of every vertex from each personalization.
 
     ``leaving`` (array of length n): out-degrees or out-strengths; -1 at dangling vertices; ``first`` (array of length
-    n, or None): initial ranks of all lanes; None for those of the jumps.
+    n, or None): initial ranks of all rows; None for those of the jumps.
     """
     xp, device, n, k = array_module(graph.device), graph.device, graph.n_vertices, jumps.k
     step = joint_ranks(device)
     most, size = min(step.MAX_RANKED, max(k, 1)), dtype.itemsize
-    check_memory(k * n * size, f"ranks of {n} vertices in {k} lanes", device)
-    most = lanes_within(most, lambda lanes: 3 * step.columns_held(lanes) * n * size, device, k * n * size)
+    check_memory(k * n * size, f"ranks of {n} vertices from {k} personalizations", device)
+    most = sources_within(most, lambda group: 3 * step.columns_held(group) * n * size, device, k * n * size)
     rows = graph.in_csr
     rows = rows if weighted else rows.pattern
-    found = PageRankLanesResult(xp.empty((k, n), dtype), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.bool_), [])
+    ranks, counts, converged = xp.empty((k, n), dtype), np.zeros(k, np.int64), np.zeros(k, np.bool_)
+    found = MultiSourcePageRankResult(ranks, counts, np.zeros(k), converged, [])
     arrays = RankArrays(rows, leaving.astype(dtype, copy=False), None, None, rules.damping, rules.jump, rules.spread)
     with kernels(device).interruptible():
         for group in groups(np.arange(k), most, "PageRank"):
@@ -177,20 +178,20 @@ def rank_in_lanes(
     return found
 
 
-def _write(rank: Any, lanes: np.ndarray, shares: Any, columns: np.ndarray, leaving: Any) -> None:
-    """Write the ranks of some lanes, which lie in some columns; on the CPU in pieces that stay in the cache."""
+def _write(rank: Any, rows: np.ndarray, shares: Any, columns: np.ndarray, leaving: Any) -> None:
+    """Write the ranks of some rows, which lie in some columns; on the CPU in pieces that stay in the cache."""
     n = len(leaving)
     size = PIECE if isinstance(rank, np.ndarray) else max(n, 1)
     for begin in range(0, n, size):
         piece = slice(begin, begin + size)
-        for lane, column in zip(lanes.tolist(), columns.tolist(), strict=True):
-            rank[lane, piece] = shares[piece, column] * leaving[piece]
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            rank[row, piece] = shares[piece, column] * leaving[piece]
 
 
 class _Group:
-    """Lanes that go together, from their first step to the last."""
+    """Personalizations that go together, from their first step to the last."""
 
-    def __init__(self, step: JointRanks, arrays: RankArrays, rules: Rules, found: PageRankLanesResult) -> None:
+    def __init__(self, step: JointRanks, arrays: RankArrays, rules: Rules, found: MultiSourcePageRankResult) -> None:
         self._step, self._arrays, self._rules, self._found = step, arrays, rules, found
 
     def run(self, jumps: Jumps, group: np.ndarray, first: Any) -> None:
@@ -200,10 +201,10 @@ class _Group:
         dangling = to_device(-begun[leaving < 0].sum(axis=0, dtype=np.float64), "cpu")
         ranks = self._step.ranks(self._arrays, begun)
         del begun
-        # The lane of each column, -1 once that is over.
+        # The row of each column, -1 once that is over.
         columns, times, done = group.copy(), list[int](), 0
         while (live := np.flatnonzero(columns >= 0)).size:
-            lanes, over = columns[live], np.zeros(len(live), np.bool_)
+            rows, over = columns[live], np.zeros(len(live), np.bool_)
             if done < rules.limit:
                 began = now()
                 sums = ranks.step(self._arrays, dangling, rules.tol)
@@ -211,10 +212,10 @@ class _Group:
                 done += 1
                 dangling = sums[1]
                 over = sums[2, live] == 0 if rules.alone else sums[0, live] <= rules.tol
-                found.residual[lanes], found.iterations[lanes], found.converged[lanes] = sums[0, live], done, over
+                found.residual[rows], found.iterations[rows], found.converged[rows] = sums[0, live], done, over
             ends = over | (done >= rules.limit)
             if ends.any():
-                _write(found.rank, lanes[ends], ranks.shares, live[ends], leaving)
+                _write(found.rank, rows[ends], ranks.shares, live[ends], leaving)
             columns[live[ends]] = -1
             stay = live[~ends]
             if len(stay) and self._step.columns_held(len(stay)) < ranks.shares.shape[1]:
@@ -230,12 +231,12 @@ class _Group:
         leaving = arrays.leaving
         xp, n, dtype = array_module(leaving), len(leaving), leaving.dtype
         held = self._step.columns_held(len(group))
-        here = (jumps.lanes >= int(group[0])) & (jumps.lanes <= int(group[-1]))
+        here = (jumps.rows >= int(group[0])) & (jumps.rows <= int(group[-1]))
         vertices, places = xp.unique(jumps.vertices[here], return_inverse=True)
         seats = xp.full(n, -1, np.int32)
         seats[vertices] = xp.arange(len(vertices), dtype=np.int32)
         teleport = xp.zeros((len(vertices), held), dtype)
-        teleport[places, jumps.lanes[here] - int(group[0])] = jumps.shares[here]
+        teleport[places, jumps.rows[here] - int(group[0])] = jumps.shares[here]
         self._arrays = arrays._replace(seats=seats, teleport=teleport)
         shares = xp.zeros((n, held), dtype)
         if first is None:
@@ -245,7 +246,7 @@ class _Group:
         return shares
 
     def _close_up(self, stay: np.ndarray, ranks: Ranks, dangling: np.ndarray) -> np.ndarray:
-        """Compact the columns of the remaining lanes; returns their dangling ranks."""
+        """Compact the columns of the remaining rows; returns their dangling ranks."""
         xp, held = array_module(ranks.shares), self._step.columns_held(len(stay))
 
         def closed(columns: Any) -> Any:
