@@ -83,7 +83,7 @@ def run(
     delta : float, optional
         Only for relaxations (see `VertexProgram`) whose `reduce` is "min": vertices with a value beyond the current
         bucket, `delta` wide, wait until those below have settled. Without it, searches on the CPU whose `reduce` is
-        "min" or "max" and whose messages depend on weights choose a width as they run.
+        "min" or "max" and whose messages depend on weights choose a width once they repeat themselves.
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
     gather : bool, default True

@@ -83,7 +83,7 @@ def lattice(side):
     return csr
 
 
-GRAPHS = {"lattice": lattice(60), "digraph": random_digraph(3000, 9000, seed=3)}
+GRAPHS = {"lattice": lattice(100), "digraph": random_digraph(3000, 9000, seed=3)}
 GRAPHS["digraph"].data = np.random.default_rng(5).uniform(0.6, 1, GRAPHS["digraph"].nnz).astype(np.float32)
 ONE_WAY = scipy.sparse.triu(GRAPHS["lattice"], format="csr")
 MESSAGES = {
@@ -128,10 +128,11 @@ def test_messages_that_are_better_than_their_sender(device):
 
 
 @pytest.mark.parametrize("program", [Widest, Reliable, Bottleneck])
-def test_arcs_are_sent_about_once(program):
-    csr = GRAPHS["lattice"]
+def test_a_search_that_repeats_arcs_is_ordered(program):
+    csr = lattice(200)
     G, sent = hpg.Graph(csr, directed=True), {}
     for technique in (True, False):
         with hpg.techniques(adaptive_buckets=technique), hpg.config(threads=1):
             sent[technique] = hpg.run(program, G, active=17).trace.rows[:, 2].sum()
-    assert sent[True] < 2 * csr.nnz and sent[True] < 0.7 * sent[False]
+    # Four times all arcs in one bucket, and the rest about once.
+    assert sent[True] < 6.5 * csr.nnz and sent[True] < 0.7 * sent[False]

@@ -33,7 +33,8 @@ ROW = -(-(BUCKETS + 2) // LINE) * LINE
 # On the board: the number of blocks ever used, and whether the store overflowed.
 USED, LOST = OTHER, OTHER + LINE
 # Best value of the first bucket; buckets per unit of value, now and at most; 0 where all values share one bucket. Then
-# the number of buckets over the values that wait, from which the buckets per unit follow; 0 if these are given.
+# the number of buckets over the values that wait, from which the buckets per unit follow; 0 if these are given, and
+# negative while all values share one bucket, until much has been sent again.
 ORIGIN, DENSITY, NARROWEST, SPAN = range(4)
 SCALE = 4
 # Buckets per unit of value where all that wait have the same: others overflow.

@@ -58,12 +58,14 @@ def _scale(search: Search, width: Any) -> np.ndarray:
     descends = reduce.name == "max"
     best = (values.max() if descends else values.min()) if values.size else 0
     if search.delta is None:
-        ordered = values.size and _is_ordered(search)
-        density, span = (-FINEST if descends else FINEST, BUCKETS) if ordered else (0, 0)
+        # First one bucket: a search that repeats little needs no other.
+        density, span = 0, -BUCKETS if values.size and _is_ordered(search) else 0
+        narrowest = -FINEST if descends else FINEST
     else:
         # A width too small to divide by gives each value its own bucket.
         density, span = min(1 / float(width), FINEST) if width > 0 else FINEST, 0
-    return np.array([best, density, density, span], np.float64)
+        narrowest = density
+    return np.array([best, density, narrowest, span], np.float64)
 
 
 def _is_ordered(search: Search) -> bool:

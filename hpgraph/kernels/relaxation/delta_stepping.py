@@ -69,9 +69,10 @@ MIN, PLENTY = 1024, 16
 # Arcs of a superstep to aim at if no width is given. The width is adapted every `BUCKETS` supersteps at least: values
 # that decay, as products of probabilities do, would come to lie in one bucket.
 AIM = 2048
-# Buckets without a given width are given up once all arcs were sent so many times: if messages may be better than the
-# value of their sender, best values first repeats ever more work.
-REPEATED = 16
+# Without a given width, buckets begin once all arcs were sent `DISORDERED` times: to order costs more than it saves a
+# search that repeats less, as on a graph of low diameter. They are given up after `REPEATED` times: if messages may be
+# better than the value of their sender, best values first repeats ever more work.
+DISORDERED, REPEATED = 4, 16
 # Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
 # the buckets were last filled, the arcs sent since, and those before. Then the tallies of a superstep.
 NOW, SINCE, ARCS, TOTAL = range(2, 6)
@@ -243,10 +244,11 @@ def _adapt(progress, scale, all_arcs):
         scale[SPAN] = max(scale[SPAN] * min(max(arcs / (AIM * max(steps, 1)), 0.5), 8.0), 1.0)
         if progress[TOTAL] > REPEATED * all_arcs:
             scale[SPAN] = scale[DENSITY] = 0
-    elif arcs < MIN * steps:
-        scale[DENSITY] *= 0.5
-    elif arcs > PLENTY * MIN * steps:
-        scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
+    elif scale[SPAN] == 0:
+        if arcs < MIN * steps:
+            scale[DENSITY] *= 0.5
+        elif arcs > PLENTY * MIN * steps:
+            scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
     progress[SINCE], progress[ARCS] = progress[STEP], 0
 
 
@@ -257,7 +259,10 @@ def next_bucket(recover, spread, values, indptr, waiting, store, course):
     ``recover, spread``: how the overflow bucket is spread over the others, and all are rebuilt.
     """
     board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
-    if scale[SPAN] > 0 and progress[STEP] - progress[SINCE] >= BUCKETS:
+    repeats = scale[SPAN] < 0 and progress[ARCS] > DISORDERED * indptr[indptr.size - 1]
+    if repeats:
+        scale[SPAN], scale[DENSITY] = -scale[SPAN], scale[NARROWEST]
+    if repeats or (scale[SPAN] > 0 and progress[STEP] - progress[SINCE] >= BUCKETS):
         # As after an overflow.
         _adapt(progress, scale, indptr[indptr.size - 1])
         board[LOST] = 1

@@ -31,7 +31,7 @@ class Techniques:
     adaptive_buckets : bool
         CUDA. Buckets of a search for shortest paths widen while they repeat little work and narrow if they repeat much,
         rather than keep their initial width. CPU: a relaxation without `delta` over weights, as for widest paths,
-        chooses a width, rather than have one bucket.
+        chooses a width once it repeats itself, rather than keep one bucket.
     arc_batches : bool
         CUDA. Each lane of a traversal's push has several arcs in flight, rather than one.
     captured_graph : bool
