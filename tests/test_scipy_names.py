@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 import scipy.sparse as sp
 from arrays import host
 
@@ -150,3 +153,17 @@ def test_dlpack_shares_memory(device: str) -> None:
     v = hpg.from_dlpack(OnlyDLPack(held.values))
     held.values[0] = 7
     assert v.device == device and host(v.values).tolist() == [7, 3, 0, -2, 0]
+
+
+def test_the_documented_table_is_current() -> None:
+    """As for the SciPy that it was made with; others may have other names."""
+    place = Path(__file__).parents[1] / "docs" / "scipy_table.py"
+    if not place.exists():
+        pytest.skip("the documentation is not there")
+    spec = importlib.util.spec_from_file_location("scipy_table", place)
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    assert "not there yet" not in maker.table()
+    if scipy.__version__.startswith("1.17"):
+        text = maker.PAGE.read_text(encoding="utf-8")
+        assert maker.page(text) == text, "run python docs/scipy_table.py"

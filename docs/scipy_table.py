@@ -1,0 +1,58 @@
+"""Writes the table of SciPy's names in docs/howto/from-scipy.md: ``python docs/scipy_table.py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import scipy.sparse
+import scipy.sparse.csgraph
+
+import hpgraph as hpg
+
+PAGE = Path(__file__).parent / "howto" / "from-scipy.md"
+BEGIN, END = "<!-- table of names: begin -->\n", "<!-- table of names: end -->\n"
+OTHER_CLASS = "`hpg.Matrix` takes and gives SciPy's: `A.tocoo()`, `A.asformat(...)`"
+OLDER = "SciPy's older matrices and their functions; use the name with `array`"
+MODULE = "a module of SciPy's"
+# Why a name has no counterpart.
+REASONS = {
+    **dict.fromkeys(("bsr_array", "coo_array", "csc_array", "dia_array", "dok_array", "lil_array"), OTHER_CLASS),
+    **dict.fromkeys(("csr_array", "sparray"), "`hpg.Matrix`, `hpg.hyb_array`"),
+    **dict.fromkeys(
+        ("bsr_matrix", "coo_matrix", "csc_matrix", "csr_matrix", "dia_matrix", "dok_matrix", "lil_matrix", "rand",
+         "spmatrix"), OLDER,
+    ),
+    **dict.fromkeys(("base", "bsr", "compressed", "construct", "coo", "csc", "csr", "data", "dia", "dok", "extract",
+                     "lil", "sparsetools", "sputils"), MODULE),
+    "linalg": "its solvers take `hpg.Matrix`",
+    "SparseEfficiencyWarning": "SciPy's is given",
+    "SparseWarning": "SciPy's is given",
+    "get_index_dtype": "ids take 32 bits while they fit",
+    "safely_cast_index_arrays": "ids take 32 bits while they fit",
+}  # fmt: skip
+
+
+def table() -> str:
+    """The names of `scipy.sparse` and its csgraph that are there, and those that are not, with the reason."""
+    rows = []
+    for title, theirs, ours in (("scipy.sparse", scipy.sparse, hpg), ("csgraph", scipy.sparse.csgraph, hpg.csgraph)):
+        names = [name for name in sorted(theirs.__all__) if not name.startswith("_")]
+        there = [name for name in names if hasattr(ours, name) and name not in REASONS]
+        rows.append(f"| `{title}` | {len(there)} the same | {', '.join(f'`{name}`' for name in there)} |")
+        missing: dict[str, list[str]] = {}
+        for name in names:
+            if name not in there:
+                older = OLDER if name.startswith("isspmatrix") else "not there yet"
+                missing.setdefault(REASONS.get(name, older), []).append(f"`{name}`")
+        rows += [f"| `{title}` | {reason} | {', '.join(listed)} |" for reason, listed in sorted(missing.items())]
+    return "\n".join(("| module | in hpgraph | names |", "|---|---|---|", *rows)) + "\n"
+
+
+def page(text: str) -> str:
+    """The page with its table made anew."""
+    before, rest = text.split(BEGIN)
+    return f"{before}{BEGIN}{table()}{END}{rest.split(END)[1]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
