@@ -59,7 +59,7 @@ def _scale(search: Search, width: Any) -> np.ndarray:
     best = (values.max() if descends else values.min()) if values.size else 0
     if search.delta is None:
         # First one bucket: a search that repeats little needs no other.
-        density, span = 0, -BUCKETS if values.size and _is_ordered(search) else 0
+        density, span = 0.0, -BUCKETS if values.size and _is_ordered(search) else 0
         narrowest = -FINEST if descends else FINEST
     else:
         # A width too small to divide by gives each value its own bucket.
