@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
-# Functions that visit each edge once in NetworkX: the conversion of a graph would take longer.
+# Functions that visit each edge once in NetworkX, or few of them: the conversion of a graph would take longer.
 _ONE_PASS = """
     connected_components is_connected is_weakly_connected node_connected_component number_connected_components
     number_weakly_connected_components weakly_connected_components
@@ -26,6 +26,7 @@ _ONE_PASS = """
     isolates number_of_isolates degree_centrality in_degree_centrality out_degree_centrality is_regular is_k_regular
     is_eulerian is_semieulerian has_eulerian_path number_of_selfloops is_weighted s_metric
     to_scipy_sparse_array adjacency_matrix preferential_attachment maximal_matching
+    has_path bidirectional_shortest_path bidirectional_dijkstra dijkstra_path dijkstra_path_length ego_graph
 """
 ONE_PASS = frozenset(_ONE_PASS.split())
 # Results follow the NetworkX that is installed where versions differ.
