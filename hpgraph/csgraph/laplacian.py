@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.csgraph.graph_input import as_rows, lies_on_cuda
-from hpgraph.formats.interchange import scipy_of_csr
+from hpgraph.formats.interchange import check_places, scipy_of_csr
 from hpgraph.scipy_api.matrix import Matrix
 
 
@@ -71,6 +71,8 @@ def laplacian(
         raise ValueError(f"csgraph must be a square matrix or array, not of shape {graph.shape}")
     if form not in ("array", "function", "lo"):
         raise ValueError(f'Invalid form: {form!r}; give "array", "function" or "lo"')
+    if hasattr(graph, "tocsr"):
+        check_places(graph)
     if normed and graph.dtype.kind in "iu":
         graph = graph.astype(np.float64)
     dtype = graph.dtype if dtype is None else dtype
