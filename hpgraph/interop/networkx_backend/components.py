@@ -62,7 +62,7 @@ def _searched(G: ConvertedGraph) -> tuple[Any, np.ndarray]:
 
     forest = depth_first(G.rows_in_order)
     left = np.empty(len(G), np.int64)
-    left[np.fromiter(postorder(forest), np.int64, len(G))] = np.arange(len(G))
+    left[np.fromiter(postorder(forest.order, forest.parent), np.int64, len(G))] = np.arange(len(G))
     return forest, left
 
 

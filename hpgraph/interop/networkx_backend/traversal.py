@@ -79,30 +79,36 @@ def _layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
         yield named[begin:end]
 
 
-def _depth_first(G: ConvertedGraph, source: Any = None) -> Any:
+def _depth_first(G: ConvertedGraph, source: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """The order of a search of all, or from one node, and the parents; a root is its own."""
     # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_depth_first import depth_first
+    from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order
 
-    if source is not None and not G.holds(source):
+    if source is None:
+        forest = depth_first(G.rows_in_order)
+        return forest.order, forest.parent
+    if not G.holds(source):
         raise _missing(G, source)
-    return depth_first(G.rows_in_order, None if source is None else G.index[source])
+    root = G.index[source]
+    order, parent = depth_first_order(G.rows_in_order, root, -1)
+    parent[root] = root
+    return order, parent
 
 
 def _depth_first_edges(G: ConvertedGraph, source: Any) -> Edges:
-    forest = _depth_first(G, source)
-    found = forest.order[forest.parent[forest.order] != forest.order]
-    yield from zip(G.named(forest.parent[found]), G.named(found), strict=True)
+    order, parent = _depth_first(G, source)
+    found = order[parent[order] != order]
+    yield from zip(G.named(parent[found]), G.named(found), strict=True)
 
 
 def _depth_first_tree(G: ConvertedGraph, source: Any) -> Any:
-    forest = _depth_first(G, source)
-    return _tree(G, forest.order, forest.parent, None if source is not None else G.nodes)
+    return _tree(G, *_depth_first(G, source), None if source is not None else G.nodes)
 
 
-def postorder(forest: Any) -> Iterator[int]:
+def postorder(order: np.ndarray, parent: np.ndarray) -> Iterator[int]:
     """The vertices of a depth-first forest in the order in which the search leaves them."""
     path: list[int] = []
-    for v, above in zip(forest.order.tolist(), forest.parent[forest.order].tolist(), strict=True):
+    for v, above in zip(order.tolist(), parent[order].tolist(), strict=True):
         while path and (above == v or path[-1] != above):
             yield path.pop()
         path.append(v)
@@ -204,9 +210,9 @@ globals().update(
             "dfs_tree": _depth_first_tree,
             "dfs_predecessors": lambda G, source: {v: u for u, v in _depth_first_edges(G, source)},
             "dfs_successors": lambda G, source: _children(_depth_first_edges(G, source)),
-            "dfs_preorder_nodes": lambda G, source: iter(G.named(_depth_first(G, source).order)),
+            "dfs_preorder_nodes": lambda G, source: iter(G.named(_depth_first(G, source)[0])),
             "dfs_postorder_nodes": lambda G, source: iter(
-                G.named(np.fromiter(postorder(_depth_first(G, source)), np.int64))
+                G.named(np.fromiter(postorder(*_depth_first(G, source)), np.int64))
             ),
             "descendants": _reached(incoming=False),
             "ancestors": _reached(incoming=True),

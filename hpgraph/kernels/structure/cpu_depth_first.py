@@ -31,18 +31,16 @@ class DepthFirst(NamedTuple):
     low: Any
 
 
-def depth_first(arcs: CSR, source: int | None = None) -> DepthFirst:
-    """Depth-first search from the least undiscovered vertex, until all are discovered; or from one vertex alone.
+def depth_first(arcs: CSR) -> DepthFirst:
+    """Depth-first search from the least undiscovered vertex, until all are discovered.
 
-    Arcs are followed in the order of their rows, which need not be sorted. Where one vertex does not reach all, `order`
-    has those that it reaches, and `number` is -1 elsewhere.
+    Arcs are followed in the order of their rows, which need not be sorted.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
-    forest = DepthFirst(np.empty(n, ids), np.full(n, -1, ids), np.full(n, -1, ids), np.empty(n, ids))
-    first, last = (0, n) if source is None else (source, source + 1)
+    forest = DepthFirst(np.empty(n, ids), np.full(n, -1, ids), np.empty(n, ids), np.empty(n, ids))
     with interruptible():
-        count = _search(first, last, arcs.indptr, arcs.indices, arcs.indptr[:-1].copy(), *forest)
-    return forest if count == n else forest._replace(order=forest.order[:count])
+        _search(arcs.indptr, arcs.indices, arcs.indptr[:-1].copy(), *forest)
+    return forest
 
 
 def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
@@ -105,13 +103,10 @@ def _follow(indptr, indices, following, start, missing, order, predecessors):
 
 
 @njit(cache=True, nogil=True)
-def _search(first, last, indptr, indices, following, order, number, parent, low):
-    """Search from each vertex from `first` to `last` that is undiscovered; returns how many vertices are discovered.
-
-    `following`: the next arc of each vertex to be looked at. The path to a vertex is that of its parents.
-    """
+def _search(indptr, indices, following, order, number, parent, low):
+    """`following`: the next arc of each vertex to be looked at. The path to a vertex is that of its parents."""
     count = 0
-    for root in range(first, last):
+    for root in range(number.size):
         if number[root] >= 0:
             continue
         order[count], number[root], low[root], parent[root] = root, count, count, root
@@ -145,4 +140,3 @@ def _search(first, last, indptr, indices, following, order, number, parent, low)
             v = above
         if is_stopped():
             break
-    return count
