@@ -223,6 +223,12 @@ class ConvertedGraph:
         return np.repeat(np.arange(len(self.nodes)), np.diff(self.indptr))
 
     @cached_property
+    def incoming(self) -> tuple[np.ndarray, np.ndarray]:
+        """``indptr, arcs``: the numbers of the arcs into each node, in the order of the nodes that they leave."""
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(self.indices, minlength=len(self.nodes)))])
+        return indptr, np.argsort(self.indices, kind="stable")
+
+    @cached_property
     def has_loops(self) -> bool:
         """Whether a node is its own neighbour."""
         return bool((self.rows == self.indices).any())
@@ -231,10 +237,12 @@ class ConvertedGraph:
         """The dict of an arc."""
         return {} if self.arc_data is None else self.arc_data[arc]
 
-    def copied_node_data(self) -> dict[Any, dict[Any, Any]] | None:
-        """The attributes of the nodes, for another graph; None if there are none."""
+    def copied_node_data(self, nodes: list[Any]) -> dict[Any, dict[Any, Any]] | None:
+        """The attributes of some nodes, for another graph; None if there are none."""
         data = self.node_data
-        return {node: dict(data[node]) for node in self} if data is not None and any(data.values()) else None
+        if data is None or not any(data[node] for node in nodes):
+            return None
+        return {node: dict(data[node]) for node in nodes}
 
     @cached_property
     def edges(self) -> np.ndarray:

@@ -54,9 +54,8 @@ class _Unread:
         cells = _cells(made)
         graph._adj = _rows(nodes, made.indptr, made.named(made.indices), cells)
         if made.is_directed():
-            by_head = np.argsort(made.indices, kind="stable")
-            indptr = np.concatenate([[0], np.cumsum(np.bincount(made.indices, minlength=len(nodes)))])
-            graph._pred = _rows(nodes, indptr, made.named(made.rows[by_head]), [cells[arc] for arc in by_head.tolist()])
+            indptr, arcs = made.incoming
+            graph._pred = _rows(nodes, indptr, made.named(made.rows[arcs]), [cells[arc] for arc in arcs.tolist()])
 
     def __str__(self) -> str:
         self._fill()
@@ -164,6 +163,5 @@ def spanned(G: ConvertedGraph, kept: list[Any], members: np.ndarray, arcs: np.nd
     chosen = np.flatnonzero((source >= 0) & (target >= 0) & arcs)
     chosen = chosen[np.argsort(source[chosen], kind="stable")]
     cells = None if G.arc_data is None else [G.arc_data[arc] for arc in chosen.tolist()]
-    data = G.node_data
-    node_data = None if data is None or not any(data[node] for node in kept) else {n: dict(data[n]) for n in kept}
-    return graph_of_edges(kept, source[chosen], target[chosen], G.is_directed(), cells, node_data, G.graph_data)
+    directed, node_data = G.is_directed(), G.copied_node_data(kept)
+    return graph_of_edges(kept, source[chosen], target[chosen], directed, cells, node_data, G.graph_data)

@@ -125,9 +125,8 @@ def _arcs(G: ConvertedGraph, weight: str | None, incoming: bool) -> tuple[np.nda
     values = None if values is None else values.astype(np.float64)
     if not (incoming and G.is_directed()):
         return G.indptr, G.indices, values
-    by_head = np.argsort(G.indices, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(G.indices, minlength=len(G)))])
-    return indptr, G.rows[by_head], None if values is None else values[by_head]
+    indptr, arcs = G.incoming
+    return indptr, G.rows[arcs], None if values is None else values[arcs]
 
 
 def turned(G: ConvertedGraph, graph: Graph, incoming: bool) -> Graph:

@@ -74,8 +74,8 @@ def _tree(minimum: bool) -> Callable[..., Any]:
         arcs = _spanning(G, weight, minimum, ignore_nan) if len(G.indices) else np.zeros(0, np.int64)
         data = None if G.arc_data is None else [G.arc_data[arc] for arc in arcs.tolist()]
         return graph_of_edges(
-            G.nodes, G.rows[arcs], G.indices[arcs], directed=False, edge_data=data, node_data=G.copied_node_data(),
-            graph_data=G.graph_data,
+            G.nodes, G.rows[arcs], G.indices[arcs], directed=False, edge_data=data,
+            node_data=G.copied_node_data(G.nodes), graph_data=G.graph_data,
         )  # fmt: skip
 
     return run
