@@ -175,11 +175,13 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     Raises
     ------
     ValueError
-        If there is not one predecessor for each vertex.
+        If there is not one predecessor for each vertex, or they are no integers.
     """
     given = as_graph_input(csgraph)
     arcs = given.graph(directed).out_csr
     predecessors = given.xp.asarray(predecessors)
+    if predecessors.dtype.kind not in "iu":
+        raise ValueError(f"predecessors must be of an integral dtype, not {predecessors.dtype}: convert them")
     if predecessors.shape != (arcs.shape[0],):
         raise ValueError(
             f"predecessors must have shape ({arcs.shape[0]},), one for each vertex, not {predecessors.shape}"

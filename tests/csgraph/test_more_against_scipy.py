@@ -225,6 +225,8 @@ BAD_INPUTS = [
     ("reverse_cuthill_mckee", (RECTANGLE,), ValueError, "square"),
     ("depth_first_order", (CSR, 5), IndexError, "i_start 5"),
     ("depth_first_tree", (CSR, 1.5), TypeError, "i_start"),
+    ("reconstruct_path", (CSR, np.full(3, np.nan)), ValueError, "integral"),
+    ("reconstruct_path", (CSR, [0, 1]), ValueError, "must have shape"),
     ("yen", (CSR, 0, 3, 2), ValueError, "must have 0 <="),
     ("yen", (CSR, 0, 2, -1), ValueError, "K"),
     ("yen", (CSR, 0, 2, 1.5), TypeError, "integer"),
