@@ -51,7 +51,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Half a minute of tests, which hold whatever becomes of the library's inside."""
+    """Tests of the public interface alone, which hold whatever becomes of the library's inside."""
     parser.addoption("--public", action="store_true", help="frozen tests alone, each with its first parameters")
 
 

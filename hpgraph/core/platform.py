@@ -47,7 +47,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def available_memory() -> int:
-    """Bytes of memory that programs can have now; all of it where only that is known, so that too few are refused."""
+    """Bytes of memory that programs can have now; all of it where only that is known: what can never fit is refused."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
