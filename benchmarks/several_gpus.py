@@ -28,10 +28,11 @@ from . import exchange
 from .record import RESULTS, Record
 from .report import aligned
 
-# Graphs by name: what makes them on the GPU, with weights.
+# Graphs by name: what makes them on the GPU, with weights where one GPU has the room.
 GRAPHS: dict[str, Callable[[], hpg.Graph]] = {
     "kron24": lambda: hpg.datasets.kron(24, 16, weighted=True, device="cuda"),
     "urand25": lambda: hpg.datasets.uniform(25, 16, weighted=True, device="cuda"),
+    "kron26": lambda: hpg.datasets.kron(26, 16, device="cuda"),
     "kron21": lambda: hpg.datasets.kron(21, 48, weighted=True, device="cuda"),
     "road4096": lambda: hpg.datasets.grid(4096, weighted=True, device="cuda"),
     "kron16": lambda: hpg.datasets.kron(16, 16, weighted=True, device="cuda"),
@@ -108,12 +109,6 @@ def pagerank(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
         yield (many[0] - few[0]) / (MANY - FEW), many[1]
 
 
-def triangles(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
-    """A count."""
-    while True:
-        yield timed(case, lambda: hpg.triangle_count(case.graph(divided)))
-
-
 def spmv(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
     """A product of several in a row; the vector and the product lie on the first GPU."""
     A, x = case.matrices[divided], case.vector
@@ -128,12 +123,6 @@ def spmv(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
         yield seconds / PRODUCTS, answer
 
 
-def betweenness(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
-    """From 128 sources."""
-    while True:
-        yield timed(case, lambda: hpg.betweenness_centrality(case.graph(divided), k=128, seed=1))
-
-
 def each_source(call: Callable[[Any, int], Any]) -> Work:
     """A work that starts at one vertex after another."""
 
@@ -143,12 +132,6 @@ def each_source(call: Callable[[Any, int], Any]) -> Work:
             yield timed(case, lambda: call(case.graph(divided), source))  # noqa: B023
 
     return work
-
-
-def components(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
-    """All of them."""
-    while True:
-        yield timed(case, lambda: hpg.connected_components(case.graph(divided)).label)
 
 
 def searches(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
@@ -171,18 +154,31 @@ def level(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
         yield exchange.level(parts), 0
 
 
+def repeated(call: Callable[[hpg.Graph], Any]) -> Work:
+    """A work that is the same call again and again."""
+
+    def work(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
+        while True:
+            yield timed(case, lambda: call(case.graph(divided)))
+
+    return work
+
+
 WORKS: dict[str, Work] = {
     "pagerank": pagerank,
-    "triangles": triangles,
+    "triangles": repeated(hpg.triangle_count),
     "spmv": spmv,
-    "betweenness": betweenness,
+    "betweenness": repeated(lambda graph: hpg.betweenness_centrality(graph, k=128, seed=1)),
+    "cores": repeated(hpg.core_number),
+    "louvain": repeated(lambda graph: hpg.louvain(graph, seed=1).modularity),
+    "leiden": repeated(lambda graph: hpg.leiden(graph, seed=1).modularity),
     "bfs": each_source(lambda graph, source: hpg.bfs(graph, source).level),
     "bfs-apart": each_source(
         lambda graph, source: hpg.bfs(graph, source, gather=not isinstance(graph, DividedGraph)).level
     ),
     "sssp": each_source(lambda graph, source: hpg.sssp(graph, source).distance),
     "searches": searches,
-    "components": components,
+    "components": repeated(lambda graph: hpg.connected_components(graph).label),
     "level": level,
 }
 
