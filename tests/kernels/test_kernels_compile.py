@@ -53,11 +53,6 @@ COMMUNITIES = [
     ("int", "hpgraph::One", "unsigned"), ("int", "long long", "unsigned long long"),
     ("long long", "long long", "unsigned"),
 ]  # fmt: skip
-BLOCK_BUILDS = (
-    "sample_blocks<int>", "count_blocks<int>", "place_arcs<int, unsigned>", "place_arcs<long long, unsigned long long>",
-    "mark_last", "list_rows", "bound_groups",
-)  # fmt: skip
-SAMPLES = [f"{name}<{index}>" for name in ("sample_sectors", "touch_sectors") for index in DTYPES]
 
 
 def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
@@ -135,8 +130,6 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         yield layout.SOURCE, layout.NAMES, arch, {"prologue": layout.prologue(), "local": 8 * DEPTH}
         yield "row_bins.cuh", row_bins.KERNELS, arch, {}
         yield pages.SOURCE, (pages.kernel_name("int32"),), arch, {}
-        yield "locality.cuh", [f"hpgraph::{name}" for name in SAMPLES], arch, {}
-        yield "column_blocks_build.cuh", [f"hpgraph::{name}" for name in BLOCK_BUILDS], arch, {}
 
 
 @pytest.mark.parametrize(("source", "names", "arch", "others"), list(rows()), ids=lambda value: str(value)[:40])

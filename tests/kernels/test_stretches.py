@@ -12,7 +12,8 @@ from hpgraph.core.device import cuda_available, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda import row_bins
 from hpgraph.kernels.runtime.cuda.specialization import specialize, specialize_for
-from hpgraph.kernels.spmv import cuda, cuda_choice, cuda_locality
+from hpgraph.kernels.spmv import cuda, cuda_choice
+from hpgraph.kernels.spmv.cuda_locality import locality
 from hpgraph.kernels.spmv.cuda_stretches import KERNELS, by_stretches, can_stretch
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
@@ -132,13 +133,17 @@ def diagonals(n: int, width: int) -> scipy.sparse.csr_array:
     return scipy.sparse.diags_array([np.ones(n)] * width, offsets=range(width), shape=(n, n), format="csr")
 
 
-def test_sectors_of_known_matrices(device):
+# Bytes of L2.
+CACHE = 1 << 25
+
+
+def test_sectors_of_known_matrices():
     # Eight floats lie in a sector: a diagonal touches each eighth of one, five beside each other a fortieth.
     for width, size, expected in ((1, 4, 1 / 8), (5, 4, 1 / 40), (1, 8, 1 / 4)):
-        local = cuda_locality.locality(CSR.from_scipy(diagonals(200_000, width)).to(device), size)
+        local = locality(CSR.from_scipy(diagonals(200_000, width)), size, CACHE)
         assert local.sectors == pytest.approx(expected, rel=0.05) and local.misses == 0
     scattered = scipy.sparse.random_array((2000, 1_000_000), density=2e-4, rng=1, format="csr")
-    assert cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).sectors > 0.95
+    assert locality(CSR.from_scipy(scattered), 4, CACHE).sectors > 0.95
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)
@@ -150,7 +155,7 @@ def test_stretches_compile(arch, dtype, pattern):
     weight = None if pattern else kind
     gather = ring.gather(kind, kind, message)
     special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (kind,), message, False)
-    names = [*(f"hpgraph::{name}<Product>" for name in KERNELS), "hpgraph::mark_ends", "hpgraph::count_ends"]
+    names = [f"hpgraph::{name}<Product>" for name in KERNELS]
     compiles("row_stretches.cuh", special.prologue, special.ltoir, names, arch)
 
 
