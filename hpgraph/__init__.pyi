@@ -178,6 +178,7 @@ from hpgraph.scipy_api.array_functions import identity as identity
 from hpgraph.scipy_api.array_functions import issparse as issparse
 from hpgraph.scipy_api.array_functions import kronsum as kronsum
 from hpgraph.scipy_api.array_functions import load_npz as load_npz
+from hpgraph.scipy_api.array_functions import matrix_transpose as matrix_transpose
 from hpgraph.scipy_api.array_functions import permute_dims as permute_dims
 from hpgraph.scipy_api.array_functions import random_array as random_array
 from hpgraph.scipy_api.array_functions import save_npz as save_npz

@@ -67,6 +67,7 @@ CALLS: dict[str, Any] = {
     "identity": lambda: hpg.identity(2),
     "issparse": lambda: hpg.issparse(A),
     "kronsum": lambda: hpg.kronsum(A, A),
+    "matrix_transpose": lambda: hpg.matrix_transpose(A),
     "permute_dims": lambda: hpg.permute_dims(A),
     "random_array": lambda: hpg.random_array((3, 3), density=0.5, rng=1),
     "spdiags": lambda: hpg.spdiags([[1, 2, 3]], [0]),

@@ -54,6 +54,7 @@ def test_functions_by_scipys_names(name: str, given: Any, options: dict[str, Any
         ("kronsum", (DENSE[:2], DENSE), {}),
         ("permute_dims", (DENSE,), {"axes": (0, 0)}),
         ("swapaxes", (DENSE, 0, 2), {}),
+        ("matrix_transpose", (ROW,), {}),
         ("expand_dims", (DENSE,), {}),
         ("expand_dims", (hpg.Vector(ROW),), {"axis": 2}),
         ("random_array", ((2, 3, 4),), {}),
@@ -62,6 +63,12 @@ def test_functions_by_scipys_names(name: str, given: Any, options: dict[str, Any
 def test_what_they_refuse(name: str, given: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"square|axes|axis|dimension"):
         getattr(hpg, name)(*given, **options)
+
+
+def test_matrix_transpose(device: str) -> None:
+    """SciPy has it from 1.18."""
+    for given in (hpg.Matrix(DENSE).to(device), DENSE):
+        np.testing.assert_array_equal(host(hpg.matrix_transpose(given).toarray()), DENSE.T)
 
 
 def test_entries_and_files(device: str) -> None:

@@ -304,6 +304,28 @@ def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
     return given if (axis1 - axis2) % given.ndim == 0 else given.T
 
 
+def matrix_transpose(A: Any) -> Matrix:
+    """The transpose of a matrix, `scipy.sparse.matrix_transpose`.
+
+    Parameters
+    ----------
+    A : Matrix or sparse array
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    ValueError
+        When `A` has one dimension.
+    """
+    given = _matrix_or_vector(A)
+    if given.ndim != 2:
+        raise ValueError("A must have two dimensions, as a Matrix has")
+    return given.mT
+
+
 def expand_dims(A: Any, /, *, axis: int = 0) -> Matrix:
     """A vector as a matrix of one row or one column, `scipy.sparse.expand_dims`.
 
