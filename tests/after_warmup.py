@@ -4,8 +4,6 @@ Each program runs in a process of its own, and names the kernels that it compile
 program itself defines cannot be compiled ahead, and does not count. Some minutes of two cores.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Arrays on the device under test, and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A stream of the GPU that is busy for a while, so that what should wait for it is seen not to."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fixtures of all tests: the devices to run on and the folder of real graphs."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

@@ -1,7 +1,5 @@
 """CUDA kernels built without a GPU, kept in the user's cache like any, and what their machine code says of itself."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any

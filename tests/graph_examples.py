@@ -1,7 +1,5 @@
 """Small NetworkX graphs of every kind, for comparing what ours are asked and made into."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

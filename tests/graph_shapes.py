@@ -1,7 +1,5 @@
 """Graphs of one shape each, which searches may stumble on."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse
 

@@ -1,7 +1,5 @@
 """Graphs in pages for tests: in arrays, in files, and encoded, with so little memory that pages must come and go."""
 
-from __future__ import annotations
-
 import hpgraph as hpg
 from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch

@@ -5,8 +5,6 @@
 uv finds the interpreters and resolves: of a package without wheels for a Python, "oldest" is the oldest with one.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A path whose vertices have names of every kind, for the tests of names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

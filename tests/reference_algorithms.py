@@ -1,7 +1,5 @@
 """What the algorithms should find, by SciPy or step by step in Python; and what any right answer has to satisfy."""
 
-from __future__ import annotations
-
 import functools
 import heapq
 import inspect

@@ -1,7 +1,5 @@
 """Edge-vertex programs superstep by superstep, in plain Python: their definition, with no thought of speed."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 

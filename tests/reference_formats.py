@@ -1,7 +1,5 @@
 """Slow, readable references for the formats: dictionaries of entries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """GraphBLAS's masked product with dictionaries: an index that is not a key is an absent entry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

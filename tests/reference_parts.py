@@ -1,7 +1,5 @@
 """Matrices, indices and results as NumPy arrays, which the tests of extraction and assignment share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The generalized product, entry by entry in Python: slow, and plain enough to be believed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Slow, readable triangle counts that share nothing with the library: sets in Python, and a product in SciPy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

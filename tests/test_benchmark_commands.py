@@ -1,7 +1,5 @@
 """The commands of the benchmarks run, on small graphs, and record what they measured."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

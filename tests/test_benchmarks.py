@@ -1,7 +1,5 @@
 """The benchmarks: a wrong answer is caught and never timed, and reports say what was measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The folder of compiled code: ours and private or not used; a damaged file there is compiled anew."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import stat

@@ -1,7 +1,5 @@
 """Complex matrices and vectors on every device, beside SciPy's: products, the algebra over plus and times, solvers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Each program runs in a process of its own: forking, and what was compiled before, must be known.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Settings: where a value comes from, its scope, and what is refused."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """Whatever a public function returns, and each public class, is pickled and copied, and answers as before."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Iterator, Mapping

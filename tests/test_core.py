@@ -1,7 +1,5 @@
 """What the core does for all: no collection of garbage meanwhile, and arrays reduced to one number, against NumPy."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 from typing import Any

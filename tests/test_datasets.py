@@ -1,7 +1,5 @@
 """The bundled graph and the generators, against SciPy, NetworkX-free counting and definitions written another way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """The demo: what it prints is compared with what SciPy finds in the bundled file, what it draws is a picture."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import subprocess

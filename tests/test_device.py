@@ -1,7 +1,5 @@
 """Choosing a backend: without a GPU what can be said without one, with a GPU the rest."""
 
-from __future__ import annotations
-
 import builtins
 import importlib.util
 import sys

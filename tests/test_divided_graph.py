@@ -1,7 +1,5 @@
 """Graphs divided between devices: the container, and the names of devices."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """The site without building it (`make docs` does): the reference is complete, links lead somewhere, programs run."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re

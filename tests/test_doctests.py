@@ -4,8 +4,6 @@ pytest's own ``--doctest-modules`` names a module after its folder, and would im
 ``formats.csr``; here each module is imported under the name users import.
 """
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Edges given more than once: which weight is kept, on either device and by every way in; and the one warning."""
 
-from __future__ import annotations
-
 import functools
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Graph: what it can be made of, what it then says of itself, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

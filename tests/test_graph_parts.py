@@ -1,7 +1,5 @@
 """What a graph is asked, and its parts, beside NetworkX."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

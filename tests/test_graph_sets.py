@@ -1,7 +1,5 @@
 """Graphs made of a graph and edges, and of two graphs, beside NetworkX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """``import hpgraph`` is light, and every public name is there when it is asked for."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -3,8 +3,6 @@
 A process runs one program after the other, says when it is about to begin what takes for ever, and is sent SIGINT.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

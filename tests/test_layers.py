@@ -2,8 +2,6 @@
 docs/architecture.md. Imports for type checkers alone do not count: nothing runs them.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -1,7 +1,5 @@
 """Layouts against definitions, NetworkX, and what a picture is to show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Matrix against a SciPy CSR array: the same names, the same results, on both devices and in both layouts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

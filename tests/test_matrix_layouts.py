@@ -1,7 +1,5 @@
 """The choice of a layout: what is predicted, what `Matrix.explain` says, and that the choice changes no answer."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SciPy's manners: operators, comparisons, functions and reductions of a Matrix beside those of a csr_array."""
 
-from __future__ import annotations
-
 import operator
 import warnings
 from typing import Any

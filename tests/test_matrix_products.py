@@ -1,7 +1,5 @@
 """The products of a Matrix by ``@``, against SciPy, on each device and layout."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

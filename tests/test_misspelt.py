@@ -1,7 +1,5 @@
 """Names and arguments that are nearly right, or those of other libraries: the message has the right one."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import re

@@ -1,7 +1,5 @@
 """mxv and vxm, against dictionaries, on each device and layout."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest import mock
 

@@ -1,7 +1,5 @@
 """Vertices by name, whatever the names are: numbers in any order, text, tuples, several types; `hpg.id` for indices."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Hashable

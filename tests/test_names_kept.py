@@ -1,7 +1,5 @@
 """How names are held and looked up, whatever they are; and that files and NetworkX keep them as they are, or refuse."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The notebooks run from top to bottom, and are stored with what they print and draw."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

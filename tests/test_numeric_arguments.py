@@ -1,7 +1,5 @@
 """Numbers of every kind and size in every numeric argument: an answer, or one error of ours that names the argument."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

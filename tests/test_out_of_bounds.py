@@ -1,7 +1,5 @@
 """A user's function that indexes a captured array out of its bounds: an IndexError that names it, on any path."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What is shipped: an sdist, the wheel built from it, and the installed wheel used from another folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Branches for systems that lack what Linux has: functions taken away, and the names of other systems given."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Matrix and Vector are whole wherever they come from: operations below them give them with all their methods."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

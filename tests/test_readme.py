@@ -1,7 +1,5 @@
 """The README's programs, links and shell commands, and the demonstration's output in docs/start.md."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Results as tables: names joined, in pandas, Arrow and Polars; the largest values; ways back along parents."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """SciPy's functions of a sparse array, given ours: each returns what it returns for csr_array, in the same class."""
 
-from __future__ import annotations
-
 import io
 import operator
 from collections.abc import Callable

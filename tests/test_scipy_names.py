@@ -1,7 +1,5 @@
 """SciPy's names of functions on sparse arrays, methods of one-dimensional arrays, and operators in place."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 from pathlib import Path

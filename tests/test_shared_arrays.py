@@ -1,7 +1,5 @@
 """What is written to a user's array, or to one that we gave, never leaves two answers at odds."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Solvers of SciPy and CuPy take a Matrix where they take a CSR matrix, and come to the same answers."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Techniques switched off one by one: the answers stay, and the switch reaches the kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """The threads under the kernels: concurrent calls, calls after a fork, and the number asked for, under each layer."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Vector: values, presence, NumPy's operators, reductions, and other libraries looking in."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

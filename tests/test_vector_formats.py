@@ -1,7 +1,5 @@
 """How a Vector keeps its entries: a list while they are few, a bitmap, all of them; nothing else depends on it."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

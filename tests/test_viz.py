@@ -1,7 +1,5 @@
 """The pictures: what they plot is read back from the axes and compared with counts made another way."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

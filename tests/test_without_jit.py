@@ -1,7 +1,5 @@
 """Under ``NUMBA_DISABLE_JIT=1`` the CPU kernels are Python functions, and their answers those of SciPy and NetworkX."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

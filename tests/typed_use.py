@@ -1,8 +1,6 @@
 # mypy: warn-unused-ignores
 """What type checkers make of a user's program: read by ``make lint``, not run."""
 
-from __future__ import annotations
-
 from typing import Any, assert_type
 
 import numpy as np

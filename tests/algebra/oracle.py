@@ -3,8 +3,6 @@
 Where it is not installed, as on most machines with a GPU, `definition` takes its place.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import Any

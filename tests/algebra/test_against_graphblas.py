@@ -1,7 +1,5 @@
 """Every operation with every way to write its result, against python-graphblas: entries, products, parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Assignment against NumPy's to dense arrays, and against the definition of GraphBLAS's."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

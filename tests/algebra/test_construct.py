@@ -1,7 +1,5 @@
 """Matrices made from tuples, from others and at random, changed in shape and taken apart, against SciPy's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Operations entry by entry beyond what python-graphblas tells: functions, types, refusals, large matrices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

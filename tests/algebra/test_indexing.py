@@ -1,7 +1,5 @@
 """``A[...]`` and ``v[...]`` against NumPy's dense arrays and SciPy's sparse ones."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Products of sparse matrices against SciPy's, against their definition, and on ugly inputs."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

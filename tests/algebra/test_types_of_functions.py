@@ -1,7 +1,5 @@
 """The type of what a Python function makes: what it returns, in every operation, on both devices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

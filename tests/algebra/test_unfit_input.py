@@ -1,7 +1,5 @@
 """One clear error for everything that does not fit, and the output left as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fixtures of the algorithms' tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Topological orders, longest paths and condensations, against NetworkX."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Belief propagation beside sums over all states of all vertices, and a slow one of messages in a dict."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Betweenness of vertices and edges, against NetworkX and against numbers of paths counted in whole numbers."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from typing import Any

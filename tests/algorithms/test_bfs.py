@@ -1,7 +1,5 @@
 """Breadth-first search against SciPy's, by what any breadth-first tree satisfies, and on ugly inputs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

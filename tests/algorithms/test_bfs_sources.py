@@ -1,7 +1,5 @@
 """Breadth-first searches from many sources at once: each as if it were alone, on every device."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Bridges, articulation points and biconnected components, against NetworkX."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

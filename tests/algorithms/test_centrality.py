@@ -1,7 +1,5 @@
 """Degree, eigenvector and Katz centrality, hubs and authorities, beside NetworkX."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """Clustering coefficients beside NetworkX, and LDBC's beside its definition."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

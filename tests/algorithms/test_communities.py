@@ -1,7 +1,5 @@
 """Communities, against NetworkX's measures, SciPy's components and slow references that share no code with ours."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Core numbers, cores, shells and the order of peeling, against NetworkX and by what defines them."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Closeness, harmonic centrality, eccentricities and histograms of distances, against NetworkX."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

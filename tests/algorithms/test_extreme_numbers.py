@@ -1,7 +1,5 @@
 """Weights and shares next to the ends of what floats hold, against fractions, which have no ends."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

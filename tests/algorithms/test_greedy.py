@@ -1,7 +1,5 @@
 """Independent sets, colourings, matchings and bipartite graphs: by what defines them, and by slow loops."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Diffusion beside exponentials of dense Laplacians."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Algorithms on graphs in pages, with so little memory that pages must come and go."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

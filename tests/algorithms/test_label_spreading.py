@@ -1,7 +1,5 @@
 """Labels spread along arcs, beside dense solutions of what they end at, and scikit-learn's loop step by step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

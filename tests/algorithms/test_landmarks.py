@@ -1,7 +1,5 @@
 """Distances of pairs from the tables of landmarks, against NetworkX."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

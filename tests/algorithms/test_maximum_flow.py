@@ -1,7 +1,5 @@
 """Maximum flows against SciPy's, and against what makes a flow one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

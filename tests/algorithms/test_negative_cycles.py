@@ -1,7 +1,5 @@
 """Negative cycles: found, shown, and left where no path meets them; and any small graph."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,7 +1,5 @@
 """Samples of neighbours: arcs of the graph, as many as asked for, with their chances; batches, and surroundings."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """PageRank against NetworkX's, against a dense loop over vertices, and on ugly inputs."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

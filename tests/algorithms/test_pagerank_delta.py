@@ -1,7 +1,5 @@
 """PageRank by changes, beside NetworkX and beside power iteration, which shares no code with it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """PageRank from many personalizations: what single calls answer, however they are given, and bad input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

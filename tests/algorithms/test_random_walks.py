@@ -1,7 +1,5 @@
 """Walks follow arcs, with the chances that they should have; seeds are fixed, so that no test turns with the day."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One shortest path, found from both ends, against NetworkX."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

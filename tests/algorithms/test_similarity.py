@@ -1,7 +1,5 @@
 """Similarity against NetworkX, and against sets and sums by the definitions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Spanning forests of least weight, against NetworkX and SciPy."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

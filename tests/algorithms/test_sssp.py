@@ -1,7 +1,5 @@
 """Shortest paths against SciPy's, by what any shortest distances satisfy, and on ugly inputs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

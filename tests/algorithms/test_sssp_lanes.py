@@ -1,7 +1,5 @@
 """Shortest paths from many sources: what single searches answer, bit for bit; and bad input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Searches that the host goes on with: what it is handed, and that the answer is that of one device alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Triangle counts against NetworkX, sets in Python and SciPy's matrix product, on every device there is."""
 
-from __future__ import annotations
-
 import functools
 from math import comb
 from pathlib import Path

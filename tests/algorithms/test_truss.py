@@ -1,7 +1,5 @@
 """Trusses and truss numbers, against NetworkX."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

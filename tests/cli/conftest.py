@@ -1,7 +1,5 @@
 """The graphs that the command line is given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import networkx as nx

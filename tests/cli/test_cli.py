@@ -1,7 +1,5 @@
 """The command line: what it prints and writes, and how it refuses."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """The command line's algorithms beyond searches, beside NetworkX."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import networkx as nx

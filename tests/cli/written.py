@@ -1,7 +1,5 @@
 """What the command line reads and writes."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A cluster of two real processes for this folder; graphs are cut into four blocks, so that each process has two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Algorithms over four blocks in two processes give what SciPy and NetworkX give."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

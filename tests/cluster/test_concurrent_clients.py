@@ -1,7 +1,5 @@
 """Several threads ask the blocks of one client at once."""
 
-from __future__ import annotations
-
 import threading
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """What goes wrong on a cluster: processes that are killed, programs that raise, versions that differ, damaged files."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Programs of one's own over four blocks: against the definition of a superstep, written out in NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

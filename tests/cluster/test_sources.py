@@ -1,7 +1,5 @@
 """Arcs from Parquet files, from Dask arrays, from a data frame and from an .hpg file: the same graph."""
 
-from __future__ import annotations
-
 import types
 import warnings
 

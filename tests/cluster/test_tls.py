@@ -1,7 +1,5 @@
 """A cluster on TLS: its own certificates, arrays between workers encrypted; a relay between the workers looks on."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import ipaddress

@@ -1,7 +1,5 @@
 """csgraph's functions on whole graphs return what SciPy's return, on either device and for every kind of input."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

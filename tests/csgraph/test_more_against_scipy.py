@@ -1,7 +1,5 @@
 """Matchings, orders, paths and conversions of csgraph are SciPy's, on either device."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

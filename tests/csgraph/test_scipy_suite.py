@@ -1,7 +1,5 @@
 """SciPy's own tests of csgraph, as installed with it, with our functions in place of SciPy's."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import types

@@ -1,7 +1,5 @@
 """Edge-vertex programs that the tests of the engine run, all that one can declare; and one that takes turns."""
 
-from __future__ import annotations
-
 import hpgraph as hpg
 from hpgraph import EdgeProperty, Parameter, Property
 

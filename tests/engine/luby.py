@@ -1,7 +1,5 @@
 """Luby's maximal independent set (M. Luby, STOC'85) as phases, as `hpgraph.Phases` shows it."""
 
-from __future__ import annotations
-
 import hpgraph as hpg
 from hpgraph import Parameter, Property
 

@@ -1,7 +1,5 @@
 """Vertex programs that the tests of the engine run: between them, everything a program can declare."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import hpgraph as hpg

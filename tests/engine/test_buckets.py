@@ -1,7 +1,5 @@
 """Searches over weights by min or max, best values first: the same answers as by whole passes over the arcs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Random numbers by seed, vertex and superstep: published values, the same in kernels, and programs that repeat."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest

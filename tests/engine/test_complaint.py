@@ -1,7 +1,5 @@
 """Whatever a compiler throws for a function of a vertex program becomes one error, which names function and line."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

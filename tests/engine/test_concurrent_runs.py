@@ -1,7 +1,5 @@
 """Several threads use one graph at once, in memory, in pages, and in parts of either."""
 
-from __future__ import annotations
-
 import sys
 import threading
 

@@ -1,7 +1,5 @@
 """Graphs in parts, on one device and on two GPUs: bodies of other tests once more, and what parts add to them."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import programs

@@ -1,7 +1,5 @@
 """Components of graphs in shards whose kernels run side by side: two parts and more of one GPU, or of two."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Graphs in pages of which several devices each stream their own: the tests of graphs in pages, and what is added."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import programs

@@ -1,7 +1,5 @@
 """Edge-vertex programs over graphs in pages: against their definition, and what pages do not tell."""
 
-from __future__ import annotations
-
 import operator
 import re
 

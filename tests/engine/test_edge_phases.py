@@ -1,7 +1,5 @@
 """Edge-vertex programs that take turns with others: against their definition, phase by phase."""
 
-from __future__ import annotations
-
 import operator
 import re
 

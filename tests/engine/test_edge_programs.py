@@ -1,7 +1,5 @@
 """Edge-vertex programs against their definition in plain Python."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The programs of docs/edge-vertex-programs.md: the page runs as it stands, and they do what they are said to do."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

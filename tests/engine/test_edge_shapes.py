@@ -1,7 +1,5 @@
 """Edge-vertex programs whose properties and messages are tuples, against their definition in plain Python."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

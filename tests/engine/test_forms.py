@@ -1,7 +1,5 @@
 """Which loop a program gets, and that the answers are those of the general loop."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which searches go together: every one once, those of one hub side by side; whatever the order, the same answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

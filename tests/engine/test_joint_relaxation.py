@@ -1,7 +1,5 @@
 """Relaxations of many lanes: each lane answers, bit for bit, what its own run does, on every device."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Traversals of many lanes: each lane answers what its own run does, whether lanes meet or part, on every device."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

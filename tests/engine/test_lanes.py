@@ -1,7 +1,5 @@
 """Lanes: each answers what its own run would have answered."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs import Widest

@@ -1,7 +1,5 @@
 """Searches on graphs in shards: kernels side by side on two GPUs, or two on one, and lanes that devices divide."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Messages of a key and a payload: the lightest arc of each vertex, and of each component, against plain loops."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

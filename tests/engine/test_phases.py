@@ -1,7 +1,5 @@
 """Programs that run in turn: start vertices, shared properties, termination, and a maximal independent set."""
 
-from __future__ import annotations
-
 import re
 
 import luby

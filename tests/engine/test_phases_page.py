@@ -1,7 +1,5 @@
 """The programs of docs/phases.md: the page runs as it stands, and finds strong components."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from pathlib import Path

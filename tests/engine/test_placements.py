@@ -1,7 +1,5 @@
 """Every public function of a graph means the same wherever the graph's arcs lie, or says that it does not run there."""
 
-from __future__ import annotations
-
 import inspect
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """What a vertex program may declare, and what its author reads when something is wrong with it."""
 
-from __future__ import annotations
-
 import re
 from collections import namedtuple
 

@@ -1,7 +1,5 @@
 """Vertex programs run, and compared with what plain Python or SciPy makes of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import programs
 import pytest

@@ -1,7 +1,5 @@
 """Properties and messages that are short tuples of numbers, against NumPy."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A program that has run once sees every change of what it depends on: in the next run, and in the next process."""
 
-from __future__ import annotations
-
 import collections
 import enum
 import os

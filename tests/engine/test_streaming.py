@@ -1,7 +1,5 @@
 """Graphs in pages: the tests of graphs in memory, with so little memory that pages must come and go; and faults."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A graph of 28 MB runs in 8 MiB, under a limit that the operating system keeps."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tracemalloc

@@ -1,7 +1,5 @@
 """A placement is what `hpgraph.placement.Arcs` says: arcs dealt at random into three parts serve every algorithm."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a run tells of itself."""
 
-from __future__ import annotations
-
 import time
 
 import numba

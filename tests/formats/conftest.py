@@ -1,7 +1,5 @@
 """What the tests of formats share: random triplets, and a way to and from each device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bitmask against sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

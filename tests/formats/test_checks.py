@@ -1,7 +1,5 @@
 """What containers refuse, and that they say why."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """CSR against SciPy and against dictionaries."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every conversion kernel compiles for every architecture served; that takes no GPU."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path

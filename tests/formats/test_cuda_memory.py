@@ -1,7 +1,5 @@
 """Peak memory of building on the GPU: below 2.5 times the result."""
 
-from __future__ import annotations
-
 import pytest
 
 from hpgraph.core.device import cuda_available

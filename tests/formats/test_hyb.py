@@ -1,7 +1,5 @@
 """ELL, HYB and COO: round trips, widths, memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

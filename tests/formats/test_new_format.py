@@ -1,7 +1,5 @@
 """What a new format defines, shown by one of the test's own: products, sweeps and traversals then run in it."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar
 

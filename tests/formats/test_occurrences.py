@@ -1,7 +1,5 @@
 """How often ids occur, against NumPy, on each device."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

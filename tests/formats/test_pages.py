@@ -1,7 +1,5 @@
 """Pages against the CSR that they were cut from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """SELL: round trips, the order of its rows, its padding, and what it refuses."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

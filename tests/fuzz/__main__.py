@@ -1,7 +1,5 @@
 """Run every fuzzer, one process each: ``python -m tests.fuzz [--seed S]``."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

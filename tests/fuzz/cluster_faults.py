@@ -1,7 +1,5 @@
 """Workers are killed, stopped, starved in every superstep in turn: the answer is right every time, or says why."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 import shutil

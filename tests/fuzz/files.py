@@ -1,7 +1,5 @@
 """Graph files of every kind that `hpgraph.read` takes, whole ones and ones that something happened to."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct

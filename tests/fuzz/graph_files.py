@@ -8,8 +8,6 @@ whole, and opened and streamed, in a separate process, so that a crash is seen. 
 number: ``--seed S --first K --cases 1`` repeats one.
 """
 
-from __future__ import annotations
-
 import struct
 import sys
 import traceback

@@ -6,8 +6,6 @@ A process of its own reads them, so that a crash is seen; the file is on disk be
 seed and its number: ``--seed S --first K --cases 1`` repeats one.
 """
 
-from __future__ import annotations
-
 import resource
 import sys
 import traceback

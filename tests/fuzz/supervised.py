@@ -3,8 +3,6 @@
 The files of cases that failed are kept. What such fuzzers ask of a graph, and of an error, stands here too.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import faulthandler

@@ -1,7 +1,5 @@
 """A share of the fuzzer of programs; ``python -m tests.fuzz.programs`` goes on from there."""
 
-from __future__ import annotations
-
 import pytest
 
 from .programs import check

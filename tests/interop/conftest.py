@@ -1,7 +1,5 @@
 """NetworkX with hpgraph for a backend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 

@@ -1,7 +1,5 @@
 """What every function of the NetworkX backend is called with, beside NetworkX's own."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small graphs on which the NetworkX backend is set beside NetworkX, and nodes of them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Other libraries take our matrices and vectors as they lie in memory: pyamg, scikit-learn, PyTorch, JAX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every function of the NetworkX backend beside NetworkX's own, through NetworkX's dispatching."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import os

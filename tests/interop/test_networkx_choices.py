@@ -1,7 +1,5 @@
 """Functions of the NetworkX backend whose results are not NetworkX's own, but as good: what must hold of them."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """NetworkX graphs in and out, against NetworkX's own matrices."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from fractions import Fraction

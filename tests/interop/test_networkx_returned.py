@@ -1,7 +1,5 @@
 """Graphs that the NetworkX backend returns: arrays until something reads their dicts, NetworkX's own afterwards."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Neighbours as numbers, against a dict of the nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files made into ``.hpg`` in little memory hold what `hpgraph.read` reads, whatever happens on the way."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Edge lists: what is found out about a file, ids that are names, and files that are not what they seem."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

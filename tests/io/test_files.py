@@ -1,7 +1,5 @@
 """Reading and writing by suffix: npz, round trips, arguments, the progress bar."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A share of what ``make fuzz`` reads."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Graphs that were saved as ``.hpg`` come back, and files that something happened to are refused by name."""
 
-from __future__ import annotations
-
 import os
 import struct
 import zlib

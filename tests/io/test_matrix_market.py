@@ -1,7 +1,5 @@
 """Matrix Market files against scipy.io, and files that are not what they say."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

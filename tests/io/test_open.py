@@ -1,7 +1,5 @@
 """Graphs opened where they are: what is read when, whose file it is, and how bad input is refused."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

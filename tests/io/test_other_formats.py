@@ -1,7 +1,5 @@
 """Formats of other programs: what they write, written by hand or by NetworkX, and what we write and read again."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct

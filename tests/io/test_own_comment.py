@@ -1,7 +1,5 @@
 """What the first line of our own edge lists says, and how comments and titles are told from edges."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

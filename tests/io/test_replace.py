@@ -1,7 +1,5 @@
 """Writers under a full disk, a kill, an interruption: the file that stood there stays, and nothing beside it."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os

@@ -1,7 +1,5 @@
 """What every writer writes, `read` turns back into the same graph: names, weights, directions drawn by Hypothesis."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files that ended the process, or took its memory: read by a process of their own, which must live and stay small."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

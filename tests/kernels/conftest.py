@@ -1,7 +1,5 @@
 """Fixtures of the kernels' tests: choices that the GPU makes for large matrices alone, for small ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from hpgraph.core.device import cuda_available

@@ -1,7 +1,5 @@
 """The programs of the iterated centralities, and of PageRank by changes, compile for the GPU, without one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cuda_build import compiles

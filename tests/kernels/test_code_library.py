@@ -1,7 +1,5 @@
 """What compiled functions call becomes machine code inside kernels alone, and does there what it does in Python."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

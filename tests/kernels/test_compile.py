@@ -1,7 +1,5 @@
 """Compiling CUDA templates: for any architecture without a GPU, with linked Python functions, and once per machine."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

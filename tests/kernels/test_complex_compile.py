@@ -1,7 +1,5 @@
 """The CUDA templates over complex numbers, with built-in operators; no GPU is needed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cache of compiled CPU kernels: an edit costs the code it may concern; processes may start at the same time."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Products and sweeps by blocks of columns on several GPUs: not before the vector is there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """The CUDA kernels of edge-vertex programs compile for every generation of GPUs; no GPU is needed."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys

@@ -1,7 +1,5 @@
 """entries.cuh for several architectures, with built-in operators, Python functions and patterns; no GPU is needed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The handler that SIGINT reaches when Ctrl-C is pressed just as it changes."""
 
-from __future__ import annotations
-
 import ctypes
 import signal
 

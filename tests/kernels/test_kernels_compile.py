@@ -1,7 +1,5 @@
 """The CUDA kernels that take no program compile for the oldest and the newest generation of GPUs; no GPU is needed."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Products by blocks of columns, and runs of supersteps on the GPU: against SciPy and other kernels, and compiled."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

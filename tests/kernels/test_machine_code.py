@@ -1,7 +1,5 @@
 """Machine code in which registers would be read too early, and what becomes of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cuda_build import sections

@@ -1,7 +1,5 @@
 """merge.cuh for several architectures, with built-in operators, Python functions and patterns; no GPU is needed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles

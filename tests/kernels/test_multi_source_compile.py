@@ -1,7 +1,5 @@
 """The CUDA kernels of many lanes compile for all numbers of words and every generation of GPUs; no GPU is needed."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The code of pages: what a slow decoder, written from its description, reads out of them, and what damage does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

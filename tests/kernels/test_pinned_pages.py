@@ -1,7 +1,5 @@
 """What the GPU is to read of pages: the right bytes, out of memory that is pinned by itself."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import weakref

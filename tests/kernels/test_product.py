@@ -1,7 +1,5 @@
 """Products by rows on every device, held against a reference that goes entry by entry, and against SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Every CUDA kernel of the products compiles for every generation of GPUs; no GPU is needed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles

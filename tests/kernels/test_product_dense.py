@@ -1,7 +1,5 @@
 """Products with a dense matrix on every device, held against loops, SciPy and pulls column by column."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

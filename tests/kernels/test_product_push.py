@@ -1,7 +1,5 @@
 """Pushes from a frontier on every device, held against the reference and against pulls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """What a vertex program may say beyond one number a message: its CUDA kernels compile without a GPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles, translates

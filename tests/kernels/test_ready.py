@@ -1,7 +1,5 @@
 """Kernels compiled ahead: found by a process with an empty cache and no compiler; ignored if stale or damaged."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import stat

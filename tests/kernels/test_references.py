@@ -1,7 +1,5 @@
 """Kernels that count no references to arrays call functions that make some: none may stay behind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Window buffers on the GPU: memory that no pending work uses, whatever else runs on the device."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Products over CSR by stretches of entries, rows binned by length, and products that choose by time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Supersteps of all vertices on the CPU, over rows whose lengths take every way through a group of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

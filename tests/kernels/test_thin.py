@@ -1,7 +1,5 @@
 """Traversals with thin frontiers, which one worker runs without the board: against levels found one arc at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

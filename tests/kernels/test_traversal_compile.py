@@ -1,7 +1,5 @@
 """The CUDA kernels of every vertex program in the package compile for every generation of GPUs; no GPU is needed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles, translates

@@ -1,7 +1,5 @@
 """CUDA code of products over windows and of parts on several GPUs compiles; structs lie as the host fills them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles

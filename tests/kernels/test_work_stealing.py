@@ -1,7 +1,5 @@
 """Traversals on the CPU when the workers are not what they were expected to be, and when there is too little room."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -4,8 +4,6 @@ A test passes where all that it calls is right; without the fallback a test that
 expected to fail, by NetworkX itself. What fails must stand in `expected.FAILING`, with the reason.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

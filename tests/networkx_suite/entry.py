@@ -1,7 +1,5 @@
 """hpgraph's entry points of NetworkX, for a process that imports a checkout which was installed before it had them."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """NetworkX's tests that cannot pass on hpgraph, and why."""
 
-from __future__ import annotations
-
 _PARTITION = "asks for the communities that NetworkX's own random draws lead to, not for good ones"
 
 _BASIS = "lists one of several minimum cycle bases: other shortest paths give another, of the same lengths"

@@ -1,7 +1,5 @@
 """What the backend leaves to NetworkX, and why: each reason with the functions, or whole modules, that it holds for."""
 
-from __future__ import annotations
-
 # Names of functions, or of modules of NetworkX, which stand for all in them that the backend does not have.
 LEFT: dict[str, str] = {
     "no algorithm of hpgraph answers it": """

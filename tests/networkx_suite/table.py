@@ -1,7 +1,5 @@
 """The tables of docs/networkx.md, from the code: ``python -m tests.networkx_suite.table`` writes them anew."""
 
-from __future__ import annotations
-
 import re
 
 import networkx as nx

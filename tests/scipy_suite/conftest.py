@@ -3,8 +3,6 @@
 That file is read, not imported: it would load settings for Hypothesis and change how processes start, for all tests.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import ModuleType

@@ -5,8 +5,6 @@ module; there that name is bound, while the tests run, to a function that hands 
 solver. What no Matrix holds (extended precision, operators without entries) is handed over as it is.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable, Iterator

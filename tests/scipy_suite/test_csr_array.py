@@ -4,8 +4,6 @@ Every test of ``scipy/sparse/tests/test_base.py::TestCSR`` runs but for those in
 that Matrix has, so extended ones are missing.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

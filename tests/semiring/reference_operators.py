@@ -1,7 +1,5 @@
 """What the built-in operators mean, said with NumPy's ufuncs over whole arrays; shares nothing with the library."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"

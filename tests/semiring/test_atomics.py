@@ -1,7 +1,5 @@
 """Atomics on the CPU: no update is lost and none is made twice when threads contend."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """Operators as CUDA C++: compiled for two generations without a GPU, and compared with NumPy on one."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Functions inside kernels: right values, every argument form, and nothing stale from the cache."""
 
-from __future__ import annotations
-
 import collections
 import math
 import os

@@ -1,7 +1,5 @@
 """What operators of Python functions return, for every type, beside what Numba alone makes of them."""
 
-from __future__ import annotations
-
 import re
 
 import numba

@@ -1,7 +1,5 @@
 """Laws of the built-in monoids, and how a user's are checked."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

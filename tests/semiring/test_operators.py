@@ -1,7 +1,5 @@
 """Every built-in operator over every dtype: in Python and compiled by Numba, against NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference_operators import (

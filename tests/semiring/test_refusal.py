@@ -1,7 +1,5 @@
 """Functions that no kernel may call are refused when they are given, with what they do, the line, and what would do."""
 
-from __future__ import annotations
-
 import random
 import secrets
 import time

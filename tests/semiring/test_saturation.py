@@ -1,7 +1,5 @@
 """Lengths of paths in integers near the end of their type, against Python's own integers, which have no end."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Semirings by name, types of their products, and the products inside a kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Copies of functions: fixed when made, and a snapshot that notices every change of what was copied."""
 
-from __future__ import annotations
-
 import collections
 import ctypes
 import enum

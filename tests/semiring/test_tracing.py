@@ -1,7 +1,5 @@
 """Python functions written down in C++: types as Numba has them, values as Python has them, and what is refused."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
