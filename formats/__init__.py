@@ -13,14 +13,12 @@ from hpgraph.formats.coo import COO
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL
 from hpgraph.formats.frontier import Frontier
-from hpgraph.formats.hyb import HYB
-from hpgraph.formats.lengths import Lengths, lengths_of
-from hpgraph.formats.occurrences import occurrences
+from hpgraph.formats.hyb import HYB, hyb_width
+from hpgraph.formats.lengths import Lengths, lengths_of, occurrences
 from hpgraph.formats.pages import Pages
 from hpgraph.formats.protocol import ROW_FORMATS, Division, RowFormat, Tail
 from hpgraph.formats.sell import SELL
 from hpgraph.formats.storage import Storage
-from hpgraph.formats.width import hyb_width
 
 __all__ = [
     "COO", "CSR", "ELL", "HYB", "ROW_FORMATS", "SELL", "Bitmask", "Division", "Frontier", "Lengths", "Pages",

@@ -127,7 +127,7 @@ class Bitmask(Storage):
         """
         index_dtype(n)
         indices = as_ids(indices, "indices", n, "vertex")
-        return cls(n, backend("bits", indices).bits_from_indices(indices, _word_count(n)), validate=False)
+        return cls(n, backend(indices).bits_from_indices(indices, _word_count(n)), validate=False)
 
     @classmethod
     def from_bool(cls, flags: Any) -> Bitmask:
@@ -155,7 +155,7 @@ class Bitmask(Storage):
             raise TypeError(f"flags must be bool, not {flags.dtype}: compare first, as in flags != 0")
         if flags.ndim != 1:
             raise ValueError(f"flags must have one dimension, not shape {flags.shape}")
-        return cls(len(flags), backend("bits", flags).bits_from_bool(flags, _word_count(len(flags))), validate=False)
+        return cls(len(flags), backend(flags).bits_from_bool(flags, _word_count(len(flags))), validate=False)
 
     @classmethod
     def of_empty_rows(cls, indptr: Any) -> Bitmask:
@@ -176,8 +176,7 @@ class Bitmask(Storage):
         >>> Bitmask.of_empty_rows(np.array([0, 1, 1, 2])).to_indices().tolist()
         [1]
         """
-        rows = len(indptr) - 1
-        return cls(rows, backend("bits", indptr).bits_of_empty_rows(indptr, _word_count(rows)), validate=False)
+        return cls.from_bool(indptr[1:] == indptr[:-1])
 
     def to_indices(self) -> Any:
         """The members in ascending order. On CUDA this waits for the stream, to learn how many there are.
@@ -186,7 +185,7 @@ class Bitmask(Storage):
         -------
         array of shape (count,), of type `index_dtype`
         """
-        return backend("bits", self.words).bits_to_indices(self.words, index_dtype(self.n))
+        return backend(self.words).bits_to_indices(self.words, index_dtype(self.n))
 
     def to_bool(self) -> Any:
         """One flag for each vertex.
@@ -195,11 +194,12 @@ class Bitmask(Storage):
         -------
         array of bool, shape (n,)
         """
-        return backend("bits", self.words).bits_to_bool(self.words, self.n)
+        bits = array_module(self.words).unpackbits(self.words.view(np.uint8), bitorder="little")
+        return bits[: self.n].view(np.bool_)
 
     def count(self) -> int:
         """How many members there are. On CUDA this waits for the stream."""
-        return int(backend("bits", self.words).bits_count(self.words))
+        return int(backend(self.words).bits_count(self.words))
 
     def any(self) -> bool:
         """Whether there is a member. On CUDA this waits for the stream."""

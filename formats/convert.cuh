@@ -1,7 +1,7 @@
 // Conversions between formats on the GPU.
 //
-// Entries are handled in tiles of equal size, never a row to a thread (but for the slab, whose rows are short), so
-// that a row of a million entries costs no more than a million rows of one. A tile finds the rows it spans by two
+// Entries are handled in tiles of equal size, never a row to a thread, so that a row of a million entries costs no more
+// than a million rows of one. A tile finds the rows it spans by two
 // searches in the row pointer, and each of its entries by a search between them.
 //
 // Kernels that keep some of the entries are a stream compaction: count what each tile keeps; the caller makes the prefix
@@ -113,21 +113,15 @@ __global__ void expand_rows(const i64* indptr, i64 rows, i64 entries, I* row) {
   for_tile(indptr, rows, 0, entries, [&](i64 p, i64 of) { row[p] = (I)of; });
 }
 
-// Sets *fell where a column follows a larger one of its row, or, if strictly, an equal one.
+// Sets found[0] where a column lies outside of 0..columns-1, found[1] where one falls below that before it in its row, or, if
+// strictly, equals it.
 template <class I>
-__global__ void find_falls(const i64* indptr, i64 rows, const I* indices, i64 entries, bool strictly, int* fell) {
-  for_tile(indptr, rows, 0, entries, [&](i64 p, i64 row) {
-    if (p > indptr[row] && (indices[p] < indices[p - 1] || (strictly && indices[p] == indices[p - 1]))) *fell = 1;
-  });
-}
-
-// Sets found[0] where a column lies outside of 0..columns-1, found[1] where one does not exceed that before it in its row.
-template <class I>
-__global__ void inspect_rows(const i64* indptr, i64 rows, const I* indices, i64 entries, i64 columns, int* found) {
+__global__ void inspect_rows(const i64* indptr, i64 rows, const I* indices, i64 entries, i64 columns, bool strictly,
+                             int* found) {
   for_tile(indptr, rows, 0, entries, [&](i64 p, i64 row) {
     const I column = indices[p];
     if (column < 0 || (i64)column >= columns) found[0] = 1;
-    if (p > indptr[row] && column <= indices[p - 1]) found[1] = 1;
+    if (p > indptr[row] && (column < indices[p - 1] || (strictly && column == indices[p - 1]))) found[1] = 1;
   });
 }
 
@@ -195,84 +189,15 @@ __global__ void merge_runs(const T* data, const i64* position, i64 entries, cons
 
 // ------------------------------------------------------------------------------------------------- moving entries
 
-// Segment s, of the length that `offsets` says, from source[s] on, to target[s] on, or, if that is null, to its offset.
-// Its ids are replaced by relabel[id] unless that is null.
+// Segments of the lengths that `offsets` says, from source[s] on, one behind the other.
 template <class I, class V>
-__global__ void copy_segments(const i64* offsets, i64 segments, i64 entries, const i64* source, const i64* target,
-                              const I* relabel, const I* indices, const V* data, I* out_indices, V* out_data) {
+__global__ void gather_segments(const i64* offsets, i64 segments, i64 entries, const i64* source, const I* indices,
+                                const V* data, I* out_indices, V* out_data) {
   for_tile(offsets, segments, 0, entries, [&](i64 p, i64 segment) {
-    const i64 within = p - offsets[segment];
-    const i64 from = source[segment] + within;
-    const i64 to = target ? target[segment] + within : p;
-    out_indices[to] = relabel ? relabel[indices[from]] : indices[from];
-    if (data) out_data[to] = data[from];
+    const i64 from = source[segment] + p - offsets[segment];
+    out_indices[p] = indices[from];
+    if (data) out_data[p] = data[from];
   });
-}
-
-// The first `width` entries of each row, column by column; -1 where a row is shorter. Writes are coalesced, and the
-// sectors that a warp reads for one slot are those of the slots after it.
-template <class I, class V>
-__global__ void fill_slab(const i64* indptr, i64 rows, i64 width, const I* indices, const V* data, I* slab,
-                          V* slab_data) {
-  for (i64 row = global_thread(); row < rows; row += global_threads()) {
-    const i64 begin = indptr[row], length = indptr[row + 1] - begin;
-    for (i64 slot = 0; slot < width; ++slot) {
-      const bool held = slot < length;
-      slab[slot * rows + row] = held ? indices[begin + slot] : (I)-1;
-      if (data) slab_data[slot * rows + row] = held ? data[begin + slot] : V{};
-    }
-  }
-}
-
-// length[row] = its slots that are not padding.
-template <class I>
-__global__ void slab_lengths(const I* slab, i64 rows, i64 width, i64* length) {
-  for (i64 row = global_thread(); row < rows; row += global_threads()) {
-    i64 slot = 0;
-    while (slot < width && slab[slot * rows + row] >= 0) ++slot;
-    length[row] = slot;
-  }
-}
-
-// The entries of each row of the slab to where the row begins.
-template <class I, class V>
-__global__ void empty_slab(const I* slab, const V* slab_data, i64 rows, i64 width, const i64* indptr, I* indices,
-                           V* data) {
-  for (i64 row = global_thread(); row < rows; row += global_threads()) {
-    for (i64 slot = 0; slot < width && slab[slot * rows + row] >= 0; ++slot) {
-      indices[indptr[row] + slot] = slab[slot * rows + row];
-      if (slab_data) data[indptr[row] + slot] = slab_data[slot * rows + row];
-    }
-  }
-}
-
-// ------------------------------------------------------------------------------------------------------- diagonal
-
-// Entries off the diagonal in each tile; removed[row] counts those on it.
-template <class I>
-__global__ void count_off_diagonal(const i64* indptr, i64 rows, const I* indices, i64 entries, i64* tile_count,
-                                   u64* removed) {
-  const i64 begin = (i64)blockIdx.x * kTile;
-  const Span span = rows_spanned(indptr, rows, begin, begin + kTile < entries ? begin + kTile - 1 : entries - 1);
-  count_kept(entries, tile_count, [&](i64 p) {
-    const i64 row = row_of(indptr, span.low, span.high, p);
-    if ((i64)indices[p] != row) return true;
-    atomicAdd(&removed[row], 1ull);
-    return false;
-  });
-}
-
-template <class I, class V>
-__global__ void drop_diagonal(const i64* indptr, i64 rows, const I* indices, const V* data, i64 entries,
-                              const i64* tile_start, I* out_indices, V* out_data) {
-  const i64 begin = (i64)blockIdx.x * kTile;
-  const Span span = rows_spanned(indptr, rows, begin, begin + kTile < entries ? begin + kTile - 1 : entries - 1);
-  write_kept(
-      entries, tile_start[blockIdx.x], [&](i64 p) { return (i64)indices[p] != row_of(indptr, span.low, span.high, p); },
-      [&](i64 p, i64 slot) {
-        out_indices[slot] = indices[p];
-        if (data) out_data[slot] = data[p];
-      });
 }
 
 // ------------------------------------------------------------------------------------------------------- symmetry

@@ -36,11 +36,11 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
             return indptr, col, data
     # First by column: transpose a matrix with one entry in each of its `entries` rows. Then by row, which is stable in
     # the columns. The positions follow, to fetch values and break ties by.
-    _, position, by_column = _transpose(np.arange(entries + 1), col, row, columns)
+    _, position, by_column = transpose(np.arange(entries + 1), col, row, columns)
     assert by_column is not None
     counts = np.concatenate(([0], np.bincount(col, minlength=columns).cumsum()))
     carried = None if data is None else position
-    indptr, indices, order = _transpose(counts, by_column, carried, rows)
+    indptr, indices, order = transpose(counts, by_column, carried, rows)
     first = np.empty(entries, dtype=bool)
     first[0] = True
     np.not_equal(indices[1:], indices[:-1], out=first[1:])
@@ -64,10 +64,6 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
 
 def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:
     """The transpose's (indptr, indices, data), each row in the order of the given rows."""
-    return _transpose(indptr, indices, data, columns)
-
-
-def _transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:
     from scipy import sparse
 
     rows, entries = len(indptr) - 1, len(indices)
@@ -90,8 +86,8 @@ def _transpose(indptr: Array, indices: Array, data: Array | None, columns: int) 
 
 def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -> tuple[Array, Array | None]:
     """Indices and values with each row in ascending order, duplicates in the order they had."""
-    turned = _transpose(indptr, indices, data, columns)
-    _, indices, data = _transpose(*turned, len(indptr) - 1)
+    turned = transpose(indptr, indices, data, columns)
+    _, indices, data = transpose(*turned, len(indptr) - 1)
     return indices, data
 
 
@@ -102,13 +98,10 @@ def expand_rows(indptr: Array, entries: int, dtype: Any) -> Array:
 
 def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
     """Whether columns rise within every row, strictly or not."""
-    if len(indices) < 2:
-        return True
-    falls = indices[1:] <= indices[:-1] if strictly else indices[1:] < indices[:-1]
+    falls = np.zeros(len(indices) + 1, dtype=bool)
+    (np.less_equal if strictly else np.less)(indices[1:], indices[:-1], out=falls[1:-1])
     # Where a row begins, the entry before belongs to another one.
-    starts = indptr[1:-1]
-    starts = starts[(starts > 0) & (starts < len(indices))]
-    falls[starts - 1] = False
+    falls[indptr] = False
     return not falls.any()
 
 
@@ -125,23 +118,17 @@ def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, boo
     return bool(first.min() >= 0 and last.max() < columns), rises
 
 
-def count_lengths(indptr: Array, few: int) -> tuple[Array, Array]:
-    """How many rows have each length below `few`, and the lengths of the other rows, in any order."""
-    lengths = np.diff(indptr)
-    return np.bincount(np.minimum(lengths, few), minlength=few + 1)[:few], lengths[lengths >= few]
-
-
 def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     """Whether the rows are those of the transpose, as sets of (column, value)."""
     vertices = len(indptr) - 1
     # Cheap and enough to refuse most directed graphs.
     if not np.array_equal(_in_degrees(indices, vertices), np.diff(indptr)):
         return False
-    turned = _transpose(indptr, indices, data, vertices)
+    turned = transpose(indptr, indices, data, vertices)
     _, mirrored, values = turned
     if not is_sorted(indptr, indices, strictly=True):
         # Twice transposed is sorted; the values of duplicates are compared in ascending order.
-        _, indices, data = _transpose(*turned, vertices)
+        _, indices, data = transpose(*turned, vertices)
         if data is not None and values is not None:
             row = expand_rows(indptr, len(indices), indices.dtype)
             data, values = data[np.lexsort((data, indices, row))], values[np.lexsort((values, mirrored, row))]
@@ -159,28 +146,40 @@ def _in_degrees(indices: Array, vertices: int) -> Array:
     return counts
 
 
-def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array, relabel: Array) -> Rows:
-    """Row i of the result is row order[i], its columns c replaced by relabel[c] and left in their order."""
-    new_indptr = np.zeros(len(order) + 1, dtype=np.int64)
-    np.cumsum((indptr[1:] - indptr[:-1])[order], out=new_indptr[1:])
-    position = segment_positions(new_indptr, indptr[:-1][order])
-    return new_indptr, relabel[indices[position]], None if data is None else data[position]
+def gather_segments(offsets: Array, source: Array, indices: Array, data: Array | None) -> tuple[Array, Array | None]:
+    """The entries from source[s] on for each segment s, as many as `offsets` says, one segment after the other."""
+    position = np.arange(offsets[-1])
+    position += np.repeat(source - offsets[:-1], np.diff(offsets))
+    return indices[position], None if data is None else data[position]
 
 
-def segment_positions(indptr: Array, start: Array) -> Array:
-    """start[s], start[s] + 1, ... for each segment s, as many as indptr says, one segment after the other."""
-    position = np.arange(indptr[-1])
-    position += np.repeat(start - indptr[:-1], np.diff(indptr))
-    return position
+def bits_from_indices(indices: Array, words: int) -> Array:
+    """Words with the bits of the given indices set."""
+    if len(indices) * 16 < words * 64:
+        bits = np.zeros(words, dtype=np.uint64)
+        np.bitwise_or.at(bits, indices >> 6, np.uint64(1) << (indices & 63).astype(np.uint64))
+        return bits
+    flags = np.zeros(words * 64, dtype=bool)
+    flags[indices] = True
+    return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
-def without_diagonal(indptr: Array, indices: Array, data: Array | None) -> Rows:
-    """The rows without the entries (i, i); the very arrays given where there are none."""
-    row = expand_rows(indptr, len(indices), indices.dtype)
-    loops = np.flatnonzero(row == indices)
-    if not len(loops):
-        return indptr, indices, data
-    removed = np.bincount(row[loops], minlength=len(indptr) - 1)
-    fewer = indptr.copy()
-    fewer[1:] -= removed.cumsum()
-    return fewer, np.delete(indices, loops), None if data is None else np.delete(data, loops)
+def bits_to_indices(words: Array, dtype: Any) -> Array:
+    """The positions of the bits that are set, ascending."""
+    some = np.flatnonzero(words)
+    # As bool: NumPy's nonzero is several times as fast.
+    bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8), bitorder="little").view(np.bool_))
+    return ((some[bits >> 6] << 6) | (bits & 63)).astype(dtype)
+
+
+def bits_from_bool(flags: Array, words: int) -> Array:
+    """Words with a bit for each flag that is true."""
+    packed = np.zeros(words * 8, dtype=np.uint8)
+    bits = np.packbits(flags, bitorder="little")
+    packed[: len(bits)] = bits
+    return packed.view(np.uint64)
+
+
+def bits_count(words: Array) -> int:
+    """How many bits are set."""
+    return int(np.bitwise_count(words).sum(dtype=np.int64))

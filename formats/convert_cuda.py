@@ -17,7 +17,7 @@ import numpy as np
 from hpgraph.core.c_types import ID_TYPES, REAL_TYPES, WORD_TYPES
 from hpgraph.core.device import fits, require_cupy
 from hpgraph.core.reductions import anywhere, count
-from hpgraph.formats.checks import bits_type
+from hpgraph.formats.checks import INT64_MAX, bits_type
 from hpgraph.formats.duplicates import differ, duplicate_error, warn_unlike
 from hpgraph.formats.launch import THREADS, launch, on_its_device, strided
 
@@ -26,8 +26,6 @@ Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
 _KEY = np.uint64(secrets.randbits(64))
-# Blocks that count rows: each adds what it has found to the same numbers.
-_COUNTERS = 1 << 11
 _MIN_PART = 1 << 20
 # Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
 _RADIX_ENTRIES = 1 << 24
@@ -45,14 +43,6 @@ def words(data: Array | None) -> tuple[str, Array | None]:
     return WORD_TYPES[data.itemsize], data.view(bits_type(data.dtype))
 
 
-def prefix_sum(lengths: Array) -> Array:
-    """Exclusive prefix sum, with the total at the end: the `indptr` of rows of these lengths."""
-    cupy = require_cupy()
-    offsets = cupy.zeros(len(lengths) + 1, dtype=np.int64)
-    cupy.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
 @on_its_device
 def occurrences(ids: Array, n: int) -> Array:
     """How often each of 0..n-1 occurs."""
@@ -66,7 +56,10 @@ def occurrences(ids: Array, n: int) -> Array:
 
 def _offsets_of(ids: Array, n: int) -> Array:
     """Prefix sum of how often each of 0..n-1 occurs: where its entries begin once they are in order."""
-    return prefix_sum(occurrences(ids, n))
+    cupy = require_cupy()
+    offsets = cupy.zeros(n + 1, dtype=np.int64)
+    cupy.cumsum(occurrences(ids, n), out=offsets[1:])
+    return offsets
 
 
 def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[tuple[int, int, int, int]]:
@@ -269,45 +262,24 @@ def expand_rows(indptr: Array, entries: int, dtype: Any) -> Array:
     return row
 
 
-@on_its_device
 def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
     """Whether columns rise within every row, strictly or not."""
-    entries = len(indices)
-    if entries < 2:
-        return True
-    fell = require_cupy().zeros(1, dtype=np.int32)
-    launch(
-        "convert.cuh", f"find_falls<{ID_TYPES[indices.itemsize]}>", _tiles(entries),
-        indptr, len(indptr) - 1, indices, entries, np.bool_(strictly), fell,
-    )  # fmt: skip
-    return not int(fell[0])
+    return inspect_rows(indptr, indices, INT64_MAX, strictly=strictly)[1]
 
 
 @on_its_device
-def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, bool]:
-    """Whether all columns lie in 0..columns-1, and whether they rise strictly within every row."""
+def inspect_rows(indptr: Array, indices: Array, columns: int, *, strictly: bool = True) -> tuple[bool, bool]:
+    """Whether all columns lie in 0..columns-1, and whether they rise within every row."""
     entries = len(indices)
     if entries == 0:
         return True, True
     found = require_cupy().zeros(2, dtype=np.int32)
     launch(
         "convert.cuh", f"inspect_rows<{ID_TYPES[indices.itemsize]}>", _tiles(entries),
-        indptr, len(indptr) - 1, indices, entries, columns, found,
+        indptr, len(indptr) - 1, indices, entries, columns, np.bool_(strictly), found,
     )  # fmt: skip
     outside, falls = found.tolist()
     return not outside, not falls
-
-
-@on_its_device
-def count_lengths(indptr: Array, few: int) -> tuple[Any, Any]:
-    """How many rows have each length below `few`, and the lengths of the other rows, in any order; in NumPy."""
-    cupy = require_cupy()
-    rows = len(indptr) - 1
-    counts = cupy.zeros(few + 1, dtype=np.int64)
-    longer = cupy.empty(int(indptr[-1]) // few + 1, dtype=np.int64)
-    launch("lengths.cuh", "count_lengths", min(strided(max(rows, 1)), _COUNTERS), indptr, rows, few, counts, longer)
-    found = counts.get()
-    return found[:few], longer[: int(found[few])].get()
 
 
 @on_its_device
@@ -327,51 +299,62 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     return not any(difference.tolist())
 
 
-def copy_segments(
-    offsets: Array, source: Array, target: Array | None, relabel: Array | None, indices: Array, data: Array | None,
-    out: Array, out_data: Array | None,
-) -> None:  # fmt: skip
-    """Copy segment s of the entries, which begins at source[s], to target[s]; None: one segment behind the other."""
-    entries = len(indices) if target is not None else len(out)
-    if entries == 0:
-        return
-    word, values = words(data)
-    launch(
-        "convert.cuh", f"copy_segments<{ID_TYPES[indices.itemsize]}, {word}>", _tiles(entries),
-        offsets, len(source), entries, source, target, relabel, indices, values, out, words(out_data)[1],
-    )  # fmt: skip
+@on_its_device
+def gather_segments(offsets: Array, source: Array, indices: Array, data: Array | None) -> tuple[Array, Array | None]:
+    """The entries from source[s] on for each segment s, as many as `offsets` says, one segment after the other."""
+    cupy = require_cupy()
+    entries = int(offsets[-1])  # synchronizes, to learn the size of the result
+    out = cupy.empty(entries, dtype=indices.dtype)
+    values = None if data is None else cupy.empty(entries, dtype=data.dtype)
+    if entries:
+        word, given = words(data)
+        launch(
+            "convert.cuh", f"gather_segments<{ID_TYPES[indices.itemsize]}, {word}>", _tiles(entries),
+            offsets, len(source), entries, source, indices, given, out, words(values)[1],
+        )  # fmt: skip
+    return out, values
 
 
 @on_its_device
-def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array, relabel: Array) -> Rows:
-    """Row i of the result is row order[i], its columns c replaced by relabel[c] and left in their order."""
-    cupy = require_cupy()
-    new_indptr = prefix_sum((indptr[1:] - indptr[:-1])[order])
-    out = cupy.empty_like(indices)
-    values = None if data is None else cupy.empty_like(data)
-    copy_segments(new_indptr, indptr[:-1][order], None, relabel, indices, data, out, values)
-    return new_indptr, out, values
+def bits_from_indices(indices: Array, words: int) -> Array:
+    """Words with the bits of the given indices set."""
+    bits = require_cupy().zeros(words, dtype=np.uint64)
+    if len(indices):
+        kind = ID_TYPES[indices.itemsize]
+        launch("bitmask.cuh", f"set_bits<{kind}>", strided(len(indices)), indices, len(indices), bits)
+    return bits
 
 
 @on_its_device
-def without_diagonal(indptr: Array, indices: Array, data: Array | None) -> Rows:
-    """The rows without the entries (i, i); the very arrays given where there are none."""
+def bits_to_indices(words: Array, dtype: Any) -> Array:
+    """The positions of the bits that are set, ascending."""
     cupy = require_cupy()
-    rows, entries, kind = len(indptr) - 1, len(indices), ID_TYPES[indices.itemsize]
-    if entries == 0:
-        return indptr, indices, data
-    tiles = _tiles(entries)
-    kept, removed = cupy.empty(tiles, dtype=np.int64), cupy.zeros(rows, dtype=np.int64)
-    launch("convert.cuh", f"count_off_diagonal<{kind}>", tiles, indptr, rows, indices, entries, kept, removed)
+    kept = _bits_by_block(words)
     ends = cupy.cumsum(kept)
-    left = int(ends[-1])  # synchronizes, to learn the size of the result
-    if left == entries:
-        return indptr, indices, data
-    word, source = words(data)
-    out = cupy.empty(left, dtype=indices.dtype)
-    values = None if data is None else cupy.empty(left, dtype=data.dtype)
-    launch(
-        "convert.cuh", f"drop_diagonal<{kind}, {word}>", tiles,
-        indptr, rows, indices, source, entries, ends - kept, out, words(values)[1],
-    )  # fmt: skip
-    return indptr - prefix_sum(removed), out, values
+    ids = cupy.empty(int(ends[-1]) if len(ends) else 0, dtype=dtype)  # synchronizes, to learn how many there are
+    if len(ids):
+        launch("bitmask.cuh", f"list_bits<{ID_TYPES[ids.itemsize]}>", len(kept), words, len(words), ends - kept, ids)
+    return ids
+
+
+def _bits_by_block(words: Array) -> Array:
+    blocks = -(-len(words) // THREADS)
+    kept = require_cupy().empty(blocks, dtype=np.int64)
+    if blocks:
+        launch("bitmask.cuh", "count_bits", blocks, words, len(words), kept)
+    return kept
+
+
+@on_its_device
+def bits_from_bool(flags: Array, words: int) -> Array:
+    """Words with a bit for each flag that is true."""
+    bits = require_cupy().empty(words, dtype=np.uint64)
+    if words:
+        launch("bitmask.cuh", "pack_flags", strided(64 * words), flags, len(flags), bits, 2 * words)
+    return bits
+
+
+@on_its_device
+def bits_count(words: Array) -> int:
+    """How many bits are set."""
+    return int(_bits_by_block(words).sum()) if len(words) else 0

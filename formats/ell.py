@@ -10,7 +10,8 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.storage import Padded, backend
+from hpgraph.formats.slab import fill_slab, join_slab_and_tail
+from hpgraph.formats.storage import Padded
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -105,7 +106,7 @@ class ELL(Padded):
                 "times as many: use HYB.from_csr, or a higher limit"
             )
         check_memory(slots * csr.entry_bytes, f"an ELL matrix of {slots} slots", csr.device)
-        indices, data = backend("slab", csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
+        indices, data = fill_slab(csr.indptr, csr.indices, csr.data, width)
         return cls(csr.shape, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
@@ -113,7 +114,7 @@ class ELL(Padded):
         xp = array_module(self.indices)
         none = xp.empty(0, dtype=self.indices.dtype)
         values = None if self.data is None else xp.empty(0, dtype=self.data.dtype)
-        indptr, indices, data = backend("slab", self.indices).join_slab_and_tail(
+        indptr, indices, data = join_slab_and_tail(
             self.indices, self.data, none, xp.zeros(1, dtype=np.int64), none, values
         )
         return CSR(self.shape, indptr, indices, data, validate=False)

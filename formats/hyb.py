@@ -21,10 +21,16 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats.checks import as_ids, as_offsets, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL
-from hpgraph.formats.lengths import lengths_of
+from hpgraph.formats.lengths import Lengths, lengths_of
 from hpgraph.formats.protocol import Division, RowFormat, Tail
+from hpgraph.formats.slab import fill_slab, fill_tail, join_slab_and_tail
 from hpgraph.formats.storage import backend
-from hpgraph.formats.width import hyb_width
+
+MEMORY_LIMIT = 1.5
+NO_TAIL_LIMIT = 1.1
+# A row up to this long is one thread's work whatever there is; longer ones only if there are so many that every
+# thread of a GPU has its own.
+SHORT_ROW, MANY_ROWS = 32, 1 << 17
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -134,7 +140,7 @@ class HYB(RowFormat):
     @property
     def tail_row(self) -> Any:
         """The row of each entry of the tail, as a COO matrix would store it; made anew at each call."""
-        rows = backend("convert", self.tail_rows).expand_rows(
+        rows = backend(self.tail_rows).expand_rows(
             self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype
         )
         return self.tail_rows[rows]
@@ -185,9 +191,8 @@ class HYB(RowFormat):
         slots = width * rows
         # The longest tail there can be with such a slab holds every entry.
         check_memory((slots + entries) * one + 28 * rows, f"a HYB matrix of {slots} slots and a tail", csr.device)
-        slabs = backend("slab", csr.indptr)
-        tail_rows, tail_indptr, tail_indices, tail_data = slabs.fill_tail(csr.indptr, csr.indices, csr.data, width)
-        slab, slab_data = slabs.fill_slab(csr.indptr, csr.indices, csr.data, width)
+        tail_rows, tail_indptr, tail_indices, tail_data = fill_tail(csr.indptr, csr.indices, csr.data, width)
+        slab, slab_data = fill_slab(csr.indptr, csr.indices, csr.data, width)
         ell = ELL(csr.shape, slab, slab_data, nnz=entries - len(tail_indices), validate=False)
         return cls(csr.shape, ell, tail_rows, tail_indptr, tail_indices, tail_data, validate=False)
 
@@ -201,7 +206,7 @@ class HYB(RowFormat):
         """
         one = self.tail_indices.itemsize + (0 if self.tail_data is None else self.tail_data.itemsize)
         check_memory(self.nnz * one + 24 * self.shape[0], "a CSR matrix from HYB", self.device)
-        indptr, indices, data = backend("slab", self.tail_rows).join_slab_and_tail(
+        indptr, indices, data = join_slab_and_tail(
             self.ell.indices, self.ell.data, self.tail_rows, self.tail_indptr, self.tail_indices, self.tail_data
         )
         return CSR(self.shape, indptr, indices, data, validate=False)
@@ -209,3 +214,67 @@ class HYB(RowFormat):
     def _again(self, csr: CSR) -> HYB:
         """Another matrix, with a slab as wide."""
         return HYB.from_csr(csr, self.width).keep(csr)
+
+
+def hyb_width(lengths: Lengths, entry_bytes: int = 4, *, limit: float = MEMORY_LIMIT) -> int:
+    """Columns of the slab for rows of the given lengths.
+
+    Parameters
+    ----------
+    lengths : Lengths
+    entry_bytes : int, default 4
+        Bytes of one entry: its index, and its value if it has one.
+    limit : float, default 1.5
+        Most bytes that HYB may take, as a multiple of what CSR takes.
+
+    Returns
+    -------
+    int
+        At least one third of the rows hold that many entries or more, unless padding every row to the longest costs no
+        more than 1.1 times what CSR does: then it is the longest row's length, and no tail is left (a road network).
+        Fewer where HYB would exceed the limit; 0, which makes everything tail, if nothing else keeps it, or if the
+        slab would be more than 32 wide and have fewer than 131,072 rows.
+
+    Notes
+    -----
+    The rule is that of Bell and Garland, section 5: the largest K for which at least one third of the rows hold K or
+    more entries. Three things are added: counted in bytes, a width that pads too much is reduced, and a tail that costs
+    more than padding would is dropped; and where rows are long but few there is no slab, as a thread for each would
+    leave a GPU idle.
+
+    A slab of width K over n rows takes ``K * n * entry_bytes``; each entry beyond it ``entry_bytes``, and each row that
+    has any ``4 + 8`` more, for its id and its offset.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import hyb_width, lengths_of
+    >>> hyb_width(lengths_of(np.array([0, 2, 5, 8, 12, 14, 18])))
+    4
+    >>> hyb_width(lengths_of(np.array([0, 1, 3, 5, 45, 46, 48])))
+    2
+    """
+    length, many = lengths
+    rows, entries = int(many.sum()), int(length @ many)
+    if rows == 0:
+        return 0
+    longest = int(length[-1])
+    row_bytes = 12 if rows < 2**31 else 16
+    csr_bytes = entries * entry_bytes + 8 * (rows + 1)
+    if longest * rows * entry_bytes <= min(limit, NO_TAIL_LIMIT) * csr_bytes:
+        return longest if _enough(rows, longest) else 0
+    # Rows up to each length.
+    through = many.cumsum()
+    third = int(length[np.searchsorted(through, rows - -(-rows // 3), side="right")])
+    # How many rows are longer than 0, 1, ..., third; the entries of slab columns 0..K-1 are the sum of the first K.
+    width = np.arange(third + 1)
+    longer = rows - np.concatenate(([0], through))[np.searchsorted(length, width, side="right")]
+    in_slab = np.concatenate(([0], longer.cumsum()[:-1]))
+    hyb_bytes = width * rows * entry_bytes + (entries - in_slab) * entry_bytes + longer * row_bytes
+    fits = np.flatnonzero(hyb_bytes <= limit * csr_bytes)
+    found = int(fits[-1]) if len(fits) else 0
+    return found if _enough(rows, found) else 0
+
+
+def _enough(rows: int, width: int) -> bool:
+    """Whether a slab has rows enough for its width."""
+    return width <= SHORT_ROW or rows >= MANY_ROWS

@@ -25,11 +25,13 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 
 def on_its_device(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, run on the GPU that holds its first argument."""
+    """The function, run on the GPU that holds its first argument, if one does."""
 
     @functools.wraps(function)
     def placed(*args: P.args, **kwargs: P.kwargs) -> R:
         array: Any = args[0]
+        if isinstance(array, np.ndarray):
+            return function(*args, **kwargs)
         with array.device:
             return function(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""How many rows of a matrix have which length: all that the choice of a layout asks of the lengths."""
+"""Numbers of entries: the lengths of rows, prefix sums of them, and how often ids occur."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import array_module, to_device
+from hpgraph.formats.checks import index_dtype
+from hpgraph.formats.launch import on_its_device
 from hpgraph.formats.storage import backend
-
-# Lengths below this are counted; those of longer rows, of which there are few for the entries, are listed.
-_FEW = 1 << 12
 
 
 class Lengths(NamedTuple):
@@ -24,6 +24,7 @@ class Lengths(NamedTuple):
     rows: np.ndarray
 
 
+@on_its_device
 def lengths_of(indptr: Any) -> Lengths:
     """Count the rows that `indptr` delimits, by length; on CUDA this waits for the stream.
 
@@ -37,7 +38,44 @@ def lengths_of(indptr: Any) -> Lengths:
     >>> lengths.length.tolist(), lengths.rows.tolist()
     ([0, 2, 3], [1, 2, 1])
     """
-    counts, longer = backend("convert", indptr).count_lengths(indptr, _FEW)
-    short = np.flatnonzero(counts)
-    long, many = np.unique(longer, return_counts=True)
-    return Lengths(np.concatenate((short, long)), np.concatenate((counts[short], many)))
+    if len(indptr) == 1:
+        return Lengths(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    # Sorting 32 bits takes half as long.
+    lengths = (indptr[1:] - indptr[:-1]).astype(index_dtype(int(indptr[-1])))
+    found = array_module(indptr).unique(lengths, return_counts=True)
+    return Lengths(*(to_device(part, "cpu").astype(np.int64) for part in found))
+
+
+@on_its_device
+def prefix_sum(lengths: Any) -> Any:
+    """Exclusive prefix sum, with the total at the end: the `indptr` of rows of these lengths."""
+    xp = array_module(lengths)
+    offsets = xp.zeros(len(lengths) + 1, np.int64)
+    xp.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def occurrences(ids: Any, n: int) -> Any:
+    """How often each of 0, ..., n - 1 occurs among `ids`.
+
+    Parameters
+    ----------
+    ids : integer array
+        All of them from 0 to n - 1; not checked.
+    n : int
+
+    Returns
+    -------
+    int64 array of shape (n,)
+        On the device of `ids`.
+
+    Notes
+    -----
+    ``cupy.bincount`` looks for negative numbers first, by a template that NVRTC takes 4 s to compile.
+
+    Examples
+    --------
+    >>> occurrences(np.array([2, 0, 2]), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    return backend("convert", ids).occurrences(ids, n)

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids
+from hpgraph.formats.launch import on_its_device
+from hpgraph.formats.lengths import prefix_sum
 from hpgraph.formats.protocol import RowFormat
 from hpgraph.formats.storage import backend
 
@@ -31,15 +33,15 @@ class RowOrder(RowFormat):
         -------
         array of shape (nnz,), of the type of `indices`
         """
-        return backend("convert", self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
+        return backend(self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
 
     def is_sorted(self) -> bool:
         """Whether the columns of no row fall. On CUDA this waits for the stream."""
-        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
+        return bool(backend(self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
 
     def is_canonical(self) -> bool:
         """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream."""
-        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
+        return bool(backend(self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
 
     def sorted(self) -> Self:
         """The same entries with each row in ascending order of columns; duplicates keep their order.
@@ -52,7 +54,7 @@ class RowOrder(RowFormat):
         if self.is_sorted():
             return self
         check_memory(2 * self.nbytes, "sorting the rows of a CSR matrix", self.device)
-        convert = backend("convert", self.indptr)
+        convert = backend(self.indptr)
         indices, data = convert.sort_rows(self.indptr, self.indices, self.data, self.shape[1])
         return self._reordered(self.shape, self.indptr, indices, data)
 
@@ -76,7 +78,7 @@ class RowOrder(RowFormat):
         array([0, 2, 2, 3])
         """
         check_memory(2 * self.nbytes, "the transpose of a CSR matrix", self.device)
-        convert = backend("convert", self.indptr)
+        convert = backend(self.indptr)
         indptr, indices, data = convert.transpose(self.indptr, self.indices, self.data, self.shape[1])
         return self._reordered(self.shape[::-1], indptr, indices, data)
 
@@ -97,7 +99,7 @@ class RowOrder(RowFormat):
         """
         if self.shape[0] != self.shape[1]:
             return False
-        return bool(backend("convert", self.indptr).is_symmetric(self.indptr, self.indices, self.data))
+        return bool(backend(self.indptr).is_symmetric(self.indptr, self.indices, self.data))
 
     def without_diagonal(self) -> Self:
         """The matrix without the entries (i, i).
@@ -107,8 +109,8 @@ class RowOrder(RowFormat):
         CSR
             Itself where there are none.
         """
-        indptr, indices, data = backend("convert", self.indptr).without_diagonal(self.indptr, self.indices, self.data)
-        return self if indices is self.indices else self._reordered(self.shape, indptr, indices, data)
+        kept = _off_diagonal(self.indptr, self.indices, self.data)
+        return self if kept is None else self._reordered(self.shape, *kept)
 
     def permute(self, order: Any) -> Self:
         """Rows and columns relabelled: new vertex i is old vertex ``order[i]``.
@@ -145,7 +147,18 @@ class RowOrder(RowFormat):
         if order.shape != (n,) or bool((inverse < 0).any()):
             raise ValueError(f"order must hold each of 0..{n - 1} once")
         check_memory(2 * self.nbytes, "permuting a CSR matrix", self.device)
-        convert = backend("convert", self.indptr)
-        indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
-        indices, data = convert.sort_rows(indptr, indices, data, n)
+        convert = backend(self.indptr)
+        indptr = prefix_sum((self.indptr[1:] - self.indptr[:-1])[order])
+        indices, data = convert.gather_segments(indptr, self.indptr[:-1][order], self.indices, self.data)
+        indices, data = convert.sort_rows(indptr, inverse[indices], data, n)
         return self._reordered(self.shape, indptr, indices, data)
+
+
+@on_its_device
+def _off_diagonal(indptr: Any, indices: Any, data: Any) -> tuple[Any, Any, Any] | None:
+    """The rows without the entries (i, i); None where there are none."""
+    xp, keeps = array_module(indptr), backend(indptr).expand_rows(indptr, len(indices), indices.dtype) != indices
+    loops = xp.flatnonzero(~keeps)
+    if not len(loops):
+        return None
+    return indptr - xp.searchsorted(loops, indptr), indices[keeps], None if data is None else data[keeps]

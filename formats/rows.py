@@ -25,7 +25,7 @@ def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int
     offsets = as_offsets(indptr, "indptr", rows, len(ids))
     values = as_values(data, "data", ids.shape)
     # One pass over the columns checks both; the position of an error is searched for only if there is one.
-    inside, canonical = backend("convert", offsets, ids, values).inspect_rows(offsets, ids, columns)
+    inside, canonical = backend(offsets, ids, values).inspect_rows(offsets, ids, columns)
     if not inside:
         as_ids(ids, "indices", columns, "column")
     return (rows, columns), offsets, ids, values, canonical
@@ -48,7 +48,7 @@ def compressed(
     device = device_of(row, col, data)
     final = len(row) * (ids.itemsize + (0 if data is None else data.itemsize)) + 8 * (rows + 1)
     check_memory(2 * final, f"a CSR matrix of {len(row)} entries", device)
-    indptr, indices, data = backend("convert", row).compress(row, col, data, (rows, columns), duplicates)
+    indptr, indices, data = backend(row).compress(row, col, data, (rows, columns), duplicates)
     if copy and indices is sorted_already[0]:
         indices, data = own(indices, given[0]), own(data, given[1])
     return (rows, columns), indptr, indices, data

@@ -17,7 +17,7 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.occurrences import occurrences
+from hpgraph.formats.lengths import occurrences, prefix_sum
 from hpgraph.formats.protocol import Division, RowFormat
 from hpgraph.formats.storage import Padded, backend
 
@@ -165,7 +165,7 @@ class SELL(Padded, RowFormat):
         check_memory(slots * csr.entry_bytes + 24 * csr.nnz + 40 * rows, f"a SELL matrix of {slots} slots", csr.device)
         place = xp.empty(rows, np.int64)
         place[order] = xp.arange(rows)
-        row = backend("convert", csr.indptr).expand_rows(csr.indptr, csr.nnz, index_dtype(max(rows, 1)))
+        row = backend(csr.indptr).expand_rows(csr.indptr, csr.nnz, index_dtype(max(rows, 1)))
         slot = (slices[place // SLICE] + place % SLICE - SLICE * csr.indptr[:-1])[row]
         slot += SLICE * xp.arange(csr.nnz)
         indices = xp.full(slots, -1, csr.indices.dtype)
@@ -190,8 +190,7 @@ class SELL(Padded, RowFormat):
         place, rank = self._slots()
         lengths = xp.zeros(rows, np.int64)
         lengths[self.order] = self._lengths()[:rows]
-        indptr = xp.zeros(rows + 1, np.int64)
-        xp.cumsum(lengths, out=indptr[1:])
+        indptr = prefix_sum(lengths)
         to = indptr[self.order[place]] + rank
         slot = xp.flatnonzero(self.indices >= 0)
         indices = xp.empty(self.nnz, self.indices.dtype)
@@ -220,10 +219,7 @@ def _sorted(lengths: Any, window: int) -> tuple[Any, Any]:
     count = -(-rows // SLICE)
     padded = xp.zeros(count * SLICE, np.int64)
     padded[:rows] = lengths[order]
-    slices = xp.zeros(count + 1, np.int64)
-    if count:
-        xp.cumsum(padded.reshape(count, SLICE).max(axis=1) * SLICE, out=slices[1:])
-    return order, slices
+    return order, prefix_sum(padded.reshape(count, SLICE).max(axis=1) * SLICE if count else padded)
 
 
 def _window(lengths: Any, entries: int) -> int:

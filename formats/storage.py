@@ -7,7 +7,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from hpgraph.core.device import Device, array_module, device_of, normalize_devic
 from hpgraph.formats.ownership import own
 
 
-def backend(subject: Literal["convert", "slab", "bits"], *arrays: Any) -> ModuleType:
-    """The module of this subject for the device that holds the arrays; both devices' have the same functions."""
-    return importlib.import_module(f"hpgraph.formats.{subject}_{device_of(*arrays)}")
+def backend(*arrays: Any) -> ModuleType:
+    """The conversions for the device that holds the arrays; both modules have the same functions."""
+    return importlib.import_module(f"hpgraph.formats.convert_{device_of(*arrays)}")
 
 
 class Storage(ABC):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.formats.bits_cpu import bits_count
+from hpgraph.formats.convert_cpu import bits_count
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
