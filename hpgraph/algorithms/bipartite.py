@@ -89,7 +89,7 @@ def _sides(graph: Graph) -> Any:
     """The side of each vertex, 0 or 1; None where there are no sides."""
     if graph.device == "cpu":
         # Imported here, since it imports Numba.
-        from hpgraph.kernels.structure.cpu_bipartite import two_sides
+        from hpgraph.kernels.structure.cpu_fifo import two_sides
 
         return two_sides(graph.out_csr)
     return by_levels(graph)

@@ -172,7 +172,7 @@ def _strong(graph: Graph) -> Any:
         _color_parts(graph, _around_hub(graph, smallest), smallest)
         return smallest
     # Loaded here, as it brings Numba.
-    from hpgraph.kernels.structure.cpu_strong_components import strong_components
+    from hpgraph.kernels.structure.cpu_depth_first import strong_components
 
     arcs = graph.out_csr
     part = None if arcs.nnz < max(_MIN_ARCS, _MIN_DEGREE * n) else _around_hub(graph, smallest)

@@ -48,7 +48,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     array([3, 2, 1, 0], dtype=int32)
     """
     # Loaded here, as it brings Numba.
-    from hpgraph.kernels.structure.cpu_cuthill_mckee import cuthill_mckee
+    from hpgraph.kernels.structure.cpu_fifo import cuthill_mckee
 
     require_sparse(graph, "input", ("csr", "csc"))
     rows = as_rows(graph, pattern=True)

@@ -15,8 +15,7 @@ from hpgraph.engine.declarations import Declarations, EdgeDeclarations
 from hpgraph.engine.definition import LEFT
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.values import array, as_given, scalar, type_of
-from hpgraph.kernels.edges.functions import current
-from hpgraph.kernels.edges.program import STAMP
+from hpgraph.kernels.edges.program import STAMP, current
 from hpgraph.placement.in_memory import NumberedInMemory
 from hpgraph.placement.in_pages import NumberedInPages
 from hpgraph.placement.of_graph import arcs_of, numbered_arcs_of

@@ -44,20 +44,6 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
     return label
 
 
-def first_neighbours(arcs: CSR) -> Any:
-    """The first neighbour of each vertex, loops excluded; its own number if it has none.
-
-    ``arcs``: rows ascending, without duplicates. Returns array of the type of ids, shape (n,).
-    """
-    first = np.arange(arcs.shape[0], dtype=arcs.indices.dtype)
-    joined = np.flatnonzero(arcs.indptr[1:] > arcs.indptr[:-1])
-    begin, end = arcs.indptr[joined], arcs.indptr[joined + 1]
-    begin = begin + (arcs.indices[begin] == joined)
-    others = begin < end
-    first[joined[others]] = arcs.indices[begin[others]]
-    return first
-
-
 @part
 def _most_frequent(indptr, indices, label, v, table):
     """The most frequent label of a vertex's neighbours, the least of equals."""

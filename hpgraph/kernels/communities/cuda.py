@@ -10,15 +10,17 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.batches import FEW_MOVES, FEW_YIELD, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
-from hpgraph.kernels.communities.cuda_members import Beginning, beginning, row_counts
-from hpgraph.kernels.communities.cuda_tables import (
+from hpgraph.kernels.communities.cuda_members import (
     BLOCK_ENTRIES,
     BLOCK_SLOTS,
     PIECE_SLOTS,
     THREADS,
+    Beginning,
+    beginning,
     clear_tables,
+    row_counts,
     sum_type,
-)
+)  # fmt: skip
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import Layout

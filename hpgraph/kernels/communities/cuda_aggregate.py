@@ -9,15 +9,17 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.cuda_members import Members, members_of, table_plan
-from hpgraph.kernels.communities.cuda_tables import (
+from hpgraph.kernels.communities.cuda_members import (
     BLOCK_SLOTS,
     THREADS,
     WARP_ENTRIES,
     WARPS,
+    Members,
     clear_tables,
+    members_of,
     sum_type,
-)
+    table_plan,
+)  # fmt: skip
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors

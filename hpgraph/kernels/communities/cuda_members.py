@@ -1,4 +1,4 @@
-"""Communities and their members on the GPU: the initial state of local moving and of aggregation."""
+"""Communities on the GPU: their members, the initial state of local moving, and the tables of ``group_table.cuh``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.cuda_tables import THREADS
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
@@ -42,7 +42,7 @@ class Members(NamedTuple):
 @functools.cache
 def kernel_names(index: str) -> tuple[str, ...]:
     """Name expressions of the kernels of the source, for a C++ type of ids."""
-    typed = ("begin_groups", "mark_groups", "number_groups", "list_members", "first_neighbours", "sum_groups")
+    typed = ("begin_groups", "mark_groups", "number_groups", "list_members", "sum_groups")
     return ("hpgraph::plan_tables", "hpgraph::count_rows", *(f"hpgraph::{name}<{index}>" for name in typed))
 
 
@@ -116,19 +116,6 @@ def table_plan(members: Members) -> tuple[Any, Any]:
     return cupy.cumsum(plan[0]), cupy.cumsum(plan[1])
 
 
-def first_neighbours(arcs: CSR) -> Any:
-    """The first neighbour of each vertex, loops excluded; its own number if it has none.
-
-    ``arcs``: rows ascending. Returns array of ids, shape (n,).
-    """
-    import cupy
-
-    n, ids = arcs.shape[0], arcs.indices.dtype
-    first = cupy.empty(n, ids)
-    _launch("first_neighbours", ids, n, np.int64(n), arcs.indptr, arcs.indices, first)
-    return first
-
-
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.communities.cpu_aggregate.group_strengths` on the GPU."""
     import cupy
@@ -146,3 +133,28 @@ def _launch(name: str, ids: np.dtype[Any], work: int, *arguments: Any) -> None:
         which = next(full for full in names if full.startswith(f"hpgraph::{name}"))
         kernel = load(SOURCE, names=names, title="members of communities").function(which)
         kernel((-(-work // THREADS),), (THREADS,), arguments)
+
+
+# As in the source.
+THREADS, WARPS = 256, 8
+WARP_SLOTS = 512
+BLOCK_SLOTS = WARP_SLOTS * WARPS
+PIECE_SLOTS = BLOCK_SLOTS
+WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
+
+
+def sum_type(level: Level) -> str:
+    """The C++ type that holds the weight around any vertex of a graph, or of a graph of its communities."""
+    return "unsigned" if level.total < 2**31 else "unsigned long long"
+
+
+def clear_tables(begin: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any]:
+    """Empty tables, end to end; waits for the GPU.
+
+    ``begin`` (CuPy int64 array of shape (k + 1,)): exclusive sum of the slots.
+    """
+    import cupy
+
+    slots, dtype = int(begin[-1]), np.uint32 if sums == "unsigned" else np.uint64
+    check_memory(slots * (ids.itemsize + np.dtype(dtype).itemsize), "the tables of vertices with many arcs", "cuda")
+    return cupy.full(slots, -1, ids), cupy.zeros(slots, dtype)

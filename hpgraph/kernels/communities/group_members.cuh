@@ -92,15 +92,4 @@ __global__ void sum_groups(i64 n, const Index* label, const i64* sent, const i64
     if (received) atomicAdd(group_received + label[v], u64(received[v]));
 }
 
-// The first neighbour of each vertex, loops excluded; its own number if it has none. Rows ascend.
-template <class Index>
-__global__ void first_neighbours(i64 n, const i64* indptr, const Index* indices, Index* first) {
-    const i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (v >= n) return;
-    i64 at = indptr[v];
-    const i64 end = indptr[v + 1];
-    while (at < end && indices[at] == v) ++at;
-    first[v] = at < end ? indices[at] : Index(v);
-}
-
 }  // namespace hpgraph

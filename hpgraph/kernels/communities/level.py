@@ -70,6 +70,18 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     return Level(arcs, sent, received, total, unit)
 
 
+def first_neighbours(arcs: CSR) -> Any:
+    """The first neighbour of each vertex, loops excluded, or its own number; rows ascend, without duplicates."""
+    xp = array_module(arcs.indices)
+    first = xp.arange(arcs.shape[0], dtype=arcs.indices.dtype)
+    joined = xp.flatnonzero(arcs.indptr[1:] > arcs.indptr[:-1])
+    begin, end = arcs.indptr[joined], arcs.indptr[joined + 1]
+    begin = begin + (arcs.indices[begin] == joined)
+    others = begin < end
+    first[joined[others]] = arcs.indices[begin[others]]
+    return first
+
+
 def summed_by(number: Any, weight: Any, count: int) -> Any:
     """Sum of the weights of each number; exact, as all sums of a level are below 2⁵².
 

@@ -1,4 +1,8 @@
-"""Orders of FIFO queues, neighbours in row order: breadth-first, by distance, topological."""
+"""Searches by a FIFO queue on one thread: orders by arcs, by distance and topological; two-colouring; Cuthill-McKee.
+
+E. Cuthill, J. McKee, "Reducing the bandwidth of sparse symmetric matrices", ACM '69: breadth-first, the neighbours of
+each vertex by rising degree.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.semiring.stop import is_stopped
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
@@ -121,3 +127,91 @@ def _release(indptr, indices, waiting, order, count, generation):
                 order[count] = v
                 count += 1
     return count
+
+
+def two_sides(arcs: CSR) -> Any:
+    """The side of each vertex.
+
+    Returns int8 array of shape (n,), or None: 0 for the least vertex of each component, and 0 or 1 for the others; None
+    where some edge, or loop, joins vertices of one side.
+    """
+    n = arcs.shape[0]
+    side, queue = np.full(n, -1, np.int8), np.empty(n, arcs.indices.dtype)
+    with interruptible():
+        return side if _search_sides(arcs.indptr, arcs.indices, side, queue) else None
+
+
+@njit(cache=True, nogil=True)
+def _search_sides(indptr, indices, side, queue):
+    for root in range(side.size):
+        if side[root] >= 0:
+            continue
+        if is_stopped():
+            break
+        side[root] = 0
+        queue[0] = root
+        head, tail = 0, 1
+        while head < tail and not is_stopped():
+            v = vertex(queue, head)
+            head += 1
+            mine = peek(side, v)
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                u = vertex(indices, at)
+                its = peek(side, u)
+                if its < 0:
+                    side[u] = 1 - mine
+                    queue[tail] = u
+                    tail += 1
+                elif its == mine:
+                    return False
+    return True
+
+
+# Fewer neighbours are sorted by insertion.
+_MIN_SORTED = 32
+
+
+def cuthill_mckee(arcs: CSR, degree: Any, seeds: Any) -> Any:
+    """Vertices in Cuthill-McKee order; each component begins at the first of its vertices in `seeds`."""
+    n = arcs.shape[0]
+    order, seen, keys = np.empty(n, arcs.indices.dtype), np.zeros(n, np.bool_), np.empty(n, np.int64)
+    with interruptible():
+        _search_by_degree(arcs.indptr, arcs.indices, degree, seeds, order, seen, keys)
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _search_by_degree(indptr, indices, degree, seeds, order, seen, keys):
+    """`keys`: the degree of a neighbour above the 32 bits of its place, so that equal degrees keep their order."""
+    taken, count = 0, 0
+    for seed in seeds:
+        if is_stopped():
+            break
+        if seen[seed]:
+            continue
+        order[count], seen[seed] = seed, True
+        count += 1
+        while taken < count:
+            v = vertex(order, taken)
+            taken += 1
+            first = count
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                u = vertex(indices, at)
+                if not seen[u]:
+                    seen[u] = True
+                    order[count] = u
+                    count += 1
+            if count - first < _MIN_SORTED:
+                for i in range(first + 1, count):
+                    u, at = order[i], i
+                    while at > first and degree[order[at - 1]] > degree[u]:
+                        order[at] = order[at - 1]
+                        at -= 1
+                    order[at] = u
+                continue
+            found = order[first:count].copy()
+            for i in range(found.size):
+                keys[i] = np.int64(degree[found[i]]) << 32 | i
+            keys[: found.size].sort()
+            for i in range(found.size):
+                order[first + i] = found[keys[i] & 0xFFFFFFFF]

@@ -1,9 +1,12 @@
-"""A spanning forest of least weight by Borůvka's rounds.
+"""Spanning forests of least weight: by Borůvka's rounds in parallel, and by Kruskal's order on one thread.
 
 O. Borůvka, "O jistém problému minimálním", 1926: every tree takes its lightest arc to another. Arcs are in one order,
 by weight, of equal ones by their lower end, then by the other, so that no cycle can close and the forest is unique. A
 vertex keeps its lightest arc to another tree until both ends are in one; only then is its row read again. One tree may
 leave the choice to the others: the one with most vertices does, which spares most arcs of many graphs.
+
+J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling salesman problem", Proc. AMS 7 (1956):
+arcs by rising weight.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
@@ -192,3 +196,37 @@ def _leave_out(active, root, left_out):
             active[kept] = v
             kept += 1
     return kept
+
+
+def lightest_forest(arcs: CSR) -> Any:
+    """Which arcs are in a spanning forest of least weight, whatever their direction; of equal ones the first."""
+    rows = arcs.expand_rows()
+    chosen = np.zeros(arcs.nnz, np.bool_)
+    with interruptible():
+        _choose(
+            rows, arcs.indices, np.argsort(arcs.data, kind="stable"), np.arange(arcs.shape[0], dtype=rows.dtype), chosen
+        )
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _choose(rows, columns, order, above, chosen):
+    left = above.size - 1
+    for i in range(order.size):
+        at = peek(order, i)
+        u, v = _root(above, vertex(rows, at)), _root(above, vertex(columns, at))
+        if u != v:
+            above[max(u, v)] = min(u, v)
+            chosen[at] = True
+            left -= 1
+            if left == 0:
+                break
+
+
+@part
+def _root(above, v):
+    """Path halving."""
+    while peek(above, v) != v:
+        above[v] = peek(above, vertex(above, v))
+        v = vertex(above, v)
+    return v

@@ -16,16 +16,15 @@ from hpgraph.semiring.c_types import c_type
 
 SOURCE = "components.cuh"
 THREADS = 256
-# As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels,
-# and words of one that ranks roots.
-WARP_ARCS, VERTICES_EACH, WORDS_EACH = 4096, 4, 4
+# As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels.
+WARP_ARCS, VERTICES_EACH = 4096, 4
 # Mean degree below which a vertex's first neighbour is seldom near a root: paths are long before anything is linked,
 # and a pass that shortens each by up to HOPS steps pays. So does starting at a nearby neighbour, whose label is in the
 # cache. With more arcs one leads to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
 _OF_FIRST_ARCS = "begin_forest", "link_first"
 _OTHERS = (
-    "shorten_paths", "most_frequent_root", "link_rest", "link_listed", "mark_roots", "rank_words", "number",
+    "shorten_paths", "most_frequent_root", "link_rest", "link_listed", "mark_roots", "count_roots", "number",
 )  # fmt: skip
 # Type of row bounds where rows are whole.
 _OFFSETS = np.dtype(np.int64)
@@ -171,35 +170,16 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
     n, ids = len(label), label.dtype
     blocks, size, number = blocks_of(n), np.int64(n), cupy.empty(n, ids)
     roots = cupy.empty(-(-n // 32), np.uint32)
-    ranks = Ranks(roots, ids)
     run("mark_roots", ids, blocks, size, label, roots)
-    ranks.find()
-    run("number", ids, blocks, size, ranks.argument, label, number)
-    return ranks.count(), number
+    through = ranks_of(roots, ids)
+    run("number", ids, blocks, size, struct(roots, through), label, number)
+    return int(through[-1]), number
 
 
-class Ranks:
-    """Rank of each root among all.
+def ranks_of(roots: Any, ids: np.dtype) -> Any:
+    """Roots up to the end of each word of their bitmap (uint32 array): with it the struct ``Ranks``."""
+    import cupy
 
-    ``roots``: bitmap of the roots.
-
-    ``argument`` (numpy void): the struct ``Ranks``.
-    """
-
-    def __init__(self, roots: Any, ids: np.dtype) -> None:
-        import cupy
-
-        self._roots, self._before = roots, cupy.empty(len(roots), ids)
-        self._state = cupy.empty(-(-len(roots) // (WORDS_EACH * THREADS)), np.uint64)
-        self.argument = struct(roots, self._before)
-
-    def find(self) -> None:
-        """Launch the kernel that finds them."""
-        words = np.int64(len(self._roots))
-        self._state.data.memset_async(0, self._state.nbytes)
-        run("rank_words", self._before.dtype, len(self._state), words, self._roots, self._state, self._before)
-
-    def count(self) -> int:
-        """How many roots there are; waits for the device."""
-        # The two bits above the number are the block's state.
-        return int(self._state[-1]) & ((1 << 62) - 1)
+    counts = cupy.empty(len(roots), ids)
+    run("count_roots", ids, -(-len(roots) // THREADS), np.int64(len(roots)), roots, counts)
+    return cupy.cumsum(counts, dtype=ids)

@@ -20,9 +20,7 @@ TILE = THREADS * 8
 
 def kernel_names(index: str) -> tuple[str, ...]:
     """Name expressions of every kernel of the source, for ids of a C++ type."""
-    plain = ("degree_sums", "vertex_keys", "row_starts")
-    typed = (f"{name}<{index}>" for name in ("read_order", "arc_keys", "targets"))
-    return tuple(f"hpgraph::{name}" for name in (*plain, *typed))
+    return "hpgraph::degree_sums", f"hpgraph::arc_keys<{index}>"
 
 
 def _module(graph: CSR) -> Module:
@@ -48,11 +46,11 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
 
     n, ids = graph.shape[0], graph.indices.dtype
     _check_size(graph)
-    keys = cupy.empty(n, np.uint64)
-    _run(graph, "vertex_keys", n, graph.indptr, np.int64(n), np.int64(largest), keys)
+    # Ties by id.
+    keys = ((largest - graph.degrees) << 32 | cupy.arange(n)).view(np.uint64)
     keys.sort()
-    order, rank = cupy.empty(n, ids), cupy.empty(n, ids)
-    _run(graph, f"read_order<{c_type(ids)}>", n, keys, np.int64(n), order, rank)
+    order, rank = _low_words(keys, ids), cupy.empty(n, ids)
+    rank[order] = cupy.arange(n, dtype=ids)
     return DegreeOrder(order, rank, *rows_before(graph, rank))
 
 
@@ -77,11 +75,14 @@ def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
     edges = int(kept[0])
     keys = keys[:edges]
     keys.sort()
-    row_start, lower = cupy.empty(n + 1, np.int64), cupy.empty(edges, ids)
-    _run(graph, "row_starts", n + 1, keys, np.int64(edges), np.int64(n), row_start)
-    if edges:
-        _run(graph, f"targets<{index}>", edges, keys, np.int64(edges), lower)
-    return row_start, lower
+    row_start = cupy.full(n + 1, edges, np.int64)
+    row_start[:n] = cupy.searchsorted(keys, cupy.arange(n, dtype=np.uint64) << np.uint64(32))
+    return row_start, _low_words(keys, ids)
+
+
+def _low_words(keys: Any, ids: np.dtype) -> Any:
+    """The lower halves of 64-bit keys, as ids."""
+    return keys.view(np.uint32)[::2].astype(ids)
 
 
 def _check_size(graph: CSR) -> None:
@@ -90,7 +91,3 @@ def _check_size(graph: CSR) -> None:
         raise ValueError(f"graphs are ordered on CUDA where they have up to 2**32 vertices, not {n}: use the CPU")
     # Keys, the sort's second copy of them, and the rows.
     check_memory(graph.nnz // 2 * (16 + width) + n * (24 + 2 * width), "the arcs of a graph in an order", "cuda")
-
-
-def _run(graph: CSR, name: str, size: int, *arguments: Any) -> None:
-    _module(graph).function(f"hpgraph::{name}")((-(-size // THREADS),), (THREADS,), arguments)

@@ -15,7 +15,7 @@ from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Ranks, Rows, blocks_of, kernels
+from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Rows, blocks_of, kernels, ranks_of
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.semiring.c_types import c_type
 
@@ -63,9 +63,9 @@ def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
         head = forests[0]
         head.wait(*(part.done for part in parts))
         with head.part.here:
-            head.join(number)
+            through = head.join(number)
         parts.wait(caller)
-        return head.ranks.count(), number
+        return int(through[-1]), number
 
 
 class _PartOfForest:
@@ -91,7 +91,7 @@ class _PartOfForest:
         self._blocks = min(blocks_of(rows.last - rows.first), _RESIDENT * multiprocessors())
         if part.number == 0:
             roots = part.pointer("roots of components", _bits(len(label)))
-            self.ranks = Ranks(cupy.ndarray(-(-len(label) // 32), np.uint32, roots), ids)
+            self._roots = cupy.ndarray(-(-len(label) // 32), np.uint32, roots)
         # Other parts may read the empty rows, on other streams.
         part.stream.synchronize()
 
@@ -160,18 +160,18 @@ class _PartOfForest:
             self._launch("link_long_others", blocks, argument, self._argument, listed, tail)
         self._launch("settle", self._blocks, self._argument)
 
-    def join(self, number: Any) -> None:
-        """At the first part: join the pairs that all parts sent, and number the components."""
+    def join(self, number: Any) -> Any:
+        """At the first part: join the pairs of all parts, and number the components; returns their `ranks_of`."""
         self._replay(self._join)
         n = len(number)
-        blocks = min(blocks_of(n), _RESIDENT * multiprocessors())
-        self._launch("number_divided", blocks, np.int64(n), self._argument, self.ranks.argument, number)
+        blocks, through = min(blocks_of(n), _RESIDENT * multiprocessors()), ranks_of(self._roots, number.dtype)
+        self._launch("number_divided", blocks, np.int64(n), self._argument, struct(self._roots, through), number)
         self.part.done.record(self.part.stream)
+        return through
 
     def _join(self) -> None:
         for name in ("begin_pairs", "join_pairs"):
             self._launch(name, _RESIDENT * multiprocessors(), self._argument)
-        self.ranks.find()
 
     def _replay(self, launches: Callable[[], None]) -> None:
         """Replay a captured graph of launches that are the same in every call: single ones would delay the last GPU.

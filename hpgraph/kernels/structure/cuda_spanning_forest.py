@@ -23,7 +23,7 @@ LOOKING = Layout("Looking<{Id}>", list="*", count="i64")
 
 def kernel_names(index: str, weight: str) -> dict[str, str]:
     """Name expressions of every kernel, by what the launches below call it."""
-    of_ids = "begin_trees", "flatten_trees", "count_kept", "list_kept"
+    of_ids = "begin_trees", "flatten_trees"
     names = {name: f"hpgraph::{name}<{index}>" for name in of_ids}
     names |= {name: f"hpgraph::{name}<{index}, {weight}>" for name in ("settle_ties", "join_trees")}
     for name in ("find_lightest", "find_lightest_listed"):
@@ -83,10 +83,5 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         launch("flatten_trees", each, size, trees, counts, left_out)
         has_long = has_long and (first == "false" or long_rows > 0)
         first, active, next_list, other_list = "false", looking(next_list, here), other_list, next_list
-    tail = cupy.empty(each, ids)
-    launch("count_kept", each, size, trees, tail)
-    tail = cupy.cumsum(tail, dtype=ids)
-    count = int(tail[-1])
-    ends, kept = cupy.empty(count, ids), cupy.empty(count, np.int64)
-    launch("list_kept", each, size, trees, tail, ends, kept)
-    return ends, kept
+    kept = cupy.flatnonzero(chosen >= 0)
+    return source[kept], chosen[kept]
