@@ -17,6 +17,7 @@ from hpgraph.kernels.layout import cuda as layout
 from hpgraph.kernels.pages import cuda as pages
 from hpgraph.kernels.runtime.cuda import row_bins
 from hpgraph.kernels.runtime.cuda.compile import build_cached
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
 from hpgraph.kernels.sampling import cuda_hops
@@ -48,58 +49,59 @@ DTYPES = {"int": np.dtype("int32"), "long long": np.dtype("int64")}
 # One type of ids on the oldest generation, the other on the newest.
 EACH_INDEX = [("int", OLDEST), ("long long", NEWEST)]
 COMMUNITIES = [
-    ("int", "hpgraph::One", "unsigned"), ("int", "long long", "unsigned long long"),
-    ("long long", "long long", "unsigned"),
+    {"Index": np.dtype(index), "Weight": weight, "Sum": np.dtype(sums)}
+    for index, weight, sums in (("int32", "hpgraph::One", "uint32"), ("int32", "long long", "uint64"),
+                                ("int64", "long long", "uint32"))
 ]  # fmt: skip
+
+
+def of_set(kernels: KernelSet, arch: str, **types: Any) -> tuple[str, Any, str, dict[str, Any]]:
+    """All kernels of a set, for types of the parameters."""
+    text = kernels.text(**types)
+    return kernels.source, text.pop("names"), arch, text
 
 
 def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     """Source, kernels, generation, and what else is said of each."""
     for index, arch in EACH_INDEX:
         ids = DTYPES[index]
-        for room in (cuda_components, cuda_fifo, cuda_greedy, cuda_members):
-            yield room.SOURCE, room.kernel_names(index), arch, {}
-        trusses = *cuda_truss.kernel_names(index), cuda_truss.peeling_name(index)
-        yield cuda_truss.SOURCE, trusses, arch, {"checks": cuda_truss.checks(ids)}
-        kinds = (True, False, 32), (False, True, 8), (True, True, 16)
-        counts = [name for kind in kinds for name in cuda_triangles.kernel_names(index, *kind)]
-        counts += cuda_triangles.kernel_names(index, True, False, 32, filtered=False)
-        yield cuda_triangles.SOURCE, dict.fromkeys(counts), arch, {"checks": cuda_triangles.checks(ids)}
-        yield cuda_degree_order.SOURCE, cuda_degree_order.kernel_names(index), arch, {}
-        types = index, "hpgraph::One", "unsigned"
-        frequent = communities.kernel_name(True, *types)
-        yield communities.SOURCE, (frequent,), arch, {"checks": communities.layout(*types).checks}
+        for room in (cuda_fifo, cuda_greedy, cuda_members, cuda_degree_order):
+            yield of_set(room.KERNELS, arch, Index=ids)
+        source, peel, arch, text = of_set(cuda_truss.PEEL, arch, Index=ids)
+        yield source, (*cuda_truss.KERNELS.text(Index=ids)["names"], *peel), arch, text
+        kinds = [(0, False, 32, True), (1, True, 8, True), (0, True, 16, True), (0, False, 32, False)]
+        given = [dict(zip(("above", "tally", "lanes", "filtered"), kind, strict=True)) for kind in kinds]
+        counts = [of_set(cuda_triangles.KERNELS, arch, Index=ids, **kind) for kind in given]
+        yield counts[0][0], dict.fromkeys(name for count in counts for name in count[1]), arch, counts[0][3]
+        frequent = {"frequent": True, "Index": ids, "Weight": "hpgraph::One", "Sum": np.dtype(np.uint32)}
+        yield of_set(communities.KERNELS, arch, **frequent)
         yield cuda_bands.SOURCE, (cuda_bands.kernel_name(index),), arch, {}
         for level, words in (("int8", 32), ("int8", 1), ("int16", 16), ("int32", 32)):
             yield cuda_parents.SOURCE, cuda_parents.kernel_names(np.dtype(level), words, index), arch, {}
         yield cuda_masked.SOURCE, (f"hpgraph::masked_work<{index}>",), arch, {"prologue": cuda_masked._NOTHING}
-    for index, offset, arch in (
-        ("int", "unsigned int", OLDEST), ("int", "long long", NEWEST), ("long long", "long long", NEWEST),
-    ):  # fmt: skip
+    for index, offset, arch in (("int", "unsigned int", OLDEST), ("int", "long long", NEWEST),
+                                ("long long", "long long", NEWEST)):  # fmt: skip
         for room in (cuda_components, cuda_divided_components):
-            yield room.SOURCE, room.kernel_names(index, offset), arch, {}
+            yield of_set(room.KERNELS, arch, Id=DTYPES[index], Offset=offset)
     for index, weight, arch in (("int", "float", OLDEST), ("long long", "signed char", NEWEST),
                                 ("int", "hpgraph::Pattern", NEWEST)):  # fmt: skip
-        names = cuda_spanning_forest.kernel_names(index, weight).values()
-        yield cuda_spanning_forest.SOURCE, names, arch, cuda_spanning_forest.text_around(DTYPES[index])
+        yield of_set(cuda_spanning_forest.KERNELS, arch, Id=DTYPES[index], Weight=weight)
     for index, above, lanes, arch in (
         ("int", cuda_triangles.BY_RANK, 8, OLDEST), ("int", cuda_triangles.BY_RANK, 32, NEWEST),
         ("long long", cuda_triangles.BY_ID, 16, NEWEST), ("long long", cuda_triangles.BY_ID, 8, OLDEST),
         ("int", cuda_triangles.LISTED, 32, OLDEST), ("int", cuda_triangles.LISTED, 16, NEWEST),
     ):  # fmt: skip
-        names = cuda_support.kernel_names(index, above, lanes)
-        yield cuda_support.SOURCE, names, arch, {"checks": cuda_support.checks(DTYPES[index])}
+        yield of_set(cuda_support.KERNELS, arch, Index=DTYPES[index], above=above, lanes=lanes)
     for types, arch in zip(COMMUNITIES, GENERATIONS, strict=False):
-        yield communities.SOURCE, (communities.kernel_name(False, *types),), arch, {}
-        yield cuda_aggregate.SOURCE, cuda_aggregate.kernel_names(*types), arch, {}
+        yield of_set(communities.KERNELS, arch, frequent=False, **types)
+        yield of_set(cuda_aggregate.KERNELS, arch, **types)
     for index, data, term, arch in (
         ("int", "char", similarity.ONE, OLDEST), ("long long", "char", similarity.VALUE, NEWEST),
         ("int", "double", similarity.LESSER, NEWEST), ("long long", "float", similarity.PRODUCT, OLDEST),
     ):  # fmt: skip
-        names = similarity.kernel_names(index, data, term)
-        yield similarity.SOURCE, names, arch, {"prologue": similarity.prologue()}
+        yield of_set(similarity.KERNELS, arch, Index=index, Data=data, term=term)
     for index, weight, arch in (("int", "char", OLDEST), ("long long", "double", NEWEST)):
-        yield cuda_hops.SOURCE, cuda_hops.kernel_names(index, weight), arch, cuda_hops.text_around(DTYPES[index])
+        yield of_set(cuda_hops.KERNELS, arch, Index=DTYPES[index], Weight=weight)
     for ahead in (False, True):
         for types, archs in (
             ((64, "double", "float", "int", "hpgraph::Unweighted"), ("sm_90",)),
@@ -120,12 +122,13 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     divisions = [rescale.kernel_name(np.dtype(real)) for real in ("float32", "float64")]
     yield rescale.SOURCE, divisions, "sm_90", {}
     for arch in GENERATIONS:
-        flags = itertools.product(DTYPES, ((False, False), (True, True)))
-        walks = [sampling.walk_name(index, *some) for index, some in flags]
-        yield sampling.WALKS, walks, arch, {"prologue": cuda_hops.prologue()}
-        yield cuda_hops.DRAWS, (sampling.summing_name("float"),), arch, {"prologue": cuda_hops.prologue()}
+        flags = itertools.product(DTYPES, (False, True))
+        walks = [of_set(sampling.WALKS, arch, Index=index, weighted=flag, biased=flag) for index, flag in flags]
+        yield walks[0][0], [name for walk in walks for name in walk[1]], arch, walks[0][3]
+        yield of_set(sampling.SUMS, arch, Weight="float")
         # The nodes that a point has still to look at lie in local memory.
-        yield layout.SOURCE, layout.NAMES, arch, {"prologue": layout.prologue(), "local": 8 * DEPTH}
+        *tree, text = of_set(layout.KERNELS, arch)
+        yield *tree, text | {"local": 8 * DEPTH}
         yield "row_bins.cuh", row_bins.KERNELS, arch, {}
         yield pages.SOURCE, (pages.kernel_name("int32"),), arch, {}
 
@@ -150,11 +153,10 @@ def test_peeling(ids: str, count: str, levels: bool, arch: str) -> None:
 
 
 def test_types_of_communities_are_those_of_the_host() -> None:
-    for types in COMMUNITIES:
-        names = (communities.kernel_name(False, *types),)
-        translates(communities.SOURCE, names=names, checks=communities.layout(*types).checks)
-        names, checks = cuda_aggregate.kernel_names(*types), cuda_aggregate.layout(*types).checks
-        translates(cuda_aggregate.SOURCE, names=names, checks=checks)
+    source, names, arch, text = of_set(communities.KERNELS, "sm_90", frequent=False, **COMMUNITIES[2])
+    translates(source, names=names, arch=arch, **text)
+    source, names, arch, text = of_set(cuda_aggregate.KERNELS, "sm_90", **COMMUNITIES[2])
+    translates(source, names=names, arch=arch, **text)
 
 
 @pytest.mark.parametrize(("index", "arch"), EACH_INDEX)
@@ -162,7 +164,10 @@ def test_betweenness(index: str, arch: str) -> None:
     """Half of the switches on each generation, and all of them for every type of ids."""
     halves: dict[bool, set[str]] = {}
     for switches in itertools.product((False, True), repeat=3):
-        halves.setdefault(switches[0] is (arch == OLDEST), set()).update(betweenness.names(index, *switches).values())
+        types = dict(zip(("scaled", "places", "weighted"), switches, strict=True))
+        text = betweenness.KERNELS.text(Index=DTYPES[index], **types)
+        halves.setdefault(switches[0] is (arch == OLDEST), set()).update(text["names"])
     # Scaled numbers with places for arcs have more under way than registers hold; none of it is indexed at run time.
-    compiles(betweenness.SOURCE, betweenness.prologue(), names=sorted(halves[True]), arch=arch, local=384)
-    translates(betweenness.SOURCE, betweenness.prologue(), names=sorted(halves[False]), arch=arch)
+    source = betweenness.KERNELS.source
+    compiles(source, text["prologue"], names=sorted(halves[True]), arch=arch, local=384, checks=text["checks"])
+    translates(source, text["prologue"], names=sorted(halves[False]), arch=arch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +12,10 @@ from hpgraph.core.device import check_memory, sources_within
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.betweenness import GROUP, Sums
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "betweenness.cuh"
 # Threads of a block, blocks a multiprocessor.
 THREADS, BLOCKS = 512, 2
 # As in path_sources.cuh: arcs of a piece of a long row.
@@ -26,13 +24,23 @@ LONG_ROWS = Layout("LongRows", rows="*", first="*", owner="*", count="i64", piec
 ARCS = Layout("PathArcs<{Index}>", indptr="*", indices="*", weights="*", lengthy=LONG_ROWS)
 LEVEL_SLOT = Layout(
     "LevelSlot", **dict.fromkeys(("count", "leaving", "reaching", "full", "large", "heavy"), "u64")
-).of()
-LEVEL_ROW = Layout("LevelRow", begin="i64", leaving="u64", reaching="u64", heavy="u64").of()
+)
+LEVEL_ROW = Layout("LevelRow", begin="i64", leaving="u64", reaching="u64", heavy="u64")
 STATE = Layout(
     "PathState<{Index}>", numbers="*", exponents="*", distances="*", pending="*", seen="*", fronts="*",
     listed="*", masks="*", levels="*", partial="*", partial_exponents="*", partial_heard="*", slots="*", chunks="*",
     barrier="*", outcome="*", n="i64", every="u64", stride="i64",
 )  # fmt: skip
+
+KERNELS = KernelSet(
+    "betweenness.cuh", "betweenness",
+    {"<{Index}>": "paths_begin paths_pending paths_reach", "<{Index}, {scaled}, {weighted}>": "paths_forward",
+     "<{Index}, {scaled}, {places}, {weighted}>": "paths_backward"},
+    layouts=(LONG_ROWS, LEVEL_SLOT, LEVEL_ROW, ARCS, STATE), threads=THREADS, cooperative=True,
+    prologue=f"#define HPGRAPH_PATH_THREADS {THREADS}\n#define HPGRAPH_PATH_BLOCKS {BLOCKS}",
+)  # fmt: skip
+# Bytes of the structs of a level.
+_SLOT, _ROW = LEVEL_SLOT.of().size, LEVEL_ROW.of().size
 
 
 class Pieces(NamedTuple):
@@ -93,40 +101,6 @@ def _stride(sources: int) -> int:
     return max(2, 1 << (sources - 1).bit_length())
 
 
-def names(index: str, scaled: bool, places: bool, weighted: bool) -> dict[str, str]:
-    """Name expressions of the kernels of a search."""
-    word = {False: "false", True: "true"}
-    found = {
-        "begin": f"hpgraph::paths_begin<{index}>",
-        "forward": f"hpgraph::paths_forward<{index}, {word[scaled]}, {word[weighted]}>",
-        "backward": f"hpgraph::paths_backward<{index}, {word[scaled]}, {word[places]}, {word[weighted]}>",
-        "reach": f"hpgraph::paths_reach<{index}>",
-    }
-    return found | ({"pending": f"hpgraph::paths_pending<{index}>"} if weighted else {})
-
-
-def prologue() -> str:
-    """C++ text before the source: launch bounds of cooperative kernels."""
-    return f"#define HPGRAPH_PATH_THREADS {THREADS}\n#define HPGRAPH_PATH_BLOCKS {BLOCKS}"
-
-
-def checks(index: np.dtype) -> str:
-    """C++ text that checks the structs against the host's layout."""
-    layouts = LONG_ROWS.of(), LEVEL_SLOT, LEVEL_ROW, ARCS.of(Index=index), STATE.of(Index=index)
-    return "\n".join(layout.checks for layout in layouts)
-
-
-@cache
-def _module(ids: np.dtype, scaled: bool, places: bool, weighted: bool, device: int) -> tuple[Module, dict[str, str]]:
-    """The kernels of a search, for a device."""
-    found = names(c_type(ids), scaled, places, weighted)
-    module = load(
-        SOURCE, prologue=prologue(), names=tuple(found.values()), cooperative=True, title="betweenness",
-        checks=checks(ids),
-    )  # fmt: skip
-    return module, found
-
-
 class _Search:
     """One group of sources and its work space."""
 
@@ -152,23 +126,20 @@ class _Search:
         self.listed = cupy.empty(n * len(sources), ids)
         self.masks = cupy.empty(n * len(sources), np.uint64)
         # Weighted paths may have more arcs than the unweighted depth, but visit no vertex twice.
-        self.levels = cupy.empty((n + 2) * LEVEL_ROW.size, np.uint8)
+        self.levels = cupy.empty((n + 2) * _ROW, np.uint8)
         self.partial = cupy.empty(pieces * stride)
         self.partial_exponents = cupy.empty(pieces * stride, np.int32)
         self.partial_heard = cupy.empty(pieces, np.uint64)
         # Outcome, slots, counters and the barrier's word.
-        self.small = cupy.zeros(4 * 8 + 4 * LEVEL_SLOT.size + 4 * 8 + 8, np.uint8)
+        self.small = cupy.zeros(4 * 8 + 4 * _SLOT + 4 * 8 + 8, np.uint8)
 
-    def _launch(self, places: bool, name: str, blocks: int, threads: int, *arguments: Any) -> None:
-        import cupy
-
-        scaled, device = self.exponents is not None, cupy.cuda.runtime.getDevice()
-        module, found = _module(self.ids, scaled, places, self.weighted, device)
-        module.function(found[name])((blocks,), (threads,), arguments)
+    def _launch(self, name: str, blocks: int, *arguments: Any, places: bool = False) -> None:
+        types = {"scaled": self.exponents is not None, "places": places, "weighted": self.weighted}
+        KERNELS.launch(f"paths_{name}", blocks, *arguments, Index=self.ids, **types)
 
     def _state(self) -> np.ndarray:
         address = self.small.data.ptr
-        slots, chunks = address + 32, address + 32 + 4 * LEVEL_SLOT.size
+        slots, chunks = address + 32, address + 32 + 4 * _SLOT
         return STATE.of(Index=self.ids)(
             self.numbers, self.exponents, self.distances, self.pending, self.bits[0], self.bits[1:], self.listed,
             self.masks, self.levels, self.partial, self.partial_exponents, self.partial_heard, slots, chunks,
@@ -178,7 +149,7 @@ class _Search:
     def _outcome(self) -> list[int]:
         outcome: list[int] = self.small[:32].get().view(np.int64).tolist()
         # Counters and barrier start at zero in each launch.
-        self.small[32 + 4 * LEVEL_SLOT.size :] = 0
+        self.small[32 + 4 * _SLOT :] = 0
         return outcome
 
     def run(self, sums: Sums) -> bool:
@@ -186,13 +157,14 @@ class _Search:
         import cupy
 
         places, grid = bool(len(sums.arcs)), BLOCKS * multiprocessors()
-        self._launch(places, "begin", 1, 64, self.out, self._state(), self.sources, np.int64(self.count))
+        launch = partial(self._launch, places=places)
+        launch("begin", 1, self.out, self._state(), self.sources, np.int64(self.count))
         if self.weighted:
-            self._launch(places, "pending", grid, THREADS, self.in_, self._state())
+            launch("pending", grid, self.in_, self._state())
         level, begin, end, open_ = 0, 0, self._outcome()[0], self.in_arcs
         while True:
             state = np.int64(level), np.int64(begin), np.int64(end), np.uint64(open_)
-            self._launch(places, "forward", grid, THREADS, self.out, self.in_, self._state(), *state)
+            launch("forward", grid, self.out, self.in_, self._state(), *state)
             level, end, open_, large = self._outcome()
             if not large:
                 break
@@ -201,7 +173,7 @@ class _Search:
         reach = cupy.zeros(64, np.uint64)
         if self.weighted or len(sums.reach):
             reached = sums.reached if len(sums.reached) else None
-            self._launch(places, "reach", grid, THREADS, self._state(), reached, reach)
+            launch("reach", grid, self._state(), reached, reach)
         if len(sums.reach):
             sums.reach[:] = reach[: self.count]
             # A source does not count at itself.
@@ -211,13 +183,11 @@ class _Search:
             return False
         self.bits[:] = 0
         ends = struct(sums.vertices, sums.arcs if places else None)
-        self._launch(
-            places, "backward", grid, THREADS, self.out, self.in_, self._state(), ends, np.int64(level)
-        )  # fmt: skip
+        launch("backward", grid, self.out, self.in_, self._state(), ends, np.int64(level))
         return True
 
     def _begin_of(self, level: int) -> int:
-        row = self.levels[level * LEVEL_ROW.size : (level + 1) * LEVEL_ROW.size].get().view(LEVEL_ROW.dtype)[0]
+        row = self.levels[level * _ROW : (level + 1) * _ROW].get().view(LEVEL_ROW.of().dtype)[0]
         return int(row["begin"])
 
 

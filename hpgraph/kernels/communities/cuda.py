@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,37 +19,30 @@ from hpgraph.kernels.communities.cuda_members import (
     clear_tables,
     row_counts,
     sum_type,
+    types_of,
 )  # fmt: skip
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "move_groups.cuh"
 # As in the source: two sets of counters, the barrier's word and the number of moves.
 _SET = 2 * 5 * 64 + 2
 COUNTERS = 2 * _SET + 2
-_FIELDS = {
-    "n": "i64", "indptr": "*", "indices": "*", "weights": "*", "sent": "*", "received": "*",
-    "label": "*", "group_sent": "*", "group_received": "*", "group_size": "*", "within": "*",
-    "active": "*", "listed": "*", "target": "*", "counters": "*",
-    "hub_of": "*", "hub_begin": "*", "hub_inside": "*", "hub_done": "*", "hub_keys": "*", "hub_sums": "*",
-    "hub_best": "*",
-    "seed": "u64", "joined": "i64", "few": "i64", "many": "i64", "share": "double", "penalty": "double",
-    "rounds": "int", "bits": "int", "directed": "int", "refining": "int",
-    "by_weight": "int",
-}  # fmt: skip
-
-
-def kernel_name(frequent: bool, index: str, weight: str, sums: str) -> str:
-    """Name expression of the kernel."""
-    return f"hpgraph::move_groups<{'true' if frequent else 'false'}, {index}, {weight}, {sums}>"
-
-
-@functools.cache
-def layout(index: str, weight: str, sums: str) -> Any:
-    """The layout of the kernel's argument, for C++ types as in `kernel_name`."""
-    return Layout(f"Moving<{index}, {weight}, {sums}>", **_FIELDS).of()
+MOVING = Layout(
+    "Moving<{Index}, {Weight}, {Sum}>",
+    n="i64", indptr="*", indices="*", weights="*", sent="*", received="*",
+    label="*", group_sent="*", group_received="*", group_size="*", within="*",
+    active="*", listed="*", target="*", counters="*",
+    hub_of="*", hub_begin="*", hub_inside="*", hub_done="*", hub_keys="*", hub_sums="*",
+    hub_best="*",
+    seed="u64", joined="i64", few="i64", many="i64", share="double", penalty="double",
+    rounds="int", bits="int", directed="int", refining="int",
+    by_weight="int",
+)  # fmt: skip
+KERNELS = KernelSet(
+    "move_groups.cuh", "communities", {"<{frequent}, {Index}, {Weight}, {Sum}>": "move_groups"}, layouts=(MOVING,),
+    cooperative=True,
+)  # fmt: skip
 
 
 class _Search(NamedTuple):
@@ -116,17 +108,14 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
-    sums = "unsigned" if level is None else sum_type(level)
+    sums = np.dtype(np.uint32) if level is None else sum_type(level)
     strengths = (None, None) if level is None else (level.sent, level.received)
-    types = c_type(ids), "hpgraph::One" if arcs.data is None else "long long", sums
-    name, described = kernel_name(level is None, *types), layout(*types)
-    module = load(SOURCE, names=(name,), cooperative=True, title="communities", checks=described.checks)
-    kernel = module.function(name)
-    width = ids.itemsize + (4 if sums == "unsigned" else 8)
+    types = types_of(arcs, sums)
+    kernel = KERNELS.function("move_groups", frequent=level is None, **types)
     check_memory(n * (1 + 3 * ids.itemsize), "the work space of communities", "cuda")
     counters, (joined, hubs) = cupy.zeros(COUNTERS, np.uint64), row_counts(arcs)
     work, tables = cupy.empty((2, n), ids), _tables(arcs, hubs, sums)
-    made = described(
+    made = MOVING.of(**types)(
         np.int64(n), arcs.indptr, arcs.indices, arcs.data, *strengths, label, at_first.sent, at_first.received,
         at_first.size, search.within, at_first.active, work[0], work[1], counters, *tables,
         np.uint64(search.seed), np.int64(joined), np.int64(search.few), np.int64(int(MANY_MOVES * n)),
@@ -137,12 +126,12 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     )  # fmt: skip
     # A barrier's cost grows with the blocks, so small levels get few.
     busy = max(-(-n // (4 * THREADS)), -(-arcs.nnz // (8 * THREADS)))
-    shared = BLOCK_SLOTS * width
+    shared = BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
     kernel((min(kernel.resident(THREADS, shared), busy),), (THREADS,), (made,), shared_mem=shared)
     return counters[-1]
 
 
-def _tables(arcs: CSR, count: int, sums: str) -> tuple[Any, ...]:
+def _tables(arcs: CSR, count: int, sums: np.dtype) -> tuple[Any, ...]:
     """Work space of the vertices whose arcs several blocks share."""
     import cupy
 

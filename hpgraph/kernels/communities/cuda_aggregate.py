@@ -19,42 +19,31 @@ from hpgraph.kernels.communities.cuda_members import (
     members_of,
     sum_type,
     table_plan,
+    types_of,
 )  # fmt: skip
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "aggregate_groups.cuh"
 # Entries that a block of tiles takes.
 TILE = THREADS * 8
-_FIELDS = {
-    "indptr": "*", "indices": "*", "weights": "*", "number": "*", "members": "*", "arcs_before": "*", "starts": "*",
-    "begin": "*", "count": "i64", "wide": "*", "sums": "*", "lengths": "*", "table_begin": "*", "table_keys": "*",
-    "table_sums": "*",
-}  # fmt: skip
-
-
-def kernel_names(index: str, weight: str, sums: str) -> tuple[str, ...]:
-    """Name expressions of the kernels of the source, for C++ types as in `hpgraph.kernels.communities.cuda`."""
-    summing = f"{index}, {weight}, {sums}"
-    names = (f"{name}<{summing}>" for name in ("aggregate_by_warp", "aggregate_by_chunk", "rows_of_tables"))
-    return tuple(
-        f"hpgraph::{name}" for name in (*names, f"close_up<{index}, {sums}>", f"weigh_between<{index}, {weight}>")
-    )
-
-
-@functools.cache
-def layout(index: str, weight: str, sums: str) -> Any:
-    """The layout of the kernels' argument."""
-    return Layout(f"Aggregation<{index}, {weight}, {sums}>", **_FIELDS).of()
+AGGREGATION = Layout(
+    "Aggregation<{Index}, {Weight}, {Sum}>", indptr="*", indices="*", weights="*", number="*", members="*",
+    arcs_before="*", starts="*", begin="*", count="i64", wide="*", sums="*", lengths="*", table_begin="*",
+    table_keys="*", table_sums="*",
+)  # fmt: skip
+KERNELS = KernelSet(
+    "aggregate_groups.cuh", "graphs of communities",
+    {"<{Index}, {Weight}, {Sum}>": "aggregate_by_warp aggregate_by_chunk rows_of_tables",
+     "<{Index}, {Sum}>": "close_up", "<{Index}, {Weight}>": "weigh_between"}, layouts=(AGGREGATION,),
+)  # fmt: skip
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     """`hpgraph.kernels.communities.cpu_aggregate.aggregate_communities` on the GPU; rows are unsorted."""
     arcs = level.arcs
-    width = 2 * arcs.indices.itemsize + 8 + (4 if sum_type(level) == "unsigned" else 8)
+    width = 2 * arcs.indices.itemsize + 8 + sum_type(level).itemsize
     check_memory(arcs.nnz * width + 40 * len(label), "the graph of the communities", "cuda")
     members = members_of(level, label)
     coarse = _arcs(level, members)
@@ -68,36 +57,30 @@ def _arcs(level: Level, by: Members) -> CSR:
     lengths = cupy.zeros(count + 1, np.int64)
     if arcs.nnz == 0:
         return CSR((count, count), lengths, cupy.empty(0, ids), cupy.empty(0, np.int64), validate=False, copy=False)
-    wide_sum = np.uint32 if sums == "unsigned" else np.uint64
-    wide, summed = cupy.empty(arcs.nnz, ids), cupy.empty(arcs.nnz, wide_sum)
+    wide, summed = cupy.empty(arcs.nnz, ids), cupy.empty(arcs.nnz, sums)
     chunk_ends, table_begin = table_plan(by)
     tables = clear_tables(table_begin, ids, sums)
-    types = c_type(ids), "hpgraph::One" if arcs.data is None else "long long", sums
-    names, described = kernel_names(*types), layout(*types)
-    by_warp, by_chunk, rows_of_tables, close_up, _ = map(_module(types).function, names)
-    room = BLOCK_SLOTS * (ids.itemsize + np.dtype(wide_sum).itemsize)
-    made = described(
+    types = types_of(arcs, sums)
+    launch: Any = functools.partial(KERNELS.launch, **types)
+    room = BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
+    made = AGGREGATION.of(**types)(
         arcs.indptr, arcs.indices, arcs.data, by.number, by.members, by.arcs_before, by.starts, by.begin,
         np.int64(count), wide, summed, lengths, table_begin, *tables,
     )  # fmt: skip
     blocks = 4 * multiprocessors()
-    by_warp((min(2 * blocks, -(-count // WARPS)),), (THREADS,), (made,), shared_mem=room)
+    launch("aggregate_by_warp", min(2 * blocks, -(-count // WARPS)), made, shared_mem=room)
     # Returns at once if there are no chunks.
-    by_chunk((min(blocks, -(-arcs.nnz // WARP_ENTRIES)),), (THREADS,), (made, chunk_ends), shared_mem=room)
+    launch("aggregate_by_chunk", min(blocks, -(-arcs.nnz // WARP_ENTRIES)), made, chunk_ends, shared_mem=room)
     slots = len(tables[0])
     if slots:
-        rows_of_tables((-(-slots // TILE),), (THREADS,), (made, np.int64(slots)))
+        launch("rows_of_tables", -(-slots // TILE), made, np.int64(slots))
     indptr = cupy.cumsum(lengths)
     nnz = int(indptr[-1])
     indices, data = cupy.empty(nnz, ids), cupy.empty(nnz, np.int64)
     if nnz:
         arguments = by.begin, indptr, np.int64(count), np.int64(nnz), wide, summed, indices, data
-        close_up((-(-nnz // TILE),), (THREADS,), arguments)
+        launch("close_up", -(-nnz // TILE), *arguments)
     return CSR((count, count), indptr, indices, data, validate=False, copy=False)
-
-
-def _module(types: tuple[str, str, str]) -> Any:
-    return load(SOURCE, names=kernel_names(*types), title="graphs of communities", checks=layout(*types).checks)
 
 
 def weight_between(level: Level, label: Any) -> int:
@@ -107,9 +90,8 @@ def weight_between(level: Level, label: Any) -> int:
     arcs = level.arcs
     if arcs.nnz == 0:
         return 0
-    types = c_type(arcs.indices.dtype), "hpgraph::One" if arcs.data is None else "long long", "unsigned"
     total = cupy.zeros(1, np.uint64)
     label = label.astype(arcs.indices.dtype, copy=False)
     arguments = arcs.indptr, arcs.indices, arcs.data, np.int64(len(label)), np.int64(arcs.nnz), label, total
-    _module(types).function(kernel_names(*types)[4])((-(-arcs.nnz // TILE),), (THREADS,), arguments)
+    KERNELS.launch("weigh_between", -(-arcs.nnz // TILE), *arguments, **types_of(arcs, np.dtype(np.uint32)))
     return int(total[0])

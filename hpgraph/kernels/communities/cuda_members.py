@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +10,18 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.semiring.c_types import c_type
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
-SOURCE = "group_members.cuh"
+# As in the source.
+THREADS, WARPS = 256, 8
+WARP_SLOTS = 512
+BLOCK_SLOTS = WARP_SLOTS * WARPS
+PIECE_SLOTS = BLOCK_SLOTS
+WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
+KERNELS = KernelSet(
+    "group_members.cuh", "members of communities",
+    {"": "plan_tables count_rows", "<{Index}>": "begin_groups mark_groups number_groups list_members sum_groups"},
+)  # fmt: skip
 
 
 class Beginning(NamedTuple):
@@ -39,13 +46,6 @@ class Members(NamedTuple):
     arcs_before: Any
 
 
-@functools.cache
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of the kernels of the source, for a C++ type of ids."""
-    typed = ("begin_groups", "mark_groups", "number_groups", "list_members", "sum_groups")
-    return ("hpgraph::plan_tables", "hpgraph::count_rows", *(f"hpgraph::{name}<{index}>" for name in typed))
-
-
 def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Beginning:
     """Initial state of a search over communities.
 
@@ -61,10 +61,9 @@ def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Begin
         sent, size, received = sums[0], sums[1], sums[-1] if len(sums) == 3 else sums[0]
     apart = strengths is not None and strengths[0] is not strengths[1]
     of = strengths or (None, None)
-    _launch(
-        "begin_groups", arcs.indices.dtype, n,
-        np.int64(n), arcs.indptr, label if strengths is not None else None, of[0], of[1] if apart else None,
-        sent, received if apart else None, size, active,
+    KERNELS.each(
+        "begin_groups", n, np.int64(n), arcs.indptr, label if strengths is not None else None,
+        of[0], of[1] if apart else None, sent, received if apart else None, size, active, Index=arcs.indices.dtype,
     )  # fmt: skip
     return Beginning(sent, received, size, active)
 
@@ -75,7 +74,8 @@ def row_counts(arcs: CSR) -> tuple[int, int]:
     import cupy
 
     counts = cupy.zeros(2, np.uint64)
-    _launch("count_rows", arcs.indices.dtype, arcs.shape[0], np.int64(arcs.shape[0]), arcs.indptr, counts)
+    n = arcs.shape[0]
+    KERNELS.each("count_rows", n, np.int64(n), arcs.indptr, counts, Index=arcs.indices.dtype)
     joined, hubs = counts.tolist()
     return joined, hubs
 
@@ -87,18 +87,18 @@ def members_of(level: Level, label: Any) -> Members:
     arcs, n, ids = level.arcs, len(label), label.dtype
     size = np.int64(n)
     present = cupy.zeros(n, ids)
-    _launch("mark_groups", ids, n, size, label, present)
+    KERNELS.each("mark_groups", n, size, label, present, Index=ids)
     before = cupy.cumsum(present, dtype=ids)
     count = int(before[-1]) if n else 0
     sums = cupy.zeros((5, count + 1), np.int64)
     sent, received, starts, begin, placed = sums
     number = cupy.empty(n, ids)
     incoming = level.received if level.directed else None
-    sums_of = number, sent, received, starts, begin
-    _launch("number_groups", ids, n, size, arcs.indptr, label, before, level.sent, incoming, *sums_of)
+    given = arcs.indptr, label, before, level.sent, incoming
+    KERNELS.each("number_groups", n, size, *given, number, sent, received, starts, begin, Index=ids)
     starts, begin = cupy.cumsum(starts), cupy.cumsum(begin)
     members, arcs_before = cupy.empty(n, ids), cupy.zeros(n + 1, np.int64)
-    _launch("list_members", ids, n, size, arcs.indptr, number, starts, placed, members, arcs_before)
+    KERNELS.each("list_members", n, size, arcs.indptr, number, starts, placed, members, arcs_before, Index=ids)
     arcs_before = cupy.cumsum(arcs_before)
     # Copies, so that the larger arrays are freed.
     sent = sent[:count].copy()
@@ -110,9 +110,9 @@ def table_plan(members: Members) -> tuple[Any, Any]:
     """Inclusive sums of chunks, of communities with more arcs than a warp sums, and the start of each table."""
     import cupy
 
-    plan = cupy.zeros((2, members.communities + 1), np.int64)
-    count = np.int64(members.communities)
-    _launch("plan_tables", members.number.dtype, members.communities, count, members.begin, plan[0], plan[1])
+    count, ids = members.communities, members.number.dtype
+    plan = cupy.zeros((2, count + 1), np.int64)
+    KERNELS.each("plan_tables", count, np.int64(count), members.begin, plan[0], plan[1], Index=ids)
     return cupy.cumsum(plan[0]), cupy.cumsum(plan[1])
 
 
@@ -123,38 +123,29 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     sent = cupy.zeros(count, np.int64)
     received = cupy.zeros(count, np.int64) if level.directed else sent
     apart = (level.received, sent, received) if level.directed else (None, sent, None)
-    _launch("sum_groups", label.dtype, len(label), np.int64(len(label)), label, level.sent, *apart)
+    n = len(label)
+    KERNELS.each("sum_groups", n, np.int64(n), label, level.sent, *apart, Index=label.dtype)
     return sent, received
 
 
-def _launch(name: str, ids: np.dtype[Any], work: int, *arguments: Any) -> None:
-    names = kernel_names(c_type(ids))
-    if work:
-        which = next(full for full in names if full.startswith(f"hpgraph::{name}"))
-        kernel = load(SOURCE, names=names, title="members of communities").function(which)
-        kernel((-(-work // THREADS),), (THREADS,), arguments)
+def sum_type(level: Level) -> np.dtype:
+    """The type that holds the weight around any vertex of a graph, or of a graph of its communities."""
+    return np.dtype(np.uint32 if level.total < 2**31 else np.uint64)
 
 
-# As in the source.
-THREADS, WARPS = 256, 8
-WARP_SLOTS = 512
-BLOCK_SLOTS = WARP_SLOTS * WARPS
-PIECE_SLOTS = BLOCK_SLOTS
-WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
+def types_of(arcs: CSR, sums: np.dtype) -> dict[str, Any]:
+    """The parameters of the templates that sum the weights of arcs."""
+    weight = "hpgraph::One" if arcs.data is None else arcs.data.dtype
+    return {"Index": arcs.indices.dtype, "Weight": weight, "Sum": sums}
 
 
-def sum_type(level: Level) -> str:
-    """The C++ type that holds the weight around any vertex of a graph, or of a graph of its communities."""
-    return "unsigned" if level.total < 2**31 else "unsigned long long"
-
-
-def clear_tables(begin: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any]:
+def clear_tables(begin: Any, ids: np.dtype, sums: np.dtype) -> tuple[Any, Any]:
     """Empty tables, end to end; waits for the GPU.
 
     ``begin`` (CuPy int64 array of shape (k + 1,)): exclusive sum of the slots.
     """
     import cupy
 
-    slots, dtype = int(begin[-1]), np.uint32 if sums == "unsigned" else np.uint64
-    check_memory(slots * (ids.itemsize + np.dtype(dtype).itemsize), "the tables of vertices with many arcs", "cuda")
-    return cupy.full(slots, -1, ids), cupy.zeros(slots, dtype)
+    slots = int(begin[-1])
+    check_memory(slots * (ids.itemsize + sums.itemsize), "the tables of vertices with many arcs", "cuda")
+    return cupy.full(slots, -1, ids), cupy.zeros(slots, sums)

@@ -33,14 +33,12 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
     index, each, size = c_type(ids), (-(-n // THREADS),), np.int64(n)
     names = f"hpgraph::link_heads<{index}>", f"hpgraph::mark_outside<{index}>"
     module = load(SOURCE, names=names, title="connected components")
-    shared = load(whole.SOURCE, names=whole.kernel_names(index), title="connected components")
     label, rows = cupy.arange(n, dtype=ids), None
     if head is not None:
         module.function(names[0])(each, (THREADS,), (size, head.neighbour, label))
         if symmetric:
             largest, outside = cupy.empty(1, ids), Bitmask.zeros(n, "cuda")
-            most_frequent = shared.function(f"hpgraph::most_frequent_root<{index}>")
-            most_frequent((1,), (THREADS,), (np.int64(0), size, label, largest))
+            whole.run("most_frequent_root", ids, 1, np.int64(0), size, label, largest)
             module.function(names[1])(each, (THREADS,), (size, largest, label, outside.words))
             rows = outside
     wanted = store.survey(rows, None if rows is None or head is None else head.more, spread=True)

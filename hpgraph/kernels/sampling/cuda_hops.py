@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,16 +9,12 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import Space
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, STEP_SHIFT, TRIES, Drawn, Sums
-from hpgraph.semiring.c_types import c_type
 
-SOURCE, DRAWS = "hops.cuh", "draws.cuh"
-# As in the source; one block a multiprocessor.
-THREADS = 1024
 # Hops of a launch; further ones take more launches.
 HOPS = 16
 # Initial bound of the list of discovered vertices: the number of vertices, or this.
@@ -28,43 +23,26 @@ MET = Layout("Met<{Index}>", table="*", found="*", owner="*", place="*", vertex=
 HOPS_OF_LAUNCH = Layout(
     "Hops", begin="i64", count="i64", fanout=("i64", HOPS), known="i64", frontier="i64", length="i64", seed="u64",
     replace="i64",
-).of()  # fmt: skip
+)  # fmt: skip
 PROGRESS = Layout(
     "Progress", hops="i64", wanted="i64", known="i64", frontier="i64", length="i64", vertices=("i64", HOPS),
     edges=("i64", HOPS),
-).of()  # fmt: skip
-
-
-def prologue() -> str:
-    """The constants shared with the CPU, as C++."""
-    return (
-        f"namespace hpgraph {{ constexpr int TRIES = {TRIES}, STEP_SHIFT = {STEP_SHIFT}, HOP_SHIFT = {HOP_SHIFT}, "
-        f"HOPS = {HOPS}; constexpr long long KEYS = {KEYS}ll; }}"
-    )
+)  # fmt: skip
+# The constants shared with the CPU, as C++.
+PROLOGUE = (
+    f"namespace hpgraph {{ constexpr int TRIES = {TRIES}, STEP_SHIFT = {STEP_SHIFT}, HOP_SHIFT = {HOP_SHIFT}, "
+    f"HOPS = {HOPS}; constexpr long long KEYS = {KEYS}ll; }}"
+)
+# One block a multiprocessor.
+KERNELS = KernelSet(
+    "hops.cuh", "sampling", {"<{Index}, {Weight}>": "sample", "<{Index}>": "write_sample"},
+    layouts=(HOPS_OF_LAUNCH, PROGRESS, MET), prologue=PROLOGUE, threads=1024, cooperative=True,
+)  # fmt: skip
 
 
 def word(number: int) -> np.uint64:
     """A seed as the kernels expect it."""
     return np.uint64(number % 2**64)
-
-
-def kernel_names(index: str, weight: str) -> tuple[str, str]:
-    """Name expressions of the kernels that sample, and that write the result."""
-    return f"hpgraph::sample<{index}, {weight}>", f"hpgraph::write_sample<{index}>"
-
-
-def text_around(ids: np.dtype) -> dict[str, Any]:
-    """What precedes and follows the source, where `load` and a test compile it."""
-    checks = (HOPS_OF_LAUNCH.checks, PROGRESS.checks, MET.of(Index=ids).checks)
-    return {"prologue": prologue(), "checks": "\n".join(checks)}
-
-
-@functools.lru_cache(maxsize=64)
-def _kernels(ids: np.dtype, weight: str, device: int) -> tuple[Any, Any]:
-    names = kernel_names(c_type(ids), weight)
-    module = load(SOURCE, names=names, cooperative=True, title="sampling", **text_around(ids))
-    sampling, writing = (module.function(name) for name in names)
-    return sampling, writing
 
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
@@ -74,21 +52,20 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
     n, ids, blocks = arcs.shape[0], arcs.indices.dtype, multiprocessors()
     most = _most_met(arcs, len(seeds), fanouts, replace)
     list_of_met = _List(ids, n, min(most, max(n, ROOM) + len(seeds)))
-    space = Space(PROGRESS.size, 8 * blocks)
+    space = Space(PROGRESS.of().size, 8 * blocks)
     progress, of_blocks = (np.uint64(address) for address in space.addresses)
     running, positive, weights = (None, None, None) if sums is None else (*sums, arcs.data)
     urn = struct(arcs.indptr, arcs.indices, running, weights, positive)
-    weight = "char" if sums is None else c_type(arcs.data.dtype)
-    sampling, writing = _kernels(ids, weight, cupy.cuda.runtime.getDevice())
+    types = {"Index": ids, "Weight": "char" if sums is None else arcs.data.dtype}
     begin, begun, vertices_of_hop, edges_of_hop = 0, len(seeds), [], []
     known, frontier, length = 0, 0, 0
     while True:
         part = fanouts[begin : begin + HOPS]
-        hops = HOPS_OF_LAUNCH(
+        hops = HOPS_OF_LAUNCH.of()(
             begin, len(part), *part, *[0] * (HOPS - len(part)), known, frontier, length, word(seed), int(replace)
         )
         given = urn, list_of_met.struct, hops, seeds, np.int64(begun)
-        sampling((blocks,), (THREADS,), (*given, np.uint64(space.header), of_blocks, progress))
+        KERNELS.launch("sample", blocks, *given, np.uint64(space.header), of_blocks, progress, **types)
         done, wanted, known, frontier, length, *of_hops = space.array(int(progress), 5 + 2 * HOPS, np.int64).tolist()
         vertices_of_hop += of_hops[:done]
         edges_of_hop += of_hops[HOPS : HOPS + done]
@@ -102,10 +79,8 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
     vertex, numbers, place = (cupy.empty(size, np.int64) for size in (known, len(seeds), drawn))
     edge_index = cupy.empty((2, drawn), np.int64)
     counts = np.int64(len(seeds)), np.int64(length), np.int64(known)
-    writing(
-        (blocks,), (THREADS,),
-        (list_of_met.struct, *counts, vertex, numbers, edge_index[0], edge_index[1], place),
-    )  # fmt: skip
+    written = vertex, numbers, edge_index[0], edge_index[1], place
+    KERNELS.launch("write_sample", blocks, list_of_met.struct, *counts, *written, **types)
     return Drawn(vertex, numbers, edge_index, place, [known - sum(vertices_of_hop), *vertices_of_hop], edges_of_hop)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # Measures of the common part c and the sizes a and b: c itself, c / (a + b - c), c / min(a, b), 2c / (a + b), c /
 # √(ab). 0 if the denominator is zero.
+MEASURES = "COMMON", "JACCARD", "OVERLAP", "SORENSEN", "COSINE"
 COMMON, JACCARD, OVERLAP, SORENSEN, COSINE = range(5)
 
 

@@ -10,68 +10,51 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels import similarity
-from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.similarity import COMMON, Common
 
-SOURCE = "similarity.cuh"
 THREADS = 256
 # Least entries of a warp, and most stretches: each takes 16 bytes.
 MIN_SPAN, MAX_STRETCHES = 256, 1 << 20
 # As in the source.
 ONE, VALUE, LESSER, PRODUCT = range(4)
-_ID = {4: "int", 8: "long long"}
-
-
-def prologue() -> str:
-    """The measures, as C++."""
-    measures = ("COMMON", "JACCARD", "OVERLAP", "SORENSEN", "COSINE")
-    listed = ", ".join(f"{one} = {getattr(similarity, one)}" for one in measures)
-    return f"namespace hpgraph {{ enum Measure {{ {listed} }}; }}"
-
-
-def kernel_names(index: str, data: str, term: int) -> tuple[str, ...]:
-    """Name expressions of the kernels of one call."""
-    adding = f"add_common<{index}, {data}, {term}>"
-    return tuple(f"hpgraph::{name}" for name in (f"order_pairs<{index}>", adding, f"measure_pairs<{index}>"))
-
-
-@functools.lru_cache(maxsize=64)
-def _module(gpu: int, names: tuple[str, ...]) -> Module:
-    return load(SOURCE, prologue=prologue(), names=names, title="similarity")
+_MEASURES = ", ".join(f"{name} = {getattr(similarity, name)}" for name in similarity.MEASURES)
+KERNELS = KernelSet(
+    "similarity.cuh", "similarity",
+    {"<{Index}>": "order_pairs measure_pairs", "<{Index}, {Data}, {term}>": "add_common"},
+    prologue=f"namespace hpgraph {{ enum Measure {{ {_MEASURES} }}; }}",
+)  # fmt: skip
 
 
 def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
     """`hpgraph.kernels.similarity.cpu.pair_scores` on the GPU; waits for it, for the amount of work."""
     import cupy
 
-    pairs, index = len(source), _ID[rows.indices.itemsize]
+    pairs = len(source)
     check_memory(40 * pairs, f"{pairs:,} pairs", "cuda")
     found = cupy.empty(pairs)
     if pairs == 0:
         return found
     weighted = common.values is None and rows.data is not None
-    data = "char" if not weighted else {4: "float", 8: "double"}[rows.data.itemsize]
     term = VALUE if common.values is not None else ONE if not weighted else PRODUCT if common.product else LESSER
-    names = kernel_names(index, data, term)
-    ordering, adding, measuring = map(_module(cupy.cuda.runtime.getDevice(), names).function, names)
+    types = {"Index": rows.indices.dtype, "Data": rows.data.dtype if weighted else "char", "term": term}
+    launch: Any = functools.partial(KERNELS.launch, **types)
     longer, shorter = cupy.empty((2, pairs), rows.indices.dtype)
     lengths, count, blocks = cupy.empty(pairs + 1, np.int64), np.int64(pairs), -(-pairs // THREADS)
-    ordering((blocks,), (THREADS,), (rows.indptr, source, target, count, longer, shorter, lengths))
+    launch("order_pairs", blocks, rows.indptr, source, target, count, longer, shorter, lengths)
     offsets = cupy.cumsum(lengths)
     total = int(offsets[-1])
     span = max(MIN_SPAN, -(-total // (32 * MAX_STRETCHES)) * 32)
     stretches = -(-total // span)
     head, tail = cupy.empty((2, max(stretches, 1)))
     if total:
-        adding(
-            (-(-stretches // (THREADS // 32)),), (THREADS,),
-            (
-                rows.indptr, rows.indices, rows.data if weighted else None, common.values, longer, shorter,
-                offsets, count, np.int64(span), found, head, tail,
-            ),
+        launch(
+            "add_common", -(-stretches // (THREADS // 32)), rows.indptr, rows.indices,
+            rows.data if weighted else None, common.values, longer, shorter, offsets, count, np.int64(span), found,
+            head, tail,
         )  # fmt: skip
     ends = longer, shorter, sizes if measure != COMMON else None
-    measuring((blocks,), (THREADS,), (offsets, count, np.int64(span), head, tail, *ends, np.int32(measure), found))
+    launch("measure_pairs", blocks, offsets, count, np.int64(span), head, tail, *ends, np.int32(measure), found)
     return found
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import Kernel, load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "components.cuh"
+KERNELS = KernelSet(
+    "components.cuh", "connected components",
+    {"<{Id}, {Offset}>": "begin_forest link_first",
+     "<{Id}>": "shorten_paths most_frequent_root link_rest link_listed mark_roots count_roots number"},
+)  # fmt: skip
 THREADS = 256
 # As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels.
 WARP_ARCS, VERTICES_EACH = 4096, 4
@@ -22,18 +24,8 @@ WARP_ARCS, VERTICES_EACH = 4096, 4
 # and a pass that shortens each by up to HOPS steps pays. So does starting at a nearby neighbour, whose label is in the
 # cache. With more arcs one leads to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
-_OF_FIRST_ARCS = "begin_forest", "link_first"
-_OTHERS = (
-    "shorten_paths", "most_frequent_root", "link_rest", "link_listed", "mark_roots", "count_roots", "number",
-)  # fmt: skip
 # Type of row bounds where rows are whole.
 _OFFSETS = np.dtype(np.int64)
-
-
-def kernel_names(index: str, offset: str = "long long") -> tuple[str, ...]:
-    """Name expressions of the kernels of the source."""
-    first = tuple(f"hpgraph::{name}<{index}, {offset}>" for name in _OF_FIRST_ARCS)
-    return first + tuple(f"hpgraph::{name}<{index}>" for name in _OTHERS) if offset == "long long" else first
 
 
 def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
@@ -109,7 +101,7 @@ class Forest:
         self._range = np.int64(rows.first), np.int64(len(rows))
 
     def _run(self, name: str, *arguments: Any, blocks: int = 0) -> None:
-        offsets = self._rows.begins.dtype if name in _OF_FIRST_ARCS else _OFFSETS
+        offsets = self._rows.begins.dtype if name in ("begin_forest", "link_first") else _OFFSETS
         run(name, self.label.dtype, blocks or self._rows.blocks, *arguments, offsets=offsets)
 
     def begin(self) -> None:
@@ -142,20 +134,7 @@ class Forest:
 
 def run(name: str, ids: np.dtype, blocks: int, *arguments: Any, offsets: np.dtype = _OFFSETS) -> None:
     """Launch a kernel of the source, for ids of a type, on the current device and stream."""
-    import cupy
-
-    _kernels(ids, offsets, cupy.cuda.runtime.getDevice())[name]((blocks,), (THREADS,), arguments)
-
-
-@lru_cache(maxsize=16)
-def _kernels(ids: np.dtype, offsets: np.dtype, device: int) -> dict[str, Kernel]:
-    return kernels(SOURCE, kernel_names(c_type(ids), c_type(offsets)))
-
-
-def kernels(source: str, names: tuple[str, ...]) -> dict[str, Kernel]:
-    """Kernels of a source that finds components, by their names without types, for the current device."""
-    module = load(source, names=names, title="connected components")
-    return {name.removeprefix("hpgraph::").partition("<")[0]: module.function(name) for name in names}
+    KERNELS.launch(name, blocks, *arguments, Id=ids, Offset=offsets)
 
 
 def blocks_of(n: int) -> int:

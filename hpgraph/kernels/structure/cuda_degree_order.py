@@ -8,23 +8,13 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.structure.orientation import DegreeOrder
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "degree_order.cuh"
+KERNELS = KernelSet("degree_order.cuh", "the degree order", {"": "degree_sums", "<{Index}>": "arc_keys"})
 THREADS = 256
 # Arcs that a block of arc_keys reads.
 TILE = THREADS * 8
-
-
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type."""
-    return "hpgraph::degree_sums", f"hpgraph::arc_keys<{index}>"
-
-
-def _module(graph: CSR) -> Module:
-    return load(SOURCE, names=kernel_names(c_type(graph.indices.dtype)), title="the degree order")
 
 
 def degree_sums(graph: CSR) -> tuple[int, int, int]:
@@ -35,7 +25,7 @@ def degree_sums(graph: CSR) -> tuple[int, int, int]:
     sums = cupy.zeros(3, np.uint64)
     if n:
         blocks = min(-(-n // THREADS), 1024)
-        _module(graph).function("hpgraph::degree_sums")((blocks,), (THREADS,), (graph.indptr, np.int64(n), sums))
+        KERNELS.launch("degree_sums", blocks, graph.indptr, np.int64(n), sums, Index=graph.indices.dtype)
     used, squares, largest = sums.get().tolist()
     return used, squares, largest
 
@@ -64,13 +54,10 @@ def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
 
     n, arcs, ids = graph.shape[0], graph.nnz, graph.indices.dtype
     _check_size(graph)
-    edges, index = arcs // 2, c_type(ids)
+    edges = arcs // 2
     keys, kept = cupy.empty(edges, np.uint64), cupy.zeros(1, np.uint64)
-    _module(graph).function(f"hpgraph::arc_keys<{index}>")(
-        (-(-arcs // TILE),),
-        (THREADS,),
-        (graph.indptr, graph.indices, rank, np.int64(n), np.int64(arcs), np.int64(edges), keys, kept),
-    )
+    sizes = np.int64(n), np.int64(arcs), np.int64(edges)
+    KERNELS.launch("arc_keys", -(-arcs // TILE), graph.indptr, graph.indices, rank, *sizes, keys, kept, Index=ids)
     # Half of the arcs that are not loops: fewer than allocated if there are loops.
     edges = int(kept[0])
     keys = keys[:edges]

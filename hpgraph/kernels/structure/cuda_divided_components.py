@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.garbage import uncollected
-from hpgraph.kernels.runtime.cuda.compile import Kernel
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Rows, blocks_of, kernels, ranks_of
+from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Rows, blocks_of, ranks_of
 from hpgraph.kernels.structure.empty_rows import empty_rows
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "divided_components.cuh"
-_NAMES = (
-    "stand_alone", "mark_largest", "link_others", "link_long_others", "settle", "begin_pairs", "join_pairs",
-    "number_divided",
+KERNELS = KernelSet(
+    "divided_components.cuh", "connected components",
+    {"<{Id}, {Offset}>": "bound_columns",
+     "<{Id}>": "stand_alone mark_largest link_others link_long_others settle begin_pairs join_pairs number_divided"},
 )  # fmt: skip
 # Offsets of each part's counters, in bytes: of its pairs, of long rows of two matrices, of vertices outside its largest
 # tree, of the parts it has reached; and their size.
@@ -31,14 +29,6 @@ _PAIRS, _LONG, _OUTSIDE, _REACHED, _COUNTERS = 0, 8, 24, 32, 64
 SHORT = 1 << 32
 # Thread blocks to a multiprocessor for work whose size only the device knows.
 _RESIDENT = 8
-
-
-def kernel_names(index: str, offset: str = "long long") -> tuple[str, ...]:
-    """Name expressions of every kernel of the source.
-
-    ``offset``: C++ type of the bounds of the arcs among a part's own vertices.
-    """
-    return (f"hpgraph::bound_columns<{index}, {offset}>", *(f"hpgraph::{name}<{index}>" for name in _NAMES))
 
 
 def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
@@ -79,7 +69,7 @@ class _PartOfForest:
         self._captured: dict[str, Any] = {}
         rows, ids = part.rows, label.dtype
         self._offsets = np.dtype(np.uint32 if rows.out.nnz < SHORT else np.int64)
-        self._kernels = _kernels(ids, self._offsets, rows.device)
+        self._types = {"Id": ids, "Offset": self._offsets}
         self._forest = Forest(self._among_own(), label, symmetric)
         self._counters = part.pointer("counters of components", _COUNTERS)
         # If directed, vertices outside the largest tree scan arcs both ways.
@@ -113,7 +103,7 @@ class _PartOfForest:
         return np.uint64(self._counters.ptr + place)
 
     def _launch(self, name: str, blocks: int, *arguments: Any) -> None:
-        self._kernels[name]((blocks,), (THREADS,), arguments)
+        KERNELS.launch(name, blocks, *arguments, **self._types)
 
     def wait(self, *events: Any) -> None:
         """Make the part's stream wait."""
@@ -231,8 +221,3 @@ def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
 def _bits(n: int) -> int:
     """Bytes of a bitmap of the vertices."""
     return -(-n // 64) * 8
-
-
-@lru_cache(maxsize=16)
-def _kernels(ids: np.dtype, offsets: np.dtype, device: int) -> dict[str, Kernel]:
-    return kernels(SOURCE, kernel_names(c_type(ids), c_type(offsets)))

@@ -7,19 +7,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "fifo.cuh"
-THREADS = 1024
+KERNELS = KernelSet("fifo.cuh", "queues", {"<{Index}>": "empty_queue"}, threads=1024)
 # Arcs that a block follows in the time of a grid's launches.
 MAX_ARCS = 1 << 17
-
-
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type."""
-    return (f"hpgraph::empty_queue<{index}>",)
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
@@ -31,8 +24,6 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     import cupy
 
     n, ids = rows.shape[0], rows.indices.dtype
-    (name,) = kernel_names(c_type(ids))
-    empty_queue = load(SOURCE, names=(name,), title="queues").function(name)
     predecessors = cupy.full(n, missing, ids)
     queue = cupy.empty(n, ids)
     queue[0] = start
@@ -42,8 +33,8 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     head, tail, arc = 0, 1, 1
     while True:
         progress = cupy.array([head, tail, arc], np.int64)
-        empty_queue((1,), (THREADS,), (rows.indptr, rows.indices, np.int64(MAX_ARCS), progress, queue, predecessors,
-                                       earliest))  # fmt: skip
+        arguments = rows.indptr, rows.indices, np.int64(MAX_ARCS), progress, queue, predecessors, earliest
+        KERNELS.launch("empty_queue", 1, *arguments, Index=ids)
         head, tail, arc = progress.tolist()
         if head == tail:
             return queue[:tail].copy(), predecessors

@@ -7,27 +7,16 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.structure.cuda_degree_order import rows_before
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "greedy.cuh"
+KERNELS = KernelSet(
+    "greedy.cuh", "greedy choices", {"<{Index}>": "take_independent take_colors prefer prefer_listed match"}
+)
 THREADS = 256
 # As in the source: a block handles longer rows.
 WARP_ARCS = 4096
-_NAMES = "take_independent", "take_colors", "prefer", "prefer_listed", "match"
-
-
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source, for ids of a C++ type."""
-    return tuple(f"hpgraph::{name}<{index}>" for name in _NAMES)
-
-
-def _launch(ids: np.dtype, name: str, blocks: int, *arguments: Any) -> None:
-    index = c_type(ids)
-    module = load(SOURCE, names=kernel_names(index), title="greedy choices")
-    module.function(f"hpgraph::{name}<{index}>")((blocks,), (THREADS,), arguments)
 
 
 def independent_set(arcs: CSR, order: Any) -> Any:
@@ -51,7 +40,7 @@ def _in_order(name: str, arcs: CSR, order: Any) -> Any:
     before, state = rows_before(arcs, rank), cupy.full(n, -1, ids)
     # As many blocks as run at once.
     blocks = min(-(-n // (THREADS // 32)), multiprocessors() * (2048 // THREADS))
-    _launch(ids, name, blocks, *before, np.int64(n), state, cupy.zeros(1, np.uint64))
+    KERNELS.launch(name, blocks, *before, np.int64(n), state, cupy.zeros(1, np.uint64), Index=ids)
     return state[rank]
 
 
@@ -69,8 +58,8 @@ def matching(arcs: CSR, seed: int) -> Any:
     blocks = min(-(-n // (THREADS // 32)), 16 * multiprocessors())
     while True:
         counts.fill(0)
-        _launch(ids, "prefer", blocks, *rows, size, key, mate, preferred, listed, tail, waiting)
-        _launch(ids, "prefer_listed", 2 * multiprocessors(), *rows, key, mate, preferred, listed, tail)
+        KERNELS.launch("prefer", blocks, *rows, size, key, mate, preferred, listed, tail, waiting, Index=ids)
+        KERNELS.launch("prefer_listed", 2 * multiprocessors(), *rows, key, mate, preferred, listed, tail, Index=ids)
         if not int(waiting[0]):
             return mate
-        _launch(ids, "match", -(-n // THREADS), size, preferred, mate)
+        KERNELS.each("match", n, size, preferred, mate, Index=ids)

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "spanning_forest.cuh"
-THREADS = 256
 # As in the source: a block handles longer rows.
 MANY_ARCS = 4096
 TREES = Layout("Trees<{Id}>", root="*", above="*", source="*", arc="*", chosen="*", key="*", ends="*")
 LOOKING = Layout("Looking<{Id}>", list="*", count="i64")
-
-
-def kernel_names(index: str, weight: str) -> dict[str, str]:
-    """Name expressions of every kernel, by what the launches below call it."""
-    of_ids = "begin_trees", "flatten_trees"
-    names = {name: f"hpgraph::{name}<{index}>" for name in of_ids}
-    names |= {name: f"hpgraph::{name}<{index}, {weight}>" for name in ("settle_ties", "join_trees")}
-    for name in ("find_lightest", "find_lightest_listed"):
-        names |= {f"{name} {flag}": f"hpgraph::{name}<{index}, {weight}, {flag}>" for flag in ("true", "false")}
-    return names
-
-
-def text_around(ids: np.dtype) -> dict[str, Any]:
-    """What follows the source, where `load` and a test compile it."""
-    return {"checks": f"{TREES.of(Id=ids).checks}\n{LOOKING.of(Id=ids).checks}"}
+KERNELS = KernelSet(
+    "spanning_forest.cuh", "spanning forests",
+    {"<{Id}>": "begin_trees flatten_trees", "<{Id}, {Weight}>": "settle_ties join_trees",
+     "<{Id}, {Weight}, true>": "find_first=find_lightest find_first_listed=find_lightest_listed",
+     "<{Id}, {Weight}, false>": "find_next=find_lightest find_next_listed=find_lightest_listed"},
+    layouts=(TREES, LOOKING),
+)  # fmt: skip
 
 
 def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
@@ -50,38 +40,33 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         return cupy.empty(0, ids), cupy.empty(0, np.int64)
     most_listed = arcs.nnz // MANY_ARCS + 1
     check_memory(n * (32 + 5 * ids.itemsize) + most_listed * ids.itemsize, "a spanning forest", "cuda")
-    index, weight = c_type(ids), "hpgraph::Pattern" if arcs.data is None else c_type(arcs.data.dtype)
-    names = kernel_names(index, weight)
+    types = {"Id": ids, "Weight": "hpgraph::Pattern" if arcs.data is None else arcs.data.dtype}
+    launch: Any = partial(KERNELS.launch, **types)
+    each: Any = partial(KERNELS.each, **types)
     layout, looking = TREES.of(Id=ids), LOOKING.of(Id=ids)
-    module = load(SOURCE, names=tuple(names.values()), title="spanning forests", **text_around(ids))
     root, above, source = (cupy.empty(n, ids) for _ in range(3))
     arc, chosen = (cupy.empty(n, np.int64) for _ in range(2))
     key, ends = (cupy.empty(n, np.uint64) for _ in range(2))
     trees = layout(root, above, source, arc, chosen, key, ends)
     counts = cupy.empty(3, np.uint64)
-    size, each, rows = np.int64(n), -(-n // THREADS), (arcs.indptr, arcs.indices, arcs.data)
-
-    def launch(name: str, blocks: int, *arguments: Any) -> None:
-        module.function(names[name])((blocks,), (THREADS,), arguments)
-
-    launch("begin_trees", each, size, trees, counts)
+    size, rows = np.int64(n), (arcs.indptr, arcs.indices, arcs.data)
+    each("begin_trees", n, size, trees, counts)
     # Host work before the first launch delays the device; so the allocations come here.
     left_out, listed = cupy.full(1, -1, ids), cupy.empty(most_listed, ids)
     next_list, other_list = cupy.empty((2, n), ids)
-    first, here, has_long, active = "true", n, True, looking(None, n)
+    find, here, has_long, active = "find_first", n, True, looking(None, n)
     while True:
-        blocks = -(-here // THREADS)
-        launch(f"find_lightest {first}", blocks, *rows, active, left_out, trees, listed, counts)
+        each(find, here, *rows, active, left_out, trees, listed, counts)
         # In the first round all rows are read: if none is long then, none will be.
         if has_long:
-            launch(f"find_lightest_listed {first}", 2 * multiprocessors(), *rows, trees, listed, counts)
-        launch("settle_ties", blocks, arcs.indices, arcs.data, active, left_out, trees)
-        launch("join_trees", blocks, arcs.indices, arcs.data, active, left_out, trees, next_list, counts)
+            launch(f"{find}_listed", 2 * multiprocessors(), *rows, trees, listed, counts)
+        each("settle_ties", here, arcs.indices, arcs.data, active, left_out, trees)
+        each("join_trees", here, arcs.indices, arcs.data, active, left_out, trees, next_list, counts)
         long_rows, joined, here = counts.tolist()
         if not joined or not here:
             break
-        launch("flatten_trees", each, size, trees, counts, left_out)
-        has_long = has_long and (first == "false" or long_rows > 0)
-        first, active, next_list, other_list = "false", looking(next_list, here), other_list, next_list
+        each("flatten_trees", n, size, trees, counts, left_out)
+        has_long = has_long and (find == "find_next" or long_rows > 0)
+        find, active, next_list, other_list = "find_next", looking(next_list, here), other_list, next_list
     kept = cupy.flatnonzero(chosen >= 0)
     return source[kept], chosen[kept]

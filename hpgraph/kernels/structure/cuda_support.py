@@ -9,14 +9,26 @@ import numpy as np
 
 from hpgraph.core import reductions
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure import cuda_triangles
-from hpgraph.kernels.structure.cuda_triangles import BY_ID, BY_RANK, LISTED, THREADS, Upwards, launch, plan
-from hpgraph.semiring.c_types import c_type
+from hpgraph.kernels.structure.cuda_triangles import (
+    BY_ID,
+    BY_RANK,
+    LISTED,
+    LISTING,
+    TASKS,
+    UPWARDS,
+    Upwards,
+    launch,
+    plan,
+)  # fmt: skip
 
-SOURCE = "support.cuh"
 SUPPORT = Layout("Support", count="*", enough="*", cap="unsigned")
+KERNELS = KernelSet(
+    "support.cuh", "triangles of edges",
+    {"<{Index}, {above}, {lanes}>": "support_short support_long", LISTING: "list_tasks", "<{Index}>": "support_few"},
+    layouts=(UPWARDS, TASKS, SUPPORT),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,21 +63,6 @@ class Edges:
         return len(self.row)
 
 
-def kernel_names(index: str, above: int, lanes: int) -> tuple[str, ...]:
-    """Name expressions of the kernels that count."""
-    return (
-        f"hpgraph::support_short<{index}, {above}, {lanes}>",
-        f"hpgraph::support_long<{index}, {above}, {lanes}>",
-        f"hpgraph::list_tasks<{index}, {'true' if above == BY_RANK else 'false'}>",
-        f"hpgraph::support_few<{index}>",
-    )
-
-
-def checks(ids: np.dtype) -> str:
-    """What follows the source, where it is compiled here and in a test."""
-    return f"{cuda_triangles.checks(ids)}\n{SUPPORT.of().checks}"
-
-
 def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
     """Support of each edge of a graph, its number of triangles; from `cap` on, any number from `cap` on.
 
@@ -80,8 +77,8 @@ def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
     if by_degree is not None or not chosen.few:
         return rows, _support(BY_ID if by_degree is None else BY_RANK, up, chosen.longest, chosen.lanes, cap)
     n, support = graph.shape[0], cupy.zeros(graph.nnz, np.uint32)
-    *_, few = _functions(graph.indices.dtype, BY_ID, chosen.lanes)
-    few((-(-n // THREADS),), (THREADS,), (graph.indptr, graph.indices, np.int64(n), support))
+    types = {"Index": graph.indices.dtype, "above": BY_ID, "lanes": chosen.lanes}
+    KERNELS.each("support_few", n, graph.indptr, graph.indices, np.int64(n), support, **types)
     return rows, support
 
 
@@ -99,17 +96,12 @@ def support_of_edges(edges: Edges, cap: int) -> Any:
     return _support(LISTED, up, longest, lanes, cap)
 
 
-def _functions(ids: np.dtype, above: int, lanes: int) -> list[Any]:
-    names = kernel_names(c_type(ids), above, lanes)
-    module = load(SOURCE, names=names, title="triangles of edges", checks=checks(ids))
-    return [module.function(name) for name in names]
-
-
 def _support(above: int, up: Upwards, longest: int, lanes: int, cap: int) -> Any:
     import cupy
 
     places, ids = len(up.lower), up.lower.dtype
-    *kernels, _ = _functions(ids, above, lanes)
+    names = "support_short", "support_long", "list_tasks"
+    kernels = [KERNELS.function(name, Index=ids, above=above, lanes=lanes) for name in names]
     support, enough = cupy.zeros(places, np.uint32), cupy.zeros(-(-places // 32), np.uint32)
     wanted = SUPPORT.of()(support, enough, np.uint32(cap))
     launch(kernels, up, longest, (0, 1), 2, cupy.zeros(3, np.uint64), (wanted,))

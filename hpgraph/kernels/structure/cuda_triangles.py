@@ -13,15 +13,13 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.cuda_degree_order import degree_sums, order_by_degree
 from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "triangles.cuh"
 THREADS = 256
 # As in the source.
 LONG, PIECE = 256, 1024
@@ -31,6 +29,13 @@ UPWARDS = Layout(
     row_start="*", lower="*",
 )  # fmt: skip
 TASKS = Layout("Tasks<{Index}>", vertex="*", begin="*", count="*")
+# What the kernel that lists tasks is instantiated with.
+LISTING = "<{Index}, {above} == hpgraph::BY_RANK>"
+KERNELS = KernelSet(
+    "triangles.cuh", "triangles",
+    {"<{Index}, {above}, {tally}, {lanes}, {filtered}>": "count_short count_long", LISTING: "list_tasks",
+     "<{Index}, {tally}>": "count_few"}, layouts=(UPWARDS, TASKS),
+)  # fmt: skip
 # Degree up to which one thread walks a vertex's rows.
 WALK_DEGREE = 16
 # Bits of a block's filter: 16 KiB, so that every resident block of an SM has its own.
@@ -79,26 +84,6 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
         row *= 2 / 3
     lanes = 32 if row >= 32 else 16 if row >= 8 else 8
     return Plan(by_degree, longest <= WALK_DEGREE, longest, lanes)
-
-
-def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered: bool = True) -> tuple[str, ...]:
-    """Name expressions of the kernels that one plan launches.
-
-    ``by_degree``: whether there is a degree order.
-    """
-    above = BY_RANK if by_degree else BY_ID
-    tallied, filters = ("true" if flag else "false" for flag in (tally, filtered))
-    return (
-        f"hpgraph::count_short<{index}, {above}, {tallied}, {lanes}, {filters}>",
-        f"hpgraph::count_long<{index}, {above}, {tallied}, {lanes}, {filters}>",
-        f"hpgraph::list_tasks<{index}, {str(by_degree).lower()}>",
-        f"hpgraph::count_few<{index}, {tallied}>",
-    )
-
-
-def checks(ids: np.dtype) -> str:
-    """What follows the sources, where they are compiled here and in a test."""
-    return f"{UPWARDS.of(Index=ids).checks}\n{TASKS.of(Index=ids).checks}"
 
 
 @cache
@@ -167,20 +152,18 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
     import cupy
 
     n, ids, by_degree = graph.shape[0], graph.indices.dtype, chosen.by_degree
-    names = kernel_names(
-        c_type(ids), by_degree is not None, tally is not None, chosen.lanes, techniques.triangle_filters
-    )
-    module = load(SOURCE, names=names, title="triangles", checks=checks(ids))
-    *kernels, few = (module.function(name) for name in names)
+    types = {"Index": ids, "above": BY_ID if by_degree is None else BY_RANK, "tally": tally is not None,
+             "lanes": chosen.lanes, "filtered": techniques.triangle_filters}  # fmt: skip
     # Total, next short vertex, number of tasks, next task.
     counters = cupy.zeros(4, np.uint64)
     sums = counters, counters if tally is None else tally
     if chosen.few:
         arguments = graph.indptr, graph.indices, np.int64(n), part_of(part, parts), *sums
-        few((-(-n // (THREADS * parts)),), (THREADS,), arguments)
+        KERNELS.launch("count_few", -(-n // (THREADS * parts)), *arguments, **types)
     else:
         # By vertex half a filter more: the members before each word.
         filters = 1 if tally is None else 1.5
+        kernels = [KERNELS.function(name, **types) for name in ("count_short", "count_long", "list_tasks")]
         launch(kernels, Upwards.of(graph, by_degree), chosen.longest, (part, parts), filters, counters[1:], sums)
     return counters
 

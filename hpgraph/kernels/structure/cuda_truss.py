@@ -14,14 +14,11 @@ import numpy as np
 from hpgraph.core import reductions
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, occurrences
-from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.structure.cuda_support import Edges, Rows, support_of_edges, support_of_graph
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "truss.cuh"
-THREADS = 256
 # Blocks of the peeling kernel that a multiprocessor holds at once, by its launch bounds.
 BLOCKS = 4
 STAYS, GONE = 0, 2
@@ -34,20 +31,13 @@ PEELING = Layout(
 TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*", values="*")
 
 
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of every kernel of the source but the one that peels, for ids of a C++ type."""
-    plain = "hpgraph::begin_peeling", "hpgraph::find_going"
-    return (*plain, *(f"hpgraph::{name}<{index}>" for name in ("list_upper", "flag_arcs", "number_arcs")))
-
-
-def peeling_name(index: str) -> str:
-    """Name expression of the kernel that peels, which is launched cooperatively."""
-    return f"hpgraph::peel_edges<{index}>"
-
-
-def checks(ids: np.dtype) -> str:
-    """What follows the source, where it is compiled here and in a test."""
-    return "\n".join(layout.checks for layout in (EDGES.of(Index=ids), PEELING.of(), TO_ARCS.of(Index=ids)))
+_LAYOUTS = EDGES, PEELING, TO_ARCS
+KERNELS = KernelSet(
+    "truss.cuh", "trusses", {"": "begin_peeling find_going", "<{Index}>": "list_upper flag_arcs number_arcs"},
+    layouts=_LAYOUTS,
+)  # fmt: skip
+# Launched cooperatively.
+PEEL = KernelSet("truss.cuh", "trusses", {"<{Index}>": "peel_edges"}, layouts=_LAYOUTS, cooperative=True)
 
 
 def truss(arcs: CSR, k: int) -> Any:
@@ -148,18 +138,8 @@ def _linked(rows: Rows) -> Edges:
     if m:
         cupy.cumsum(occurrences(rows.lower, n), out=upper_indptr[1:])
         cursor = upper_indptr[:-1].copy()
-        _run(ids, "list_upper", m, rows.lower, np.int64(m), cursor, upper)
+        KERNELS.each("list_upper", m, rows.lower, np.int64(m), cursor, upper, Index=ids)
     return Edges(rows, row, upper_indptr, upper)
-
-
-def _module(ids: np.dtype, names: tuple[str, ...], cooperative: bool) -> Module:
-    return load(SOURCE, names=names, cooperative=cooperative, title="trusses", checks=checks(ids))
-
-
-def _run(ids: np.dtype, name: str, size: int, *arguments: Any) -> None:
-    names = kernel_names(c_type(ids))
-    (full,) = (one for one in names if one.removeprefix("hpgraph::").partition("<")[0] == name)
-    _module(ids, names, False).function(full)((-(-size // THREADS),), (THREADS,), arguments)
 
 
 class _Peeling:
@@ -180,32 +160,31 @@ class _Peeling:
             self.state, support, *lists, self._counters, self._counters[4:], level, self._counters[5:]
         )
         self._linked = EDGES.of(Index=self._ids)(rows.indptr, rows.lower, edges.row, edges.upper_indptr, edges.upper)
-        _run(self._ids, "begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling)
+        KERNELS.each("begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling, Index=self._ids)
 
     def find(self, least: int) -> tuple[int, int, int]:
         """Mark edges with support below `least`: how many; the least support of the others; how many are gone."""
         self._counters[:5].fill(0)
         self._counters[3] = np.iinfo(np.uint32).max
-        size = np.int64(len(self._edges))
-        _run(self._ids, "find_going", int(size), size, np.uint32(least), self._peeling)
+        size = len(self._edges)
+        KERNELS.each("find_going", size, np.int64(size), np.uint32(least), self._peeling, Index=self._ids)
         going, _, _, fewest, _, gone = self._counters.tolist()
         return going, fewest, gone
 
     def run(self, least: int) -> None:
         """Remove the marked edges and those that fall below: they are in the truss of `least` + 1, and no higher."""
-        name = peeling_name(c_type(self._ids))
         arguments = self._linked, self._peeling, np.uint32(least), np.uint32(self._cap)
-        _module(self._ids, (name,), True).function(name)((BLOCKS * multiprocessors(),), (THREADS,), arguments)
+        PEEL.launch("peel_edges", BLOCKS * multiprocessors(), *arguments, Index=self._ids)
 
     def number(self, arcs: CSR, number: Any) -> None:
         """Write the truss numbers of the removed edges to both of their arcs."""
         to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, number)
         size = len(self._edges)
-        _run(self._ids, "number_arcs", size, self._linked, self._peeling, np.int64(size), to_arcs)
+        KERNELS.each("number_arcs", size, self._linked, self._peeling, np.int64(size), to_arcs, Index=self._ids)
 
     def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
         """Write a value to the arcs of all edges in a state."""
         to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, flags)
         size = len(self._edges)
         arguments = self._linked, self.state, np.int64(size), np.int32(state), np.bool_(value), to_arcs
-        _run(self._ids, "flag_arcs", size, *arguments)
+        KERNELS.each("flag_arcs", size, *arguments, Index=self._ids)

@@ -58,15 +58,16 @@ class Layout:
         self._name, self._fields = name, fields
         self._made: dict[tuple[Any, ...], StructLayout] = {}
 
-    def of(self, **types: np.dtype) -> StructLayout:
-        """The layout for given types of the template's parameters; cached."""
+    def of(self, **types: Any) -> StructLayout:
+        """The layout for given types of the template's parameters, dtypes or C++ text; cached."""
         key = tuple(types.items())
         if key not in self._made:
-            name = self._name.format(**{parameter: c_type(dtype) for parameter, dtype in types.items()})
+            words = {one: given if isinstance(given, str) else c_type(given) for one, given in types.items()}
+            name = self._name.format(**words)
             self._made[key] = StructLayout(name, self.dtype(types))
         return self._made[key]
 
-    def dtype(self, types: dict[str, np.dtype]) -> np.dtype:
+    def dtype(self, types: dict[str, Any]) -> np.dtype:
         """The struct as NumPy describes it, laid out as a C compiler would."""
 
         def kind(field: Any) -> Any:

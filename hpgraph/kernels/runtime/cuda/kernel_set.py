@@ -1,0 +1,72 @@
+"""The kernels of one source, described once: their names for given types, what surrounds it, launches by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.runtime.cuda.compile import Kernel, load
+from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.semiring.c_types import c_type
+
+
+class KernelSet:
+    """Kernels that are compiled together, for each choice of the template's parameters.
+
+    ``kernels``: names of kernels, separated by spaces, by what they are instantiated with, as "<{Index}, 8>"; one may
+    be called otherwise, as "first=find"; ``layouts``: structs that are passed, which the compiler checks.
+    """
+
+    def __init__(
+        self, source: str, title: str, kernels: Mapping[str, str], *, layouts: tuple[Layout, ...] = (),
+        prologue: str = "", threads: int = 256, cooperative: bool = False,
+    ) -> None:  # fmt: skip
+        self.source, self._title, self._layouts, self._prologue = source, title, layouts, prologue
+        self._names = {
+            name.partition("=")[0]: f"hpgraph::{name.rpartition('=')[2]}{given}"
+            for given, names in kernels.items() for name in names.split()
+        }  # fmt: skip
+        self._threads, self._cooperative = threads, cooperative
+        self._loaded: dict[tuple[Any, ...], dict[str, Kernel]] = {}
+
+    def text(self, **types: Any) -> dict[str, Any]:
+        """Name expressions, and what precedes and follows the source, for `load` or a test.
+
+        ``types``: of the template's parameters: dtypes, flags, or C++ text.
+        """
+        words = {parameter: _word(given) for parameter, given in types.items()}
+        typed = {parameter: given for parameter, given in types.items() if isinstance(given, (np.dtype, str))}
+        return {
+            "names": tuple(name.format(**words) for name in self._names.values()),
+            "prologue": self._prologue,
+            "checks": "\n".join(layout.of(**typed).checks for layout in self._layouts),
+        }
+
+    def function(self, name: str, **types: Any) -> Kernel:
+        """A kernel, for CuPy's current device."""
+        import cupy
+
+        key = cupy.cuda.runtime.getDevice(), *types.values()
+        loaded = self._loaded.get(key)
+        if loaded is None:
+            text = self.text(**types)
+            module = load(self.source, cooperative=self._cooperative, title=self._title, **text)
+            loaded = self._loaded[key] = dict(zip(self._names, map(module.function, text["names"]), strict=True))
+        return loaded[name]
+
+    def launch(self, name: str, blocks: int, *arguments: Any, shared_mem: int = 0, **types: Any) -> None:
+        """Launch a kernel on the current device and stream."""
+        self.function(name, **types)((blocks,), (self._threads,), arguments, shared_mem)
+
+    def each(self, name: str, items: int, *arguments: Any, **types: Any) -> None:
+        """Launch a kernel with a thread for each item, if there are any."""
+        if items:
+            self.launch(name, -(-items // self._threads), *arguments, **types)
+
+
+def _word(given: Any) -> str:
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    return c_type(given) if isinstance(given, np.dtype) else str(given)
