@@ -210,7 +210,7 @@ class TestSemirings:
         L = hpg.Matrix(np.tril(G | G.T, -1)).structure
         A = hpg.Matrix(np.tril(rng.integers(1, 9, (n, n)) * (G | G.T), -1))
         if device == "cpu":
-            masked = importlib.import_module("hpgraph.kernels.spgemm.cpu_hubs")
+            masked = importlib.import_module("hpgraph.kernels.spgemm.cpu_masked_dots")
             assert int((L.T.csr.degrees > masked.HUB_ENTRIES).sum()) > 3
             monkeypatch.setattr(masked, "HUB_WORK", 0)
         semiring = get_semiring(name)

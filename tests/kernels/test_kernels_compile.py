@@ -111,11 +111,9 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         ):  # fmt: skip
             for arch in archs:
                 yield cuda_ranks.SOURCE, cuda_ranks.kernel_names(ahead, *types), arch, {}
-    for index, word in (("int", "unsigned char"), ("long long", "unsigned long long"), ("int", "ulonglong2")):
+    for index, word in (("int", "unsigned char"), ("int", "ulonglong2")):
         for arch in GENERATIONS:
-            yield cuda_extract.SOURCE, cuda_extract.kernel_names(index, word), arch, {}
-            if word != "unsigned long long":
-                yield cuda_induced.SOURCE, cuda_induced.kernel_names(index, word), arch, {}
+            yield cuda_induced.SOURCE, cuda_induced.kernel_names(index, word), arch, {}
     for value in WORD_TYPES.values():
         names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in DTYPES)
         yield cuda_marks.SOURCE, names, "sm_90", {}
@@ -130,6 +128,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         *tree, text = of_set(layout.KERNELS, arch)
         yield *tree, text | {"local": 8 * DEPTH}
         yield "row_bins.cuh", row_bins.KERNELS, arch, {}
+        for index in DTYPES:
+            yield cuda_extract.SOURCE, cuda_extract.kernel_names(index), arch, {}
         yield pages.SOURCE, (pages.kernel_name("int32"),), arch, {}
 
 

@@ -8,12 +8,13 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.entries.cpu_extract import bits_of, room
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu import NO_BITS, plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
@@ -76,101 +77,48 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _count_rows(predicate, indptr, indices, data, one, thunk, begin, end, counts):
-    for i in range(begin, end):
-        count = 0
-        for p in range(at(indptr, i), at(indptr, i + 1)):
-            count += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
-        counts[i] = count
+def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
+    """The entries of a matrix that satisfy a predicate, in the same order; the matrix itself if all are kept."""
+    return keep_entries(csr, map_entries(csr, predicate, thunk))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_indptr, kept_indices, kept_data):
-    for i in range(begin, end):
-        p, k, stop = at(indptr, i), at(kept_indptr, i), at(kept_indptr, i + 1)
-        if stop - k == at(indptr, i + 1) - p:
-            while k < stop:
-                kept_indices[np.uint64(k)] = at(indices, p)
-                if data is not None:
-                    kept_data[np.uint64(k)] = at(data, p)
-                p += 1
-                k += 1
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _count(flags, indptr, bounds, counts):
+    for task in prange(bounds.size - 1):
+        for i in range(bounds[task], bounds[task + 1]):
+            count = np.int64(0)
+            for p in range(at(indptr, i), at(indptr, i + 1)):
+                count += np.int64(at(flags, p))
+            counts[i] = count
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _keep(flags, indptr, indices, data, bounds, kept_indptr, kept_indices, kept_data):
+    for task in prange(bounds.size - 1):
+        p, k, stop = at(indptr, bounds[task]), at(kept_indptr, bounds[task]), at(kept_indptr, bounds[task + 1])
         # Branch-free: every entry is written; one that is not kept is overwritten by the next.
         while k < stop:
             kept_indices[np.uint64(k)] = at(indices, p)
-            if data is not None:
+            if data.size:
                 kept_data[np.uint64(k)] = at(data, p)
-            k += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
+            k += np.int64(at(flags, p))
             p += 1
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, workers):
-    counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        while True:
-            task = fetch_add(counter, 0, 1)
-            if task >= bounds.size - 1:
-                break
-            _count_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], counts)
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indptr, kept_indices, kept_data, workers):
-    counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        while True:
-            task = fetch_add(counter, 0, 1)
-            if task >= bounds.size - 1:
-                break
-            _keep_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], kept_indptr,
-                       kept_indices, kept_data)
-
-
-def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
-    """The entries of a matrix that satisfy a predicate.
-
-    Returns CSR: in the same order; the matrix itself if all are kept.
-    """
-    rows = csr.shape[0]
-    bounds = task_bounds(csr.indptr)
-    stored = plain(csr.indptr), plain(csr.indices), plain(csr.data)
-    what = (predicate, *stored, True, predicate.y_dtype.type(thunk))
-    kept_indptr = np.zeros(rows + 1, np.int64)
-    counts = kept_indptr[1:]
-    if len(bounds) == 2:
-        with interruptible():
-            _count_rows(*what, 0, rows, counts)
-    else:
-        with team() as workers:
-            _count_tasks(*what, bounds, counts, workers)
-    np.cumsum(counts, out=counts)
-    nnz = int(kept_indptr[-1])
-    if nnz == csr.nnz:
-        return csr
-    indices = np.empty(nnz, csr.indices.dtype)
-    data = None if csr.data is None else np.empty(nnz, csr.dtype)
-    if len(bounds) == 2:
-        with interruptible():
-            _keep_rows(*what, 0, rows, kept_indptr, indices, data)
-    else:
-        with team() as workers:
-            _keep_tasks(*what, bounds, kept_indptr, indices, data, workers)
-    return CSR(csr.shape, kept_indptr, indices, data, validate=False)
-
-
 def keep_entries(csr: CSR, flags: Any) -> CSR:
-    """The entries for which an array of bool is true.
-
-    ``flags`` (array of bool, shape (nnz,)). Returns CSR: in the same order; the matrix itself if all are kept.
-    """
-    if flags.all():
-        return csr
-    # Places rather than flags: NumPy gathers without branches.
-    kept = np.flatnonzero(flags)
-    data = None if csr.data is None else csr.data[kept]
-    return CSR(csr.shape, np.searchsorted(kept, csr.indptr), csr.indices[kept], data, validate=False)
+    """The entries for which an array of bool, shape (nnz,), is true, in order; the matrix itself if all are."""
+    kept_indptr, bounds = np.zeros(len(csr.indptr), np.int64), task_bounds(csr.indptr)
+    arrays = plain(flags), plain(csr.indptr), plain(csr.indices), plain(bits_of(csr.data)), bounds
+    with team():
+        _count(*arrays[:2], bounds, kept_indptr[1:])
+        np.cumsum(kept_indptr, out=kept_indptr)
+        nnz = int(kept_indptr[-1])
+        if nnz == csr.nnz:
+            return csr
+        indices = np.empty(nnz, csr.indices.dtype)
+        values, data = room(csr.data, nnz)
+        _keep(*arrays, kept_indptr, indices, values)
+    return CSR(csr.shape, kept_indptr, indices, data, validate=False)
 
 
 @njit(error_model="numpy")
@@ -202,9 +150,6 @@ def _zip_tasks(both, left, right, x, x_words, y, y_words, fill_x, fill_y, out, z
              zero)
 
 
-_NO_BITS = np.empty(0, np.uint64)
-
-
 def zip_entries(
     x: Any,
     y: Any,
@@ -225,7 +170,7 @@ def zip_entries(
     """
     dtype = np.dtype(dtype)
     out = np.empty(len(x), dtype)
-    x_words, y_words = (_NO_BITS if present is None else present.words for present in (x_present, y_present))
+    x_words, y_words = (NO_BITS if present is None else present.words for present in (x_present, y_present))
     fills = x.dtype.type(fill_x), y.dtype.type(fill_y)
     what = both, left, right, plain(x), x_words, plain(y), y_words, *fills
     if len(out) <= 2 * TASK_ENTRIES:

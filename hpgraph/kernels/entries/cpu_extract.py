@@ -18,6 +18,7 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items, prefetch
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu_fold import first_at_least
 
 # Entries that a task copies, and entries up to which one thread copies all: it nearly saturates memory bandwidth.
 TASK_COPIES = 1 << 15
@@ -98,17 +99,6 @@ def room(data: Any, nnz: int) -> tuple[Any, Any]:
     return bits_of(made), made
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _first_at_least(indices, begin, end, column):
-    while begin < end:
-        middle = (begin + end) >> 1
-        if indices[middle] < column:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
 @njit(cache=True, nogil=True)
 def _stretches(indptr, indices, rows, whole, low, high, begin, offsets):
     """Start of each row's part in the matrix, and in the result; returns the number of entries."""
@@ -118,8 +108,8 @@ def _stretches(indptr, indices, rows, whole, low, high, begin, offsets):
         row = np.uintp(rows[i])
         first, last = indptr[row], indptr[row + np.uintp(1)]
         if not whole:
-            first = _first_at_least(indices, first, last, low)
-            last = _first_at_least(indices, first, last, high)
+            first = first_at_least(indices, first, last, low)
+            last = first_at_least(indices, first, last, high)
         begin[i] = first
         total += last - first
         offsets[i + 1] = total
@@ -187,5 +177,5 @@ def _fill_columns(indptr, indices, data, first, order, offsets, out, values):
 def _find(indptr, indices, rows, columns, found):
     for k in prange(rows.size):
         end = indptr[rows[k] + 1]
-        at = _first_at_least(indices, indptr[rows[k]], end, columns[k])
+        at = first_at_least(indices, indptr[rows[k]], end, columns[k])
         found[k] = at if at < end and indices[at] == columns[k] else -1

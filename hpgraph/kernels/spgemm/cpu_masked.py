@@ -28,9 +28,8 @@ from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spgemm.cpu_hubs import SAMPLE, SEARCH_STEP, hubs_of, pays_to_search
-from hpgraph.kernels.spgemm.cpu_masked_dots import Hubs, dots
-from hpgraph.kernels.spgemm.cpu_rows import Functions, next_run, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_masked_dots import SAMPLE, SEARCH_STEP, Hubs, dots, hubs_of, pays_to_search
+from hpgraph.kernels.spgemm.cpu_rows import Functions, next_run, operands, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -156,15 +155,6 @@ def _closed(mask: CSR, bounds: np.ndarray, made: Rows) -> CSR:
     return CSR(mask.shape, indptr, kept(indices, nnz), kept(values, nnz), validate=False)
 
 
-def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Rows, Rows, Rows]:
-    a_data, b_data = a.data if product.reads_a else None, b.data if product.reads_b else None
-    return (
-        Rows(plain(mask.indptr), plain(mask.indices)),
-        Rows(plain(a.indptr), plain(a.indices), plain(a_data), product.a_dtype.type(1)),
-        Rows(plain(b.indptr), plain(b.indices), plain(b_data), product.b_dtype.type(1)),
-    )
-
-
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
     """The product at the places of a mask, by dot products.
 
@@ -182,7 +172,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
         bounds = share(work, threads)
         functions = Functions(product, reduce.reduce_for(dtype), terminal, reduce.identity_for(dtype))
         counts = True if product.semiring.counts else None
-        dots(functions, counts, *_operands(mask, a, b_turned, product), hubs, a.shape[1], bounds, threads, made)
+        dots(functions, counts, *operands(mask, a, b_turned, product), hubs, a.shape[1], bounds, threads, made)
     return _closed(mask, bounds, made)
 
 
@@ -196,5 +186,5 @@ def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CS
         made = _room(mask, dtype, 8 * threads * b.shape[1])
         bounds = share(pairs_of_rows(a, b), threads)
         functions = Functions(product, reduce.reduce_for(dtype), None, reduce.identity_for(dtype))
-        _rows(functions, *_operands(mask, a, b, product), b.shape[1], bounds, threads, made)
+        _rows(functions, *operands(mask, a, b, product), b.shape[1], bounds, threads, made)
     return _closed(mask, bounds, made)

@@ -2,8 +2,8 @@
 
 Place (i, j) of the mask is the dot product of row i of A and column j of B, a row of Bᵀ. Row i is scattered into a
 bitmap, in which the entries of row j are looked up; if row j is much longer, each entry of row i is searched in row j
-instead. So a hub costs no more than its partners. Hubs that many places need get bitmaps of their own, for the whole
-product (`hpgraph.kernels.spgemm.cpu_hubs`).
+instead. So a hub costs no more than its partners. A hub that many places need gets a bitmap of its own, once for the
+product, in which the short rows are looked up.
 
 Loops over the entries of a row have no break: with one, Numba would count references to the arrays, at every place of
 the mask, by atomic operations on one shared word.
@@ -16,14 +16,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import beside
-from hpgraph.kernels.spgemm.cpu_hubs import pays_to_search
+from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_rows import next_run
-from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
+from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu_fold import at, convert, first_at_least, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
+
+# Cost of one step of a binary search, in look-ups of an entry in a bitmap.
+SEARCH_STEP = 4
+# Work is estimated from at most this many rows, uniformly strided.
+SAMPLE = 1 << 14
+# A hub has at least 128 entries. At most 256 hubs get a bitmap, all in 8 MiB, for products of at least 2²¹ look-ups.
+HUB_ENTRIES, HUBS, HUB_BYTES, HUB_WORK = 128, 256, 1 << 23, 1 << 21
 
 
 class Spread(NamedTuple):
@@ -42,14 +52,56 @@ class Hubs(NamedTuple):
 
 
 @njit(error_model="numpy")
-def _search(indices, begin, end, k):
-    while begin < end:
-        middle = (begin + end) >> 1
-        if vertex(indices, middle) < k:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
+def pays_to_search(few, many):
+    """Whether to search a list of `many` for `few` entries, rather than look up all of the many."""
+    return few * SEARCH_STEP * 2 < many and few * SEARCH_STEP * bit_length(many) < many
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gains(m_indptr, m_indices, a_indptr, b_lengths, step, gains):
+    """For every column, the look-ups that a bitmap of its row of Bᵀ would save the sampled rows of the mask."""
+    for i in range(0, m_indptr.size - 1, step):
+        length = at(a_indptr, i + 1) - at(a_indptr, i)
+        for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
+            j = vertex(m_indices, m)
+            other = at(b_lengths, j)
+            if other >= HUB_ENTRIES and length < other:
+                searched = length * SEARCH_STEP * bit_length(other) if pays_to_search(length, other) else other
+                gains[j] += searched - length
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _mark_hubs(chosen, b_indptr, b_indices, words, hubs):
+    for h in prange(chosen.size):
+        for q in range(at(b_indptr, chosen[h]), at(b_indptr, chosen[h] + 1)):
+            k = vertex(b_indices, q)
+            hubs[h * words + (k >> 6)] |= np.uint64(1) << np.uint64(k & 63)
+
+
+def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of Bᵀ that are worth a bitmap.
+
+    ``mask`` (CSR, shape (m, n)); ``a`` (CSR, shape (m, l)); ``b_turned`` (CSR, shape (n, l)). Returns ``hub_of`` (int32
+    array, shape (n,)): the bitmap of each row, -1 for none; ``hubs`` (uint64 array, shape (bitmaps · words,)): the
+    bitmaps, concatenated.
+    """
+    words = (a.shape[1] + 63) >> 6
+    most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= HUB_WORK else 0
+    hub_of = np.full(b_turned.shape[0], -1, np.int32)
+    chosen = np.empty(0, np.int64)
+    if most:
+        gains = np.zeros(len(hub_of), np.int64)
+        step = max(1, mask.shape[0] // SAMPLE)
+        _gains(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, step, gains)
+        chosen = np.flatnonzero(gains)
+        if len(chosen) > most:
+            chosen = chosen[np.argpartition(gains[chosen], -most)[-most:]]
+        hub_of[chosen] = np.arange(len(chosen), dtype=np.int32)
+    hubs = np.zeros(len(chosen) * words, np.uint64)
+    if len(chosen):
+        with team():
+            _mark_hubs(chosen, plain(b_turned.indptr), plain(b_turned.indices), words, hubs)
+    return hub_of, hubs
 
 
 # Numba prunes the branch after a None only if it is an argument of its own.
@@ -73,7 +125,7 @@ def _dot_by_search(functions, i, a, first, last, j, b, begin, end):
     while p < last and begin < end:
         k = vertex(a.indices, p)
         p += 1
-        begin = _search(b.indices, begin, end, k)
+        begin = first_at_least(b.indices, begin, end, k)
         if begin < end and vertex(b.indices, begin) == k:
             sent = call(functions.product, weight(a.data, p - 1, a.one), weight(b.data, begin, b.one), i, k, j)
             value = join(functions.reduce, value, convert(functions.zero, sent))

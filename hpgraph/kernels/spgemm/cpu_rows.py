@@ -11,8 +11,10 @@ from numba.extending import overload
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
 
 # Pairs of entries in one task, some 100 microseconds of work, and the cost of a row besides its pairs, in pairs.
@@ -27,6 +29,16 @@ class Functions(NamedTuple):
     reduce: Any
     terminal: Any
     zero: Any
+
+
+def operands(mask: CSR | None, a: CSR, b: CSR, product: Any) -> tuple[Rows | None, Rows, Rows]:
+    """A mask and two factors as kernels take them, with the values that the product reads."""
+
+    def factor(csr: CSR, reads: bool, dtype: np.dtype[Any]) -> Rows:
+        return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data) if reads else None, dtype.type(1))
+
+    places = None if mask is None else Rows(plain(mask.indptr), plain(mask.indices))
+    return places, factor(a, product.reads_a, product.a_dtype), factor(b, product.reads_b, product.b_dtype)
 
 
 @njit(error_model="numpy")

@@ -42,7 +42,7 @@ from hpgraph.semiring.jit import call
 SERIAL = 32768
 # Prefetch distance of a row's first entries, in rows.
 PREFETCH_ROWS = 32
-_NO_BITS = np.empty(0, np.uint64)
+NO_BITS = np.empty(0, np.uint64)
 
 
 class Product(NamedTuple):
@@ -230,7 +230,7 @@ def pull(
     where: tuple[Any, ...] = None, None, False, out, None
     if not active is mask is received is None:
         senders = None if active is None else active.to_bool().view(np.uint8)
-        allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
+        allowed, written = (NO_BITS if bits is None else bits.words for bits in (mask, received))
         if received is not None:
             written[:] = 0
         where = senders, allowed, bool(complement), out, written

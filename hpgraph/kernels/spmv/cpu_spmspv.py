@@ -19,8 +19,8 @@ from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spmv.cpu import plain
-from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
+from hpgraph.kernels.spmv.cpu import NO_BITS, plain
+from hpgraph.kernels.spmv.cpu_fold import convert, first_at_least, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
@@ -28,18 +28,6 @@ from hpgraph.semiring.stop import is_stopped
 SERIAL = 32768
 # Rows up to this length are scanned instead of searched.
 SHORT = 16
-_NO_BITS = np.empty(0, np.uint64)
-
-
-@njit
-def _first_at_least(indices, begin, end, least):
-    while begin < end:
-        middle = (begin + end) >> 1
-        if vertex(indices, middle) < least:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
 
 
 # Separate arrays: with named tuples, loops took 1.07 times as long.
@@ -54,7 +42,7 @@ def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier
         u = np.int64(frontier[i])
         j, end = indptr[u], indptr[u + 1]
         if is_sorted and end - j > SHORT and low > 0:
-            j = _first_at_least(indices, j, end, low)
+            j = first_at_least(indices, j, end, low)
         while j < end:
             v = vertex(indices, j)
             if v >= high and is_sorted:
@@ -184,7 +172,7 @@ def push(
         plain(rows.indices),
         plain(rows.data),
     )
-    targets = _NO_BITS if mask is None else mask.words, bool(complement), out
+    targets = NO_BITS if mask is None else mask.words, bool(complement), out
     if arcs <= SERIAL:
         with interruptible():
             return _push_alone(*arguments, frontier, min(arcs, n), *targets)
