@@ -17,16 +17,15 @@ class DividedArray:
 
     ``hpgraph.run(..., gather=False)`` and ``hpgraph.pagerank(..., gather=False)`` on a graph on several GPUs return
     them, and accept them as properties, personalizations, starts and operands of a `DividedMatrix`. ``numpy.asarray``
-    gathers them in main memory.
+    gathers them in main memory. `shape`, `ndim`, `dtype`, `size` and `nbytes` are as of an array.
 
     Parameters
     ----------
     pieces : sequence of arrays of shape (some,) or (some, d)
         In the order of the places that `order` numbers.
-    order : array of ids, optional
-        The index of the value at each place; by default places are indices.
-    place : array of ids, optional
-        The other way: the place of each index. Both lie on the first device.
+    order, place : arrays of ids, optional
+        The index of the value at each place, and the place of each index, on the first device; by default places are
+        indices.
 
     Attributes
     ----------
@@ -35,8 +34,6 @@ class DividedArray:
         One a piece.
     bounds : tuple of int
         Where pieces begin, and the length.
-    shape, ndim, dtype, size, nbytes
-        As of an array.
 
     Examples
     --------
@@ -60,18 +57,7 @@ class DividedArray:
 
     @classmethod
     def of(cls, array: Any, bounds: Any, devices: Any, order: Any = None, place: Any = None) -> DividedArray:
-        """An array on one device, divided.
-
-        Parameters
-        ----------
-        array : array of length n
-        bounds : sequence of int
-            Where pieces begin, and n.
-        devices : sequence of Devices
-            One a piece.
-        order, place : arrays of ids, optional
-            As for the class.
-        """
+        """An array of length n, divided at `bounds` between devices."""
         with place_of(array).here:
             if order is not None:
                 array = array[bring(order, place_of(array))]
@@ -113,18 +99,7 @@ class DividedArray:
         return int(self.bounds[-1])
 
     def vertices(self, number: int) -> Any:
-        """The vertices of the values of a piece.
-
-        Parameters
-        ----------
-        number : int
-            Which piece.
-
-        Returns
-        -------
-        array of indices
-            On the device of the piece.
-        """
+        """The vertices, by index, of the values of the piece of that number, on its device."""
         first, last = self.bounds[number], self.bounds[number + 1]
         device = self.devices[number]
         with device.here:
@@ -133,22 +108,7 @@ class DividedArray:
             return bring(self._order[first:last], device)
 
     def gather(self, device: Devices | None = None) -> Any:
-        """All values on one device, by index.
-
-        Parameters
-        ----------
-        device : Devices, optional
-            By default the first one.
-
-        Returns
-        -------
-        array of length n
-
-        Raises
-        ------
-        DeviceMemoryError
-            When they will not fit there.
-        """
+        """All values by index on one device, by default the first, if they fit there."""
         home = self.devices[0] if device is None else device
         with home.here:
             check_memory(self.nbytes, f"values in pieces, brought together on {home},", home.kind)
@@ -156,14 +116,7 @@ class DividedArray:
             return values if self._place is None else values[bring(self._place, home)]
 
     def map(self, function: Callable[..., Any], *others: Any) -> DividedArray:
-        """What a function makes of each piece, where it lies.
-
-        Parameters
-        ----------
-        function : callable
-            Of a piece, and of the same part of each of the others; it gives an array of the same length.
-        *others : DividedArray or array of length n
-            An array by index is divided likewise first.
+        """What a function makes of each piece, and of the same part of other arrays, where it lies.
 
         Examples
         --------
@@ -178,17 +131,7 @@ class DividedArray:
         return DividedArray(pieces, self._order, self._place)
 
     def likewise(self, values: Any) -> DividedArray:
-        """Values divided as these are; they themselves, if they are so.
-
-        Parameters
-        ----------
-        values : DividedArray or array of length n
-
-        Raises
-        ------
-        ValueError
-            When there are more or fewer.
-        """
+        """Values of the same length divided as these are; they themselves, if they are so."""
         if len(values) != len(self):
             raise ValueError(f"there must be {len(self)} values, not {len(values)}")
         if isinstance(values, DividedArray):

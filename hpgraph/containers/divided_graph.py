@@ -26,25 +26,12 @@ UNEVEN = 1.5
 class DividedGraph(DividedVertices, Graph):
     """A graph on several GPUs: ``G.to("cuda:0,1")``, or ``hpgraph.Graph(..., device="cuda:all")``, makes one.
 
-    Vertices are divided into ranges of about equally many arcs. Algorithms and vertex programs take it as any other
-    graph; results lie on the first device, in the order of the graph's own ids. Other algorithms run on
-    the whole graph, which is gathered on the first device on first use.
+    Vertices are divided into ranges of about equally many arcs, one of `shards` a device; where they were repartitioned
+    for even ranges, `order` has the id of the vertex at each number of the shards' numbering, and `place` is its
+    inverse, both on the first device. `memory`: bytes of each device for its shard and vertex data, None for what is
+    free. Results lie on the first device, in the order of the graph's own ids. What does not work on shards runs on
+    `whole`.
 
-    Attributes
-    ----------
-    shards : tuple of Shard
-        One a device.
-    devices : Devices
-    order : array of vertex ids, or None
-        If vertices were repartitioned for even ranges: the id of the vertex at each number of the shards' numbering. On
-        the first device.
-    place : array of vertex ids, or None
-        Its inverse: the number of each vertex in the shards' numbering.
-    memory : int or None
-        Bytes of each device for its shard and vertex data; None for what is free.
-
-    Examples
-    --------
     >>> import hpgraph as hpg
     >>> from hpgraph.containers.divided_graph import divide
     >>> G = divide(hpg.datasets.kron(8), ["cpu", "cpu"])
@@ -75,13 +62,7 @@ class DividedGraph(DividedVertices, Graph):
 
     @property
     def whole(self) -> Graph:
-        """The same graph on the first device, with the graph's own ids; put together when first asked for, and kept.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit there.
-        """
+        """The same graph on the first device, with the graph's own ids, if it fits there; cached."""
         graph: Graph = self._layouts.once("whole", self._build_whole)
         return graph
 
@@ -108,13 +89,7 @@ class DividedGraph(DividedVertices, Graph):
 
     @property
     def replicas(self) -> list[Graph]:
-        """`whole` on the device of each shard, made when first asked for, and kept: for work that starts divide.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit on one of them.
-        """
+        """`whole` on the device of each shard, if it fits: for work that starts divide; cached."""
         graphs: list[Graph] = self._layouts.once("replicas", self._build_replicas)
         return graphs
 
@@ -126,10 +101,7 @@ class DividedGraph(DividedVertices, Graph):
         return [made[shard.device] for shard in self.shards]
 
     def arcs_among(self, chosen: Bitmask, *, weighted: bool = True) -> CSR:
-        """The arcs of which both ends are among some vertices, as a square matrix on the first device, and no others.
-
-        ``chosen``: by the graph's own ids, on the first device.
-        """
+        """As that of a `StreamedGraph`; the matrix lies on the first device."""
         made = arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
         return made if weighted else made.pattern
 
@@ -143,12 +115,7 @@ class DividedGraph(DividedVertices, Graph):
 
     @contextlib.contextmanager
     def lending(self) -> Iterator[int]:
-        """As that of a `StreamedGraph`: for a while, bytes of the first device for arcs that are worked on there.
-
-        Yields
-        ------
-        int
-        """
+        """As that of a `StreamedGraph`: for a while, bytes of the first device for arcs."""
         first = self.shards[0]
         with first.device.here:
             free = free_memory(first.device.kind)
@@ -202,14 +169,7 @@ class DividedGraph(DividedVertices, Graph):
         return sum(shard.nbytes for shard in self.shards)
 
     def to(self, device: Any) -> Any:
-        """The graph on another device, or on others.
-
-        Parameters are those of `Graph.to`.
-
-        Returns
-        -------
-        Graph
-        """
+        """The graph on another device, or on others, as `Graph.to`."""
         wanted = Devices.of(device)
         return self if len(wanted) > 1 and wanted == self.devices else self.whole.to(wanted)
 

@@ -20,11 +20,7 @@ from hpgraph.kernels.pages import ARCS_PER_PAGE
 
 
 class PageShard(NamedTuple):
-    """A range of vertices, and the pages with their rows.
-
-    ``device`` (Devices): one; ``first, last`` (int): the range: from `first` to before `last`; ``graph``
-    (StreamedGraph): the rows of the range, and of those before and behind what stands in the same pages.
-    """
+    """Vertices `first` to before `last`, on a device; and the pages with their rows, and with others' beside these."""
 
     device: Devices
     first: int

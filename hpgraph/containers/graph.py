@@ -92,17 +92,7 @@ class Graph(GraphSets):
 
 
 def as_graph(obj: Any) -> Graph:
-    """A graph from whatever holds one.
-
-    Parameters
-    ----------
-    obj : Graph, or anything that `Graph` takes
-        A graph is returned as it is.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        As `Graph` and `Graph.from_edges`.
+    """A graph from whatever `Graph` takes, with its errors; a graph as it is.
 
     Examples
     --------

@@ -20,14 +20,7 @@ from hpgraph.kernels.backend import kernels
 
 
 class Edges(NamedTuple):
-    """Ends and weights of edges, as `Graph.from_edges` takes them.
-
-    Attributes
-    ----------
-    source, target : array of shape (m,)
-        Indices, or names.
-    weight : array of shape (m,), or None
-    """
+    """Ends (indices, or names) and weights of edges, as `Graph.from_edges` takes them: arrays of shape (m,)."""
 
     source: Any
     target: Any
@@ -70,9 +63,7 @@ class GraphLookup(GraphStorage):
         return self._have_edges(everyone, everyone)
 
     def successors(self, vertex: Any, *, names: bool = True) -> Any:
-        """Where the arcs of a vertex lead.
-
-        Errors are those of `index_of`.
+        """Where the arcs of a vertex lead; errors are those of `index_of`.
 
         Parameters
         ----------
@@ -98,8 +89,6 @@ class GraphLookup(GraphStorage):
     def neighbors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs of a vertex lead: `successors`, as in NetworkX.
 
-        Parameters, result and errors are those of `successors`.
-
         Examples
         --------
         >>> import hpgraph as hpg
@@ -109,9 +98,7 @@ class GraphLookup(GraphStorage):
         return self._row(vertex, names, by_target=False)
 
     def predecessors(self, vertex: Any, *, names: bool = True) -> Any:
-        """The in-neighbours of a vertex; of a directed graph this builds `in_csr`, which is cached.
-
-        Parameters, result and errors are those of `successors`.
+        """The in-neighbours of a vertex, as `successors`; of a directed graph this builds `in_csr`, which is cached.
 
         Examples
         --------
@@ -135,18 +122,17 @@ class GraphLookup(GraphStorage):
         return self._names.array[to_device(ids, "cpu")]
 
     def has_edge(self, source: Any, target: Any) -> Any:
-        """Whether there is an arc from one vertex to another, or between many pairs of vertices.
+        """Whether there is an arc from one vertex to another, or between many pairs of vertices; by binary search.
 
         Parameters
         ----------
         source, target : hashable or hpgraph.id, or arrays or sequences of them
-            Names, or indices where the graph has no names. A single one is broadcast. A tuple is a sequence, unless
-            a vertex has it as a name.
+            Names, or indices where the graph has no names. A single one is broadcast. A tuple is a sequence, unless a
+            vertex has it as a name.
 
         Returns
         -------
         bool, or bool array of shape (k,) on the graph's device
-            Found by binary search.
 
         Raises
         ------
@@ -205,8 +191,8 @@ class GraphLookup(GraphStorage):
         Parameters
         ----------
         **columns : arrays of length n
-            By their names: what `hpgraph.core_number`, `hpgraph.closeness_centrality` and others return, on either
-            device; or results that `numpy.asarray` takes for such an array.
+            By their names: what `hpgraph.core_number` and others return, on either device; or what `numpy.asarray`
+            takes for such an array.
 
         Returns
         -------
@@ -238,8 +224,8 @@ class GraphLookup(GraphStorage):
         Parameters
         ----------
         names : bool, default False
-            Whether to give ends by name, in NumPy arrays, rather than by index on the graph's device: of a large graph
-            the names of all ends take far more memory than the graph.
+            Whether to give ends by name, in NumPy arrays, rather than by index on the graph's device: names of all ends
+            take far more memory than the graph.
         both_ways : bool, default False
             Whether an edge of an undirected graph is given in both directions, as it is stored: then edge k is the one
             of ``G.weights[k]``, and of ``G.filter(edges=...)``. Otherwise it is given once, from the lower index.
@@ -273,16 +259,9 @@ class GraphLookup(GraphStorage):
         return edges._replace(source=self._named(edges.source), target=self._named(edges.target))
 
     def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
-        """All edges, as arrays: those of `Graph.edges` in the same order; of a graph in pages some at a time.
+        """All edges, as `Graph.edges` gives them; of a graph in pages some at a time, in arrays of their own.
 
         The graph may be used between two blocks, by other threads too.
-
-        Parameters are those of `Graph.edges`.
-
-        Yields
-        ------
-        Edges
-            Arrays of their own.
 
         Examples
         --------

@@ -28,28 +28,20 @@ class GraphParts(GraphLookup):
         vertices : array or sequence of names, hpgraph.id, array of bool or Bitmask
             Which, in any order: by name, or by index where the graph has no names; or a flag for each vertex.
         names : bool, default True
-            Whether vertices keep their names. Those of a graph without names are then named by their index here, so
-            that vertex 7 of a graph is vertex 7 of its parts, as in NetworkX. False leaves all names away: vertices of
-            the result are 0, 1, ..., in the order they have here.
+            Whether vertices keep their names; those of a graph without names are then named by their index here, as in
+            NetworkX. False leaves all names away.
 
         Returns
         -------
         Graph
-            A copy, on the same device. Vertices are in the order of their indices here, whatever the order given:
-            entry i of an algorithm's result is of the vertex ``result.names[i]``. A part that consists of the vertices
-            0, ..., k - 1 needs no names.
+            A copy, on the same device. Vertices are in the order of their indices here, whatever the order given: entry
+            i of an algorithm's result is of the vertex ``result.names[i]``. A part of the vertices 0, ..., k - 1 needs
+            no names.
 
         Raises
         ------
-        ValueError, TypeError, IndexError
-            As `index_of`; and when there are not as many flags as vertices.
-        DeviceMemoryError
-            When it will not fit.
-
-        Notes
-        -----
-        Takes time and memory by the arcs of the chosen vertices, and a bit for every vertex. Names are put together
-        when they are first asked for.
+        ValueError, TypeError, IndexError, DeviceMemoryError
+            As `index_of`; when there are not as many flags as vertices; when the part will not fit.
 
         Examples
         --------
@@ -65,25 +57,19 @@ class GraphParts(GraphLookup):
         return self._between(self._arcs_among(chosen), chosen, names)
 
     def edge_subgraph(self, edges: Any) -> Self:
-        """The graph of some edges: these, and the vertices at their ends.
+        """The graph of some edges: these, and the vertices at their ends; otherwise as `subgraph`.
 
         Parameters
         ----------
         edges : (source, target), sequence of pairs, or array of bool
             The ends of each edge: two arrays, by name, or by index where the graph has no names; or pairs ``(u, v)``,
-            as a list or as an array of shape (k, 2); or a flag for each arc, ordered as ``G.edges(both_ways=True)``.
-
-        Returns
-        -------
-        Graph
-            As for `subgraph`. In an undirected graph an edge is given in either direction, or in both.
+            as a list or as an array of shape (k, 2); or a flag for each arc, ordered as ``G.edges(both_ways=True)``. In
+            an undirected graph an edge is given in either direction, or in both.
 
         Raises
         ------
-        ValueError
-            When an edge is not there, or there are not as many flags as arcs.
         ValueError, TypeError, IndexError
-            As `index_of`.
+            As `index_of`; when an edge is not there, or there are not as many flags as arcs.
 
         Examples
         --------
@@ -119,22 +105,13 @@ class GraphParts(GraphLookup):
             for the device as a vertex program's functions are: it gets indices, and 1 for the weight where there is
             none. Of an undirected graph it is asked once an edge, its source being the lower index.
         vertices : array of bool, Bitmask, array or sequence of vertices, optional
-            Vertices to keep, as for `subgraph`. Without it all, including those that lose their edges.
-
-        Returns
-        -------
-        Graph
-            As for `subgraph`, where vertices are given; else with the vertices and names of this one.
+            Vertices to keep, as for `subgraph`. Without it all, with their names, also those that lose their edges.
 
         Raises
         ------
-        ValueError
-            When there are not as many flags as arcs; or when, in an undirected graph, they keep an arc and not its
-            reverse.
-        TypeError
-            When `edges` is neither, or a function of other than three arguments.
-        CompileError
-            When the function does not compile.
+        ValueError, TypeError, CompileError
+            When there are not as many flags as arcs; when, in an undirected graph, they keep an arc and not its
+            reverse; when `edges` is neither flags nor a function of three arguments, or does not compile.
 
         Examples
         --------
@@ -161,12 +138,7 @@ class GraphParts(GraphLookup):
         return self._made(kept, self._kind_of_parts(), self._names)
 
     def reverse(self) -> Self:
-        """The graph whose arcs go the other way; itself if undirected.
-
-        Returns
-        -------
-        Graph
-            It shares the arrays of this one, of which it builds `in_csr`.
+        """The graph whose arcs go the other way, over the same arrays; itself if undirected.
 
         Examples
         --------

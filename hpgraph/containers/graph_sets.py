@@ -28,26 +28,20 @@ class GraphSets(GraphParts):
         self, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
         duplicates: Duplicates | None = None,
     ) -> Self:  # fmt: skip
-        """The graph with more edges.
+        """The graph with more edges, which go both ways if it is undirected.
 
         Parameters
         ----------
         source, target : array or sequence of vertices, shape (k,)
             Ends: names, or indices where the graph has no names. Names that are new become vertices after those that
-            are there, in the order in which they first appear, sources before targets. Instead of both, pairs
-            ``(u, v)`` in a list or an array of shape (k, 2).
+            are there, in the order in which they first appear, sources before targets. Instead of both, pairs ``(u,
+            v)`` in a list or an array of shape (k, 2).
         weight : array or sequence of real numbers, shape (k,), optional
             An edge that is there takes the new weight. Where either has weights and the other none, the others weigh 1.
         n_vertices : int, optional
-            Number of vertices of the new graph, where there are no names: indices are below it. As many as there are by
-            default.
+            Number of vertices of the new graph, where there are no names; as many as there are by default.
         duplicates : {"min", "max", "sum", "first", "error"}, optional
             As for `Graph`, of the edges given here.
-
-        Returns
-        -------
-        Graph
-            Undirected if this one is: then each edge goes both ways.
 
         Raises
         ------
@@ -94,18 +88,12 @@ class GraphSets(GraphParts):
         return [to_device(place, self.device) for place in places], names
 
     def remove_edges(self, source: Any, target: Any = None) -> Self:
-        """The graph without some edges; its vertices stay.
+        """The graph without some edges, of an undirected one in both directions; its vertices stay.
 
         Parameters
         ----------
         source, target : array or sequence of vertices, shape (k,)
-            Ends: names, or indices where the graph has no names. Edges that are not there are passed over, as in
-            NetworkX. Instead of both, pairs ``(u, v)`` in a list or an array of shape (k, 2).
-
-        Returns
-        -------
-        Graph
-            Of an undirected graph each edge is removed in both directions.
+            Ends, or pairs, as for `add_edges`. Edges that are not there are passed over, as in NetworkX.
 
         Raises
         ------
@@ -123,28 +111,22 @@ class GraphSets(GraphParts):
         return self._made(_without(self.out_csr, csr), self._kind_of_parts(), self._names)
 
     def union(self, other: GraphStorage, *, weight: str = "min") -> Self:
-        """The vertices and the edges of either graph; ``G | H``.
+        """The vertices and the edges of either graph; ``G | H``. Undirected if both are.
 
         Parameters
         ----------
         other : Graph
             On the same device. Vertices of the two are the same where they have the same name; the index of a vertex
-            without a name counts as one.
+            without a name counts as one. Vertices of this graph come first.
         weight : str or BinaryOp, default "min"
             What becomes of the weights ``w(this, other)`` of an edge of both: "min", "max", "plus", "first", "second".
             Where one of the graphs has weights, edges of the other weigh 1.
 
-        Returns
-        -------
-        Graph
-            Undirected if both are. Vertices of this graph come first.
-
         Raises
         ------
-        ValueError
-            When one of the graphs has names that are no numbers, and the other has none.
-        TypeError
-            When `other` is no graph, or lies on another device.
+        ValueError, TypeError
+            When one of the graphs has names that are no numbers, and the other has none; when `other` is no graph, or
+            lies on another device.
 
         Examples
         --------
@@ -159,14 +141,7 @@ class GraphSets(GraphParts):
         return self._made(joined, self.directed or other.directed, names)
 
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
-        """The vertices that both graphs have, and the edges that both have; ``G & H``.
-
-        Parameters and errors are those of `union`.
-
-        Returns
-        -------
-        Graph
-            Undirected if both are.
+        """The vertices that both graphs have, and the edges that both have; ``G & H``; otherwise as `union`.
 
         Examples
         --------
@@ -187,20 +162,13 @@ class GraphSets(GraphParts):
         return self._made(joined, self.directed or other.directed, self._names_of(vertices))
 
     def difference(self, other: GraphStorage) -> Self:
-        """The graph without the edges of another; its vertices stay; ``G - H``.
-
-        Errors are those of `union`.
+        """The graph, directed or not as it is, without the edges of another; its vertices stay; ``G - H``.
 
         Parameters
         ----------
         other : Graph
-            As for `union`; its weights do not matter. From an undirected graph an edge goes also where `other` has it
-            in one direction alone.
-
-        Returns
-        -------
-        Graph
-            Directed or not as this one.
+            As for `union`, with its errors; its weights do not matter. From an undirected graph an edge goes also where
+            `other` has it in one direction alone.
 
         Examples
         --------

@@ -68,7 +68,7 @@ class GraphStorage(GraphLayouts):
         *,
         duplicates: Duplicates | None = None,
     ) -> Self:
-        """A graph of the arcs ``source[k] -> target[k]``, on the device of the arrays.
+        """A graph of the arcs ``source[k] -> target[k]``, each once, on the device of the arrays. Loops are kept.
 
         Parameters
         ----------
@@ -85,17 +85,10 @@ class GraphStorage(GraphLayouts):
         duplicates : {"min", "max", "sum", "first", "error"}, optional
             As for `Graph`.
 
-        Returns
-        -------
-        Graph
-            An arc given more than once is kept once. Loops are kept.
-
         Raises
         ------
-        ValueError
-            When lengths differ, or an id does not fit 64 bits.
-        IndexError
-            When an id is negative or not below `n_vertices`.
+        ValueError, IndexError
+            When lengths differ, or an id does not fit 64 bits; when an id is negative or not below `n_vertices`.
         TypeError
             When ids are not integers, weights are not real numbers, or arrays lie on different devices.
         DeviceMemoryError
@@ -134,10 +127,9 @@ class GraphStorage(GraphLayouts):
 
         Raises
         ------
-        ValueError
-            When no vertex has the name, with those that come near it; or when vertices have no names, or two the same.
-        TypeError, IndexError
-            When an index is no whole number, or not below the number of vertices.
+        ValueError, TypeError, IndexError
+            When no vertex has the name, with those that come near it, or vertices have no names; when an index is no
+            whole number, or not below the number of vertices.
 
         Examples
         --------
@@ -153,9 +145,7 @@ class GraphStorage(GraphLayouts):
         return vertex if type(vertex) is int and 0 <= vertex < n else checked_index(vertex, n, argument)
 
     def indices_of(self, vertices: Any, argument: str = "vertices") -> Any:
-        """The indices of many vertices.
-
-        Errors are those of `index_of`.
+        """The indices of many vertices, in the order given; errors are those of `index_of`.
 
         Parameters
         ----------
@@ -167,7 +157,7 @@ class GraphStorage(GraphLayouts):
         Returns
         -------
         integer array of shape (k,)
-            In the order given. On the CPU where they were looked up by name, else where the array given lies.
+            On the CPU where they were looked up by name, else where the array given lies.
 
         Examples
         --------
@@ -181,7 +171,7 @@ class GraphStorage(GraphLayouts):
         return self._names.indices_of(vertices)
 
     def save(self, path: Any, *, compression: str | None = None) -> None:
-        """Write the graph to a file, as `hpgraph.write`.
+        """Write the graph to a file, as `hpgraph.write`, which says what its errors are.
 
         Parameters
         ----------
@@ -190,13 +180,6 @@ class GraphStorage(GraphLayouts):
             `hpgraph.read`.
         compression : {"gaps", "none"}, optional
             How ``.hpg`` stores ids.
-
-        Raises
-        ------
-        ValueError
-            For an unknown suffix, or names that the format cannot hold.
-        OSError
-            Where it cannot be written; nothing has changed.
 
         Examples
         --------
@@ -214,17 +197,13 @@ class GraphStorage(GraphLayouts):
         ----------
         device : str, or list of str
             "cpu"; "cuda", CuPy's current GPU; "cuda:1", a GPU by number, which must be the current one wherever the
-            graph is worked on (``with cupy.cuda.Device(1): ...``); or several, "cuda:0,1", "cuda:all" or
-            ``["cuda:0", "cuda:1"]``, between which the graph is divided, as a `DividedGraph`.
+            graph is worked on (``with cupy.cuda.Device(1): ...``); or several, "cuda:0,1", "cuda:all" or ``["cuda:0",
+            "cuda:1"]``, between which the graph is divided, as a `DividedGraph`.
 
         Raises
         ------
-        ValueError
-            For another name, or the same GPU twice.
-        DeviceMemoryError
-            When it will not fit.
-        MissingExtraError, DeviceError
-            When CUDA, or the GPU of that number, cannot be had.
+        ValueError, DeviceMemoryError, MissingExtraError, DeviceError
+            For another name, or the same GPU twice; when it will not fit; when CUDA, or that GPU, cannot be had.
 
         Examples
         --------

@@ -23,13 +23,7 @@ Format = Literal["auto", "csr", "hyb", "sell"]
 
 
 class MatrixStorage:
-    """Entries, shape, layouts and place of a `hpgraph.Matrix`.
-
-    Parameters
-    ----------
-    source, shape, dtype, copy, format
-        As for `hpgraph.Matrix`.
-    """
+    """Entries, shape, layouts and place of a `hpgraph.Matrix`, which describes the arguments."""
 
     ndim = 2
 
@@ -139,35 +133,17 @@ class MatrixStorage:
         return self._format == "auto"
 
     def layout_if_built(self, name: str) -> Any:
-        """A layout of the matrix, or None where it is not there yet.
-
-        Parameters
-        ----------
-        name : {"csr", "hyb", "sell"}
-
-        Returns
-        -------
-        CSR, HYB, SELL or None
-        """
+        """"csr", "hyb" or "sell" of the matrix, or None where it is not there yet."""
         return self._layouts.get(f"{name}_t" if self._turned else name)
 
     def explain(self, measure: bool = False) -> str:
-        """Why products read the layout that they read: what each is predicted to take, and what it takes.
+        """A table of the layouts that products could read, predicted and measured times, memory, and why one is chosen.
 
         Parameters
         ----------
         measure : bool, default False
-            Whether to build every layout and time ``A @ x`` in it.
-
-        Returns
-        -------
-        str
-            A table: layout, predicted and measured time, memory, and which is chosen; then the reason. "blocks", by
-            blocks of columns, is listed where it is used: on CUDA, where gathering would take longest.
-
-        Notes
-        -----
-        The constants of the prediction are in `hpgraph.kernels.spmv.layout_cost`.
+            Whether to build every layout and time ``A @ x`` in it. "blocks", by blocks of columns, is listed where it
+            is used: on CUDA, where gathering would take longest. `hpgraph.kernels.spmv.layout_cost` has the constants.
 
         Examples
         --------
@@ -253,21 +229,7 @@ class MatrixStorage:
     def to(self, device: Any) -> Any:
         """The matrix on a device, with every layout built so far; itself where it lies there already.
 
-        Parameters
-        ----------
-        device : str, or list of str
-            Where to, as for `Graph.to`. Between several GPUs its rows are divided, as a `DividedMatrix`.
-
-        Returns
-        -------
-        Matrix
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-        MissingExtraError, DeviceError
-            When CUDA cannot be had.
+        Devices and errors are those of `Graph.to`; between several GPUs its rows are divided, as a `DividedMatrix`.
         """
         wanted = Devices.of(device)
         if len(wanted) > 1:
@@ -287,13 +249,7 @@ class MatrixStorage:
         return object.__new__(type(self))._set(layouts, self._turned, self._format)
 
     def copy(self) -> Self:
-        """A copy of the matrix: assignment to one does not change the other.
-
-        Returns
-        -------
-        Matrix
-            It shares arrays and layouts, which do not change.
-        """
+        """A copy over the same arrays; assignment to one matrix does not change the other."""
         return object.__new__(type(self))._set(self._settle(), self._turned, self._format)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
@@ -304,15 +260,9 @@ class MatrixStorage:
         dtype : dtype
             bool, an integer or a float type.
         casting : str, optional
-            What may be lost, as for `numpy.ndarray.astype`.
+            What may be lost, as for `numpy.ndarray.astype`; a TypeError where it forbids the type.
         copy : bool, default True
-            False returns the matrix itself where it has the type already. The arrays of a matrix do not change, and
-            may be those of another in any case.
-
-        Raises
-        ------
-        TypeError
-            For other types, and where `casting` forbids it.
+            False returns the matrix itself where it has the type already.
 
         Warns
         -----
@@ -328,7 +278,7 @@ class MatrixStorage:
         return self._with(csr.astype(kind))
 
     def toarray(self, order: str | None = None, out: Any = None) -> Any:
-        """The matrix as a dense array.
+        """The matrix as a dense array, if it fits.
 
         Parameters
         ----------
@@ -336,17 +286,6 @@ class MatrixStorage:
             Order in memory.
         out : array, optional
             Where to write: of the same shape, type and device.
-
-        Returns
-        -------
-        numpy.ndarray or cupy.ndarray
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-        ValueError
-            When `out` does not fit the matrix.
 
         Examples
         --------

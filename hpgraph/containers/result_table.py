@@ -21,11 +21,7 @@ _SHOWN = 10
 
 
 class Column(NamedTuple):
-    """A column of a table.
-
-    ``name`` (str); ``values`` (NumPy array of shape (rows,)); ``vertices`` (bool): whether the values are indices of
-    vertices, -1 for none.
-    """
+    """A column of a table; `vertices`: whether its values are indices of vertices, -1 for none."""
 
     name: str
     values: Any
@@ -35,20 +31,11 @@ class Column(NamedTuple):
 class ResultTable:
     """What a result with a number for each vertex, or each edge, can do as a table.
 
-    Parameters
-    ----------
-    columns : tuple of str
-        To be given where the class is derived: the attributes that are columns, the chief one first; None is left out.
-        Of shape (k, n) they stand for k rows a vertex.
-    ends : tuple of str
-        Those of them that hold vertices.
-    edges : bool
-        Whether a row is an edge, not a vertex.
-    groups : bool
-        Whether the chief column says which group a vertex is in: then `top` is the largest groups.
+    A class that is derived says: ``columns``, the attributes that are columns, the chief one first (None is left out;
+    of shape (k, n) they stand for k rows a vertex); ``ends``, those of them that hold vertices; ``edges``, whether a
+    row is an edge; ``groups``, whether the chief column says which group a vertex is in: then `top` is the largest
+    groups.
 
-    Examples
-    --------
     >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 0], [1, 2, 2], names=["ann", "bob", "eve"])
     >>> hpg.bfs(G, "ann").to_pandas()
@@ -97,19 +84,11 @@ class ResultTable:
         return [searched, Column("vertex", vertex, True), *ends]
 
     def to_pandas(self) -> Any:
-        """The result as a pandas.DataFrame.
+        """The result as a pandas.DataFrame: a row for each vertex, or each edge.
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each vertex, or each edge. Vertices go by their names where the graph has names, else by their
-            indices; for no vertex there is a missing value, or -1 among indices. Of several searches each has its rows,
-            after those of the one before.
-
-        Raises
-        ------
-        MissingExtraError
-            Without pandas.
+        Vertices go by their names where the graph has names, else by their indices; for no vertex there is a missing
+        value, or -1 among indices. Of several searches each has its rows, after those of the one before.
+        MissingExtraError without pandas.
         """
         try:
             import pandas
@@ -118,16 +97,9 @@ class ResultTable:
         return pandas.DataFrame({column.name: self._called(column) for column in self._table()})
 
     def to_arrow(self) -> Any:
-        """The result as a pyarrow.Table, which Polars and DuckDB take as it is.
+        """The result, as of `to_pandas`, as a pyarrow.Table, which Polars and DuckDB take as it is.
 
-        The result is that of `to_pandas`.
-
-        Raises
-        ------
-        MissingExtraError
-            Without pyarrow.
-        TypeError
-            When the names are of several types, or of one that Arrow has not.
+        MissingExtraError without pyarrow; TypeError when the names are of several types, or of one that Arrow has not.
         """
         try:
             import pyarrow
@@ -166,11 +138,6 @@ class ResultTable:
             The vertex, by name where the graph has names, and its value; of an edge both ends, of several searches the
             source first; of groups the number of the group and its size. Largest first, of equal ones in order of
             index. What is not reached, or not a number, is left out.
-
-        Raises
-        ------
-        TypeError, ValueError
-            When `k` is no whole number from 0 on, or there is no such column.
         """
         if whole(k, "k") < 0:
             raise ValueError(f"k must not be negative, not {k}")

@@ -96,10 +96,8 @@ class StreamedGraph(Graph):
             A page holds no more.
         encoding : {"none", "gaps"}
             How ids are stored.
-        device : {"cpu", "cuda"}, optional
-            Where to work; by default the graph's.
-        memory, host_memory : int, optional
-            As for the class.
+        device, memory, host_memory
+            As for the class; by default the graph's device.
 
         Examples
         --------
@@ -243,10 +241,8 @@ class StreamedGraph(Graph):
 
         Raises
         ------
-        DeviceMemoryError
-            When it will not fit.
-        FileFormatError
-            When pages are damaged, or contradict what was said of the graph.
+        DeviceMemoryError, FileFormatError
+            When it will not fit; when pages are damaged, or contradict what was said of the graph.
 
         Examples
         --------
@@ -258,12 +254,7 @@ class StreamedGraph(Graph):
         return Graph._made(csr, self.directed, self._names).to(self.device)
 
     def to(self, device: str) -> Self:
-        """The same pages, worked on by another device within the same budgets.
-
-        Parameters
-        ----------
-        device : {"cpu", "cuda"}
-        """
+        """The same pages, worked on by another device, "cpu" or "cuda", within the same budgets."""
         device = normalize_device(device)
         if device == self.device:
             return self

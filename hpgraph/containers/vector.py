@@ -46,13 +46,7 @@ _converting = Lock()
 
 
 class VectorStorage:
-    """Entries, length and place of a `hpgraph.Vector`.
-
-    Parameters
-    ----------
-    values, present
-        As for `hpgraph.Vector`.
-    """
+    """Entries, length and place of a `hpgraph.Vector`, which describes the arguments."""
 
     # One of the two is there; a list is (indices, values), dense is (values, present).
     _list: tuple[Any, Any] | None
@@ -195,15 +189,7 @@ class VectorStorage:
         return self
 
     def to_indices(self) -> tuple[Any, Any]:
-        """The present entries.
-
-        Returns
-        -------
-        indices : integer array, shape (nvals,)
-            Ascending.
-        values : array, shape (nvals,)
-            Their values.
-        """
+        """Indices of the present entries, ascending, and their values: arrays of shape (nvals,)."""
         held = self._list
         if held is not None:
             return held[0].copy(), held[1].copy()
@@ -212,18 +198,7 @@ class VectorStorage:
         return indices, values[indices]
 
     def toarray(self) -> Any:
-        """The vector as a dense array, 0 where it is absent.
-
-        Returns
-        -------
-        array, shape (size,)
-            A copy, on the vector's device.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-        """
+        """The vector as a dense array of its own, 0 where it is absent, if it fits."""
         check_memory(self.size * self.dtype.itemsize, "a dense vector", self.device)
         indices, values = self.to_indices()
         made = array_module(self.device).zeros(self.size, dtype=self.dtype)
@@ -247,19 +222,7 @@ class VectorStorage:
 
     @classmethod
     def full(cls, size: int, value: Any, dtype: Any = None, device: str = "cpu") -> Self:
-        """A vector of one value throughout.
-
-        Parameters
-        ----------
-        size : int
-            Length.
-        value : scalar
-            The value.
-        dtype : dtype, optional
-            Type; by default that of the value.
-        device : {"cpu", "cuda"}
-            Where.
-        """
+        """A vector of one value throughout, by default of that value's type."""
         return cls(array_module(device).full(size, value, dtype=dtype or np.asarray(value).dtype))
 
     @property
@@ -291,13 +254,7 @@ class VectorStorage:
         return 1
 
     def to(self, device: str) -> Self:
-        """The vector on a device; itself where it lies there already.
-
-        Parameters
-        ----------
-        device : {"cpu", "cuda"}
-            Where to.
-        """
+        """The vector on a device, "cpu" or "cuda"; itself where it lies there already."""
         device = normalize_device(device)
         if device == self.device:
             return self
@@ -316,13 +273,7 @@ class VectorStorage:
         return self._like(self._values.copy(), None if self._present is None else self._present.copy())
 
     def astype(self, dtype: Any) -> Self:
-        """The vector with values of another type.
-
-        Parameters
-        ----------
-        dtype : dtype
-            bool, an integer, a float or a complex type.
-        """
+        """The vector with values of another type."""
         kind = as_value_dtype(dtype, "dtype")
         made = self._on_list(lambda values: values.astype(kind))
         return self._like(self._values.astype(kind), self._present) if made is None else made

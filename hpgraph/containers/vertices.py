@@ -16,17 +16,8 @@ class id:
     Parameters
     ----------
     index : int, or array or sequence of integers
-        Counted from 0, as in the results of algorithms; an array may lie on the GPU.
-
-    Raises
-    ------
-    TypeError
-        When `index` is not of whole numbers.
-
-    Notes
-    -----
-    Whether the graph has such vertices is found out where it is used: an IndexError says so. On a graph without names
-    ``hpg.id(5)`` and 5 are the same.
+        Counted from 0, as in the results of algorithms; an array may lie on the GPU. A TypeError where it is no such
+        thing; whether the graph has such vertices is found out where it is used.
 
     Examples
     --------
