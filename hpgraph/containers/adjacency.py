@@ -20,6 +20,8 @@ from hpgraph.formats import COO, CSR, ELL, RowFormat, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.backend import kernels
+from hpgraph.semiring import get_binary
+from hpgraph.semiring.entry import entry_function
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
 # Ids are hardly meant for indices where there are more vertices than this, and so many times as many as ends of edges.
@@ -156,6 +158,24 @@ def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:
     """The arcs and their reverses, each once; `duplicates` says what becomes of two weights."""
     arcs = with_reverses(csr.expand_rows(), csr.indices, csr.data)
     return CSR.from_coo(*arcs, csr.shape, duplicates=duplicates, copy=False)
+
+
+def union(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
+    """The arcs of both, or with `one_alone` of either."""
+    xp, dtype = array_module(a.device), None
+    if a.dtype is not None or b.dtype is not None:
+        dtype = np.result_type(*(csr.dtype for csr in (a, b) if csr.dtype is not None))
+        a, b = (
+            csr.with_data(
+                xp.ones(csr.nnz, dtype) if csr.data is None else csr.data.astype(dtype, copy=False), copy=False
+            )
+            for csr in (a, b)
+        )
+    of = np.dtype(bool) if dtype is None else dtype
+    both, left, right = (
+        entry_function(get_binary(op), of, of, of) for op in ("first" if dtype is None else weight, "first", "second")
+    )
+    return kernels(a.device).merge(a, b, both, left if one_alone else None, right if one_alone else None, dtype)
 
 
 def with_reverses(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.containers.cyclic_partition import GRAIN
 from hpgraph.containers.divided_array import DividedVertices
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.shards import GRAIN
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import Device
 from hpgraph.core.devices import Devices, even_ranges

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.containers import adjacency, numbered_arcs
+from hpgraph.containers import adjacency
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names
 from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.device import Device
+from hpgraph.core.device import Device, array_module
 from hpgraph.core.devices import require_current
-from hpgraph.formats import CSR, HYB, ROW_FORMATS, RowFormat, occurrences
+from hpgraph.formats import CSR, HYB, ROW_FORMATS, RowFormat, index_dtype, occurrences
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import kernels
 
@@ -150,12 +150,17 @@ class GraphLayouts:
         return graph
 
     def _build_undirected(self) -> Self:
-        return self._made(adjacency.add_reverses(self.out_csr), False, self._names)
+        turned = self._layouts.get("in_csr") or kernels(self.device).transpose(self.out_csr)
+        return self._made(adjacency.union(self.out_csr, turned, "min"), False, self._names)
 
     @property
     def numbered_out_csr(self) -> CSR:
         """`out_csr` with each arc's number, 0, 1, ..., for its weight."""
-        csr: CSR = self._layouts.once("numbered_out_csr", lambda: numbered_arcs.by_source(self.out_csr))
+        numbers = array_module(self.device).arange
+        csr: CSR = self._layouts.once(
+            "numbered_out_csr",
+            lambda: self.out_csr.with_data(numbers(self.n_edges, dtype=index_dtype(self.n_edges)), copy=False),
+        )
         return csr
 
     @property
@@ -165,17 +170,22 @@ class GraphLayouts:
         return csr
 
     def _build_numbered_in_csr(self) -> CSR:
+        made = kernels(self.device).transpose(self.numbered_out_csr)
         known = self.out_csr if self.known_undirected else self._layouts.get("in_csr")
-        return numbered_arcs.by_target(self.numbered_out_csr, known)
+        # Over the same row pointers and columns, where these exist.
+        return made if known is None else known.with_data(made.data, copy=False)
 
     @property
     def reverse_arcs(self) -> Any:
         """The number in `out_csr` of each arc's reverse, -1 where there is none: integer array of shape (n_edges,)."""
         # Of an undirected graph, in-arc k of a vertex is the reverse of its out-arc k.
-        return self._layouts.once(
-            "reverse_arcs",
-            lambda: numbered_arcs.reverses(self.out_csr) if self.directed else self.numbered_in_csr.data,
-        )
+        build = self._reverses if self.directed else lambda: self.numbered_in_csr.data
+        return self._layouts.once("reverse_arcs", build)
+
+    def _reverses(self) -> Any:
+        csr = self.out_csr
+        places = kernels(self.device).positions_of(csr, csr.indices, csr.expand_rows())
+        return places.astype(index_dtype(csr.nnz), copy=False)
 
     @property
     def out_degree(self) -> Any:

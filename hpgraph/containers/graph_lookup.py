@@ -10,8 +10,7 @@ import numpy as np
 
 from hpgraph.containers.graph_storage import GraphStorage
 from hpgraph.containers.name_arrays import python_values
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.containers.vertex_table import VertexTable, table_of
+from hpgraph.containers.vertex_array import VertexTable, by_vertex, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.formats import CSR

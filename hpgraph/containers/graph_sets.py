@@ -69,7 +69,7 @@ class GraphSets(GraphParts):
         if weight is not None:
             weight = to_device(native(unmasked(weight, "weight")), self.device)
         csr = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=duplicates)
-        return self._made(_joined(_widened(self.out_csr, n), csr, "second"), self.directed, names)
+        return self._made(adjacency.union(_widened(self.out_csr, n), csr, "second"), self.directed, names)
 
     def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
         """Indices of ends of edges, and the names with those that are new."""
@@ -137,7 +137,7 @@ class GraphSets(GraphParts):
         """
         place, names = self._meet(other)
         n = max(self.n_vertices, other.n_vertices) if names is None else len(names.array)
-        joined = _joined(_widened(self.out_csr, n), _renumbered(other.out_csr, place, n), weight)
+        joined = adjacency.union(_widened(self.out_csr, n), _renumbered(other.out_csr, place, n), weight)
         return self._made(joined, self.directed or other.directed, names)
 
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
@@ -158,7 +158,8 @@ class GraphSets(GraphParts):
         flags[n:] = False
         part, vertices = kernels(self.device).induced(self.out_csr, Bitmask.from_bool(flags[:n]))
         number = xp.where(flags, xp.cumsum(flags) - 1, -1)
-        joined = _joined(part, _renumbered(other.out_csr, number[place], len(vertices)), weight, one_alone=False)
+        theirs = _renumbered(other.out_csr, number[place], len(vertices))
+        joined = adjacency.union(part, theirs, weight, one_alone=False)
         return self._made(joined, self.directed or other.directed, self._names_of(vertices))
 
     def difference(self, other: GraphStorage) -> Self:
@@ -249,21 +250,3 @@ def _without(csr: CSR, others: CSR) -> CSR:
     dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
     first = entry_function(get_binary("first"), dtype, bool, dtype)
     return kernels(csr.device).merge(csr, others.pattern, None, first, None, csr.dtype)
-
-
-def _joined(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
-    """The arcs of both, or with `one_alone` of either."""
-    xp, dtype = array_module(a.device), None
-    if a.dtype is not None or b.dtype is not None:
-        dtype = np.result_type(*(csr.dtype for csr in (a, b) if csr.dtype is not None))
-        a, b = (
-            csr.with_data(
-                xp.ones(csr.nnz, dtype) if csr.data is None else csr.data.astype(dtype, copy=False), copy=False
-            )
-            for csr in (a, b)
-        )
-    of = np.dtype(bool) if dtype is None else dtype
-    both, left, right = (
-        entry_function(get_binary(op), of, of, of) for op in ("first" if dtype is None else weight, "first", "second")
-    )
-    return kernels(a.device).merge(a, b, both, left if one_alone else None, right if one_alone else None, dtype)

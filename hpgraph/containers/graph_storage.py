@@ -9,9 +9,9 @@ import numpy as np
 
 from hpgraph.containers import adjacency
 from hpgraph.containers.graph_layouts import GraphLayouts
-from hpgraph.containers.html_table import html_table
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.public import divide_graph, edges_given, save_graph
+from hpgraph.containers.result_table import html_table
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.caller import each_warning_once
 from hpgraph.core.devices import Devices, device_index

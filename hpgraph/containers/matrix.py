@@ -9,13 +9,13 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.matrix_layouts import built, new_layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense
 from hpgraph.containers.public import divide_matrix
 from hpgraph.core.device import Device, array_module, check_memory
 from hpgraph.core.devices import Devices, bring, place_of
 from hpgraph.formats import COO, CSR, ELL, HYB, ROW_FORMATS, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.product_plan import value_dtype
 
@@ -332,3 +332,17 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
     if hasattr(source, "tocsr"):
         return new_layouts(CSR.from_scipy(source, copy=copy)), False
     return new_layouts(csr_of_dense(source)), False
+
+
+def new_layouts(csr: CSR, **others: Any) -> Layouts:
+    """What a matrix of a CSR begins with, and other layouts of it that are there already."""
+    return Layouts(shape=csr.shape, nnz=csr.nnz, dtype=csr.dtype, device=csr.device, csr=csr, **others)
+
+
+def built(layouts: Layouts, name: str, turned: bool) -> Any:
+    """The matrix, or its transpose, in one of `ROW_FORMATS`."""
+    if not turned:
+        return layouts.once(name, lambda: ROW_FORMATS[name].of(layouts["csr"]))
+    if name == "csr":
+        return layouts.once("csr_t", lambda: kernels(layouts["device"]).transpose(layouts["csr"]))
+    return layouts.once(f"{name}_t", lambda: ROW_FORMATS[name].of(built(layouts, "csr", True)))

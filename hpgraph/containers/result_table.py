@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -221,7 +222,12 @@ def _largest(values: Any, k: int) -> Any:
     return there[order]
 
 
+def html_table(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """A small table for notebooks, a line for each property."""
+    body = "".join(f"<tr><td>{html.escape(name)}</td><td>{html.escape(value)}</td></tr>" for name, value in rows)
+    head = f'<thead><tr><th colspan="2">{html.escape(title)}</th></tr></thead>'
+    return f"<table>{head}<tbody>{body}</tbody></table>"
+
+
 def _shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-

@@ -10,11 +10,10 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_lookup import Edges
-from hpgraph.containers.joined_pages import checked, joined
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.page_stores import PageStores
-from hpgraph.containers.row_blocks import arcs_that, edges_in_blocks, has_edges, row_blocks
+from hpgraph.containers.row_blocks import arcs_that, checked, edges_in_blocks, has_edges, joined, row_blocks
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Bitmask, Pages

@@ -75,11 +75,18 @@ class ByVertex:
         return zip(vertices, python_values(to_device(self._values_by_vertex(), "cpu")), strict=True)
 
 
-class _Values(ResultTable, columns=("value",)):
-    """The table of an array."""
+class VertexTable(ResultTable):
+    """A table of arrays by vertex: `to_pandas`, `to_arrow`, `top`, and a look in a notebook."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self._held = columns
+
+    def _values(self) -> dict[str, Any]:
+        return self._held
+
+    def __repr__(self) -> str:
+        n = len(next(iter(self._held.values())))
+        return f"<VertexTable: {n:,} vertices, {', '.join(self._held)}>"
 
 
 class _NamedArray(ByVertex):
@@ -113,7 +120,7 @@ class _NamedArray(ByVertex):
 
     def _table_of(self) -> ResultTable:
         self._check()
-        return _with_names(_Values(_plain(self)), self._names, self._n)
+        return _with_names(VertexTable({"value": _plain(self)}), self._names, self._n)
 
     def to_pandas(self) -> Any:
         """The array as a pandas.DataFrame: a row for each vertex."""
@@ -180,3 +187,15 @@ def named(result: Result, graph: Any, sources: Any = None) -> Result:
     if sources is not None:
         held["_sources"] = sources
     return result
+
+
+def table_of(graph: Any, columns: dict[str, Any]) -> VertexTable:
+    """A table of columns by vertex: arrays of length n, or objects that `numpy.asarray` converts to these."""
+    if not columns or "vertex" in columns:
+        raise ValueError('a table needs columns, with other names than "vertex", which is the first of each')
+    held = {name: values if is_cuda(values) else np.asarray(values) for name, values in columns.items()}
+    for name, values in held.items():
+        if values.shape != (graph.n_vertices,):
+            wanted = f"a value for each of the {graph.n_vertices} vertices"
+            raise ValueError(f"{name} must have {wanted}, not {values.shape}")
+    return named(VertexTable(held), graph)

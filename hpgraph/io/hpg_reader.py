@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.joined_pages import joined
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.containers.names import as_names
+from hpgraph.containers.row_blocks import joined
 from hpgraph.core.errors import FileFormatError
 from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.containers.numbered_arcs import number_type
 from hpgraph.core.device import device_of
-from hpgraph.formats import CSR, Bitmask, Frontier, RowFormat
+from hpgraph.formats import CSR, Bitmask, Frontier, RowFormat, index_dtype
 from hpgraph.placement import End, Share
 from hpgraph.semiring.reads import unread
 
@@ -133,7 +132,7 @@ class NumberedInMemory(InMemory):
     @property
     def places(self) -> np.dtype[Any]:
         """Type of the numbers."""
-        return number_type(self._graph.n_edges)
+        return index_dtype(self._graph.n_edges)
 
     @property
     def sending(self) -> CSR:

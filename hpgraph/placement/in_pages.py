@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.numbered_arcs import number_type
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import bring
 from hpgraph.core.each_device import on_each
 from hpgraph.core.placements import not_served
-from hpgraph.formats import Bitmask, Frontier
+from hpgraph.formats import Bitmask, Frontier, index_dtype
 from hpgraph.kernels.out_of_core import Traffic
 from hpgraph.placement import Share
 from hpgraph.placement.hub_cache import hub_cache_of
@@ -157,7 +156,7 @@ class NumberedInPages(InPages):
     def __init__(self, graph: StreamedGraph) -> None:
         super().__init__(graph, "in", weighted=False)
         self.graph = graph
-        self.places = number_type(graph.n_edges)
+        self.places = index_dtype(graph.n_edges)
 
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
         """Always a push; and how many arcs it visits."""

@@ -6,8 +6,8 @@ import sys
 from types import GenericAlias
 from typing import Any
 
-from hpgraph.containers.html_table import html_table
 from hpgraph.containers.matrix import Format
+from hpgraph.containers.result_table import html_table
 from hpgraph.scipy_api.comparisons import Comparisons
 from hpgraph.scipy_api.reductions import Reductions
 from hpgraph.scipy_api.ufuncs import Ufuncs

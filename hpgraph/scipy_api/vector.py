@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.algebra.tuples import vector_from_tuples
-from hpgraph.containers.html_table import html_table
+from hpgraph.containers.result_table import html_table
 from hpgraph.core.device import to_device
 from hpgraph.scipy_api.algebra_methods import Entrywise
 from hpgraph.scipy_api.vector_operators import Operators

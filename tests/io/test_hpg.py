@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.containers.joined_pages import joined
+from hpgraph.containers.row_blocks import joined
 from hpgraph.core.errors import DamagedPageError, DeviceMemoryError, FileFormatError
 from hpgraph.formats import CSR
 from hpgraph.io.hpg_reader import GraphFile
