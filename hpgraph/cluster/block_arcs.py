@@ -18,14 +18,13 @@ from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.exchange import NO_VERTEX, Content, Exchange, some_of
 from hpgraph.cluster.job import Job
 from hpgraph.cluster.memory import Memory
-from hpgraph.cluster.reading import reading_of
 from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.state import Run
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import product_pushes
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.placement import End, Share
+from hpgraph.placement import End, Share, reading_of
 from hpgraph.placement.in_memory import InMemory
 
 # Counts over all blocks: active vertices, their out-arcs, whether to save, arcs relaxed within blocks.

@@ -10,19 +10,8 @@ class ClusterError(RuntimeError, HpgraphError):
 
 
 class ClusterTimeoutError(TimeoutError, ClusterError):
-    """A timeout expired.
+    """A timeout expired: of what was waited for, its seconds, and the name of the limit, a field of `Limits`.
 
-    Parameters
-    ----------
-    limit : str
-        Name of the limit, a field of `Limits`.
-    seconds : float
-        Its value.
-    what : str
-        What was waited for.
-
-    Examples
-    --------
     >>> str(ClusterTimeoutError("connect", 60.0, "block 3"))
     'waited 60 s for block 3: the limit is Limits.connect'
     """

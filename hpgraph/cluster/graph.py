@@ -32,7 +32,7 @@ from hpgraph.io.opening import open as open_graph
 
 
 class Layout(TypedDict, total=False):
-    """How a graph is cut into blocks, and where these are computed; see `Graph.from_graph`."""
+    """How a graph is cut into blocks, and where these are computed; see `Graph`."""
 
     blocks: int | None
     shape: tuple[int, int] | None
@@ -55,8 +55,12 @@ class Graph(Placement, Algorithms):
 
     Notes
     -----
-    Blocks are in the workers' processes, outside the memory that Dask manages, until `close`, or until no
-    reference to the graph is left.
+    Blocks are in the workers' processes, outside the memory that Dask manages, until `close`, or until no reference to
+    the graph is left. All constructors take ``**layout``: ``blocks`` (int; default, the number of workers), ``shape``
+    ((int, int), rows and columns of the grid; default, the squarest of `blocks`), ``limits``, and ``device``, "cpu" or
+    "cuda", the first GPU that a worker sees: `local` and dask-cuda give each its own. They raise a ClusterError if
+    there are no workers, or their versions of Python, NumPy, Numba or hpgraph differ, and a DeviceMemoryError if a
+    worker's memory is too small for its blocks, before these are sent.
 
     Examples
     --------
@@ -77,11 +81,12 @@ class Graph(Placement, Algorithms):
     indices_of: Any = LocalGraph.indices_of
 
     def __init__(
-        self, client: Client, source: Source, grid: Grid, *, arcs: np.ndarray | None, weight: np.dtype | None,
-        directed: bool, names: Names | None = None, limits: Limits | None = None, device: Device = "cpu",
+        self, client: Client, source: Source, grid: Grid, *, arcs: np.ndarray | None = None, weight: np.dtype | None,
+        directed: bool, names: Names | None = None, **layout: Unpack[Layout],
     ) -> None:  # fmt: skip
         self.client, self.source, self.grid = client, source, grid
-        self.limits, self.blocks_on = limits or Limits(), normalize_device(device)
+        self.limits = layout.get("limits") or Limits()
+        self.blocks_on = normalize_device(layout.get("device", "cpu"))
         self.dtype, self.directed = weight, directed
         self.key = uuid.uuid4().hex
         self._names = names
@@ -91,9 +96,8 @@ class Graph(Placement, Algorithms):
 
     @classmethod
     def from_graph(
-        cls, client: Client, G: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
-        order: Literal["auto", "given", "scattered"] = "auto", limits: Limits | None = None,
-        device: Device = "cpu", duplicates: Duplicates | None = None,
+        cls, client: Client, G: Any, *, order: Literal["auto", "given", "scattered"] = "auto",
+        duplicates: Duplicates | None = None, **layout: Unpack[Layout],
     ) -> Self:  # fmt: skip
         """Distribute a graph in this process over the workers.
 
@@ -102,45 +106,31 @@ class Graph(Placement, Algorithms):
         client : distributed.Client
         G : Graph or what `hpgraph.as_graph` takes
             On the CPU. It is kept, because blocks may have to be loaded again.
-        blocks : int, optional
-            Number of blocks; default, the number of workers.
-        shape : (int, int), optional
-            Rows and columns of the grid; default, the squarest grid of `blocks`.
         order : {"auto", "given", "scattered"}
-            Whether vertices are cut into ranges in their order, which keeps short arcs inside blocks, or
-            scattered; "auto" scatters them if blocks would be uneven.
-        limits : Limits, optional
-        device : {"cpu", "cuda"}
-            Device on which blocks are computed. "cuda" is the first GPU that a worker sees: `local` and dask-cuda give
-            each its own.
+            Whether vertices are cut into ranges in their order, which keeps short arcs inside blocks, or scattered;
+            "auto" scatters them if blocks would be uneven.
         duplicates : {"min", "max", "sum", "first", "error"}, optional
             As for `hpgraph.Graph`, if `G` is not a graph yet.
-
-        Raises
-        ------
-        ClusterError
-            If there are no workers, or their versions of Python, NumPy, Numba or hpgraph differ.
-        DeviceMemoryError
-            If a worker's memory is too small for its blocks; raised before they are sent.
+        **layout
+            As for the class.
         """
         graph = (as_graph(G) if isinstance(G, LocalGraph) else LocalGraph(G, duplicates=duplicates)).to("cpu")
-        rows, columns = _shape(client, blocks, shape, limits)
+        rows, columns = _shape(client, **layout)
         if order not in ("auto", "given", "scattered"):
             raise ValueError(f'order must be "auto", "given" or "scattered", not {order!r}')
         source = InMemory(graph)
         grid, arcs = source.grid(rows, columns, order)
         names = None if graph.names is None else as_names(graph.names, graph.n_vertices)
         return cls(
-            client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names,
-            limits=limits, device=device,
-        )  # fmt: skip
+            client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names, **layout
+        )
 
     @classmethod
     def from_edges(
         cls, client: Client, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
         directed: bool = True, duplicates: Duplicates | None = None, **layout: Unpack[Layout],
     ) -> Self:  # fmt: skip
-        """A graph of the arcs ``source[k] -> target[k]``, from local arrays or from Dask collections.
+        """A graph of the arcs ``source[k] -> target[k]``, from local arrays or Dask collections (scattered).
 
         Parameters
         ----------
@@ -156,19 +146,12 @@ class Graph(Placement, Algorithms):
         duplicates : {"min", "max", "sum", "first", "error"}, optional
             As for `hpgraph.Graph`; "first" goes by the order of partitions or chunks, and of rows within each.
         **layout
-            ``blocks``, ``shape``, ``limits`` and ``device``, as for `from_graph`.
-
-        Returns
-        -------
-        Graph
-            Vertices of Dask collections are scattered.
+            As for the class.
 
         Raises
         ------
         ValueError, TypeError, IndexError
             If ids are not integers, negative, or too large; if an arc is given twice and `duplicates` is "error".
-        ClusterError, DeviceMemoryError
-            As `from_graph`.
 
         Warns
         -----
@@ -194,7 +177,7 @@ class Graph(Placement, Algorithms):
         cls, client: Client, paths: Any, *, n_vertices: int | None = None, directed: bool | None = None,
         duplicates: Duplicates | None = None, **layout: Unpack[Layout],
     ) -> Self:  # fmt: skip
-        """A graph of Parquet files, which workers read; the client reads only their metadata.
+        """A graph of Parquet files, which workers read; the client reads only their metadata. Vertices are scattered.
 
         Parameters
         ----------
@@ -202,33 +185,17 @@ class Graph(Placement, Algorithms):
         paths : str, os.PathLike or list of such
             As `fsspec` names them, with ``*`` for many: ``"s3://web/edges/*.parquet"``. Columns source, target and,
             optionally, weight; ids are integers.
-        n_vertices : int, optional
-            Default: from the metadata of `hpgraph.write`, else one more than the largest id.
-        directed : bool, optional
-            False adds the reverse of each arc. Default: from the metadata of `hpgraph.write`, else True.
+        n_vertices, directed : optional
+            Default: from the metadata of `hpgraph.write`, else as for `from_edges`.
         duplicates : {"min", "max", "sum", "first", "error"}, optional
-            As for `hpgraph.Graph`; "first" goes by the order of files, and of rows within each.
+            As for `from_edges`; "first" goes by the order of files, and of rows within each.
         **layout
-            ``blocks``, ``shape``, ``limits`` and ``device``, as for `from_graph`.
-
-        Returns
-        -------
-        Graph
-            Vertices are scattered.
+            As for the class.
 
         Raises
         ------
-        ValueError
-            If vertices have names, ids are not integers, only some files are of undirected graphs, or an arc is given
-            twice and `duplicates` is "error".
-        FileNotFoundError, FileFormatError, IndexError
-        ClusterError, DeviceMemoryError
-            As `from_graph`.
-
-        Warns
-        -----
-        DuplicateEdgesWarning
-            When an arc is given with unlike weights, and `duplicates` is left out.
+        ValueError, FileNotFoundError, FileFormatError, IndexError
+            As `from_edges`; if vertices have names, or only some files are of undirected graphs.
         """
         files = parquet_files(paths, n_vertices, directed)
         tables = Tables(files.pieces, not files.directed, duplicates)
@@ -236,51 +203,33 @@ class Graph(Placement, Algorithms):
 
     @classmethod
     def _of_tables(
-        cls, client: Client, tables: Tables, n_vertices: int | None, directed: bool, blocks: int | None = None,
-        shape: tuple[int, int] | None = None, limits: Limits | None = None, device: Device = "cpu",
-    ) -> Self:  # fmt: skip
-        rows, columns = _shape(client, blocks, shape, limits)
+        cls, client: Client, tables: Tables, n_vertices: int | None, directed: bool, **layout: Unpack[Layout]
+    ) -> Self:
+        rows, columns = _shape(client, **layout)
         found, weight = tables.facts(client)
         n = found if n_vertices is None else whole(n_vertices, "n_vertices")
         if n < found:
             raise IndexError(f"vertex {found - 1} is out of range for {n} vertices: give n_vertices={found}")
         bounds = np.arange(rows * columns + 1) * n // (rows * columns)
         grid = Grid(rows, columns, bounds, Order.scattered(n))
-        return cls(client, tables, grid, arcs=None, weight=weight, directed=directed, limits=limits, device=device)
+        return cls(client, tables, grid, weight=weight, directed=directed, **layout)
 
     @classmethod
-    def open(
-        cls, client: Client, path: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
-        limits: Limits | None = None, device: Device = "cpu",
-    ) -> Self:  # fmt: skip
+    def open(cls, client: Client, path: Any, **layout: Unpack[Layout]) -> Self:
         """A graph in an ``.hpg`` file that all workers can read; each reads the pages of its blocks.
 
-        Parameters
-        ----------
-        client : distributed.Client
-        path : str or os.PathLike
-        blocks, shape, limits, device
-            As for `from_graph`.
-
-        Returns
-        -------
-        Graph
-            Vertices keep their order; ranges have about equally many arcs.
-
-        Raises
-        ------
-        FileFormatError
-            If the file is damaged or not an ``.hpg`` file.
+        Vertices keep their order; ranges have about equally many arcs. ``**layout`` is as for the class; a
+        FileFormatError says that the file is damaged or none such.
         """
         streamed = open_graph(path)
-        rows, columns = _shape(client, blocks, shape, limits)
+        rows, columns = _shape(client, **layout)
         n = streamed.n_vertices
         arcs = np.concatenate([[0], np.cumsum(streamed.out_degree + 1)])
         grid = Grid(rows, columns, even_ranges(arcs, rows * columns, multiple=1), Order(n))
         names = None if streamed.names is None else as_names(streamed.names, n)
         return cls(
-            client, File(os.path.abspath(path)), grid, arcs=None, weight=streamed.dtype, directed=streamed.directed,
-            names=names, limits=limits, device=device,
+            client, File(os.path.abspath(path)), grid, weight=streamed.dtype, directed=streamed.directed, names=names,
+            **layout,
         )  # fmt: skip
 
     @property
@@ -331,7 +280,11 @@ class Graph(Placement, Algorithms):
         return f"cluster.Graph: {self.n_vertices:,} vertices, {self.n_edges:,} arcs, {kind}, {where}"
 
 
-def _shape(client: Client, blocks: int | None, shape: tuple[int, int] | None, limits: Limits | None) -> tuple[int, int]:
+def _shape(
+    client: Client, blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
+    device: Device = "cpu",
+) -> tuple[int, int]:  # fmt: skip
+    """Rows and columns of the grid that a layout asks for."""
     if shape is not None:
         rows, columns = (whole(side, "shape") for side in shape)
         if rows < 1 or columns < 1:

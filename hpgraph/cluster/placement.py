@@ -143,17 +143,9 @@ class Placement:
         return None
 
     def memory(self, properties: int = 16) -> dict[str, int]:
-        """Predicted memory of each worker, in bytes, while a program runs.
+        """Predicted memory of each worker, by its address, in bytes, while a program runs.
 
-        Parameters
-        ----------
-        properties : int
-            Bytes of a vertex's properties.
-
-        Returns
-        -------
-        dict
-            By the address of the worker.
+        ``properties``: bytes of a vertex's properties.
         """
         return self._predicted(self.placed, properties)
 

@@ -21,14 +21,13 @@ from hpgraph.cluster.block_arcs import ACTIVE, INNER, BlockArcs
 from hpgraph.cluster.block_state import BlockState
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.job import Job
-from hpgraph.cluster.reading import reading_of
 from hpgraph.core.device import to_device
 from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Frontier
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.search import Search
-from hpgraph.placement import End, Share
+from hpgraph.placement import End, Share, reading_of
 from hpgraph.placement.in_memory import InMemory
 
 # A bucket widens if a round of messages relaxes fewer arcs of a block, and narrows towards its first width if it

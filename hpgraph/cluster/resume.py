@@ -51,10 +51,8 @@ def resume(
 
     Raises
     ------
-    CheckpointError
-        If there is no checkpoint, or it is damaged.
-    TypeError, ValueError
-        If the program is missing, or another one.
+    CheckpointError, TypeError, ValueError
+        If there is no checkpoint, or it is damaged; if the program is missing, or another one.
 
     Examples
     --------
@@ -73,7 +71,7 @@ def resume(
         method, arguments = (None, {}) if table["call"] is None else _called(**table["call"])
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise CheckpointError(f"{path}/{TABLE} is of no run of this release ({error!r})") from error
-    graph = Graph(client, source, grid, arcs=None, directed=directed, weight=weight, limits=limits, device=where)
+    graph = Graph(client, source, grid, directed=directed, weight=weight, limits=limits, device=where)
     run = {**run, "checkpoint": path, "saved": table}
     return graph.run(program, **run) if method is None else method(graph, **arguments, **run)
 

@@ -13,10 +13,9 @@ from hpgraph.cluster.block_arcs import ACTIVE, SAVE, BlockArcs
 from hpgraph.cluster.block_state import COLUMNS, BlockResult, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
-from hpgraph.cluster.degrees import degrees_of
-from hpgraph.cluster.exchange import NO_VERTEX, Exchange, some_of
+from hpgraph.cluster.exchange import NO_VERTEX, Exchange, degrees_of, some_of
 from hpgraph.cluster.job import Job, Share, received
-from hpgraph.cluster.memory import memory_on
+from hpgraph.cluster.memory import Memory
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.programs import PREPARED
 from hpgraph.cluster.relaxation import RelaxingArcs, relaxes
@@ -35,7 +34,7 @@ class BlockRun:
         self.job, self.share = job, share
         declared, number = received(job.program, job.key), block.numbering
         code = block_code(declared.code(job.dtypes))
-        self.memory = memory_on(block.device)(number, job.dtypes)
+        self.memory = Memory(block.device, number, job.dtypes)
         pushes = code.update is None and code.reduce.idempotent and not code.reduce.ends_on_anything
         policy = replace(job.policy, mode="push") if pushes and job.policy.mode == "auto" else job.policy
         degree = degrees_of(block, mesh, job.backwards, job.counted)

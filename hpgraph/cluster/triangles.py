@@ -18,8 +18,7 @@ import numpy as np
 from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
-from hpgraph.cluster.degrees import degrees_of
-from hpgraph.cluster.exchange import Content, Exchange
+from hpgraph.cluster.exchange import Content, Exchange, degrees_of
 from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.mesh import Mesh

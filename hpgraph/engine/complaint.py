@@ -29,11 +29,9 @@ _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 def reworded(code: ProgramCode, arcs: Any) -> Iterator[None]:
     """Reword whatever a compiler raises, so that it is about a function its reader wrote.
 
-    Compilers complain of the kernels that the functions were inlined into. So each function is compiled again by
-    itself, for a vertex of the program's own types, and the first one that does not compile, or does not return what
-    it must, is the one that is named.
-
-    ``arcs``: asked for the type of their weights, on failure only.
+    Compilers complain of the kernels that the functions were inlined into, so each function is compiled again by
+    itself, and the first one that does not compile, or does not return what it must, is named. ``arcs`` has the type of
+    weights.
     """
     try:
         yield

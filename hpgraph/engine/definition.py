@@ -59,7 +59,7 @@ class SeenAsNumber:
         def __get__(self, vertex: Any, program: Any) -> Any: ...
 
 
-# Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
+# Declarations have no ==: what begins with 0.0 is another than what begins with -0.0.
 @dataclass(frozen=True, eq=False)
 class Property(SeenAsNumber):
     """A value every vertex has, declared in the body of a `VertexProgram`; the program's data is one array a property.
@@ -112,7 +112,6 @@ class Property(SeenAsNumber):
         return int(self.shape[0] if isinstance(self.shape, tuple) else self.shape)
 
 
-# Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
 @dataclass(frozen=True, eq=False)
 class Parameter(SeenAsNumber):
     """A number that is the same for all vertices, and reaches `update` as an attribute of ``world``.
@@ -134,18 +133,14 @@ class Parameter(SeenAsNumber):
     default: Any = 0
 
 
-# Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
 @dataclass(frozen=True, eq=False)
 class EdgeProperty(SeenAsNumber):
     """A value every arc has, declared in the body of an `EdgeVertexProgram`: one array, in the order of the arcs.
 
     Parameters
     ----------
-    dtype : dtype-like, optional
-        Type of the array. None takes the type of the array given to the run.
-    initial : scalar or callable, default 0
-        What a run starts from where it is given no array: a value for all, or a function of the graph that returns an
-        array of its `n_edges` values.
+    dtype, initial : optional
+        As for `Property`.
     constant : bool, default False
         Whether `edge_compute` only reads it.
 

@@ -69,11 +69,9 @@ class Direction:
         """Whether a superstep over pages pushes.
 
         The direction that loads less is taken where the first message wins. Elsewhere a push is worth its atomic
-        operations if few arcs leave the frontier, or if it loads less than half.
-
-        ``sent``: arcs that a push visits, and seconds to load them, None if it cannot push; ``pulled``: returns the
-        same of a pull; ``arcs``: number of all arcs; ``takes_one``: whether the first message wins; ``looks``: seconds
-        in which `pulled` finds out.
+        operations if few arcs leave the frontier, or if it loads less than half. ``sent``: arcs that a push visits, and
+        seconds to load them, None if it cannot push; ``pulled``: returns the same of a pull, in `looks` seconds;
+        ``arcs``: number of all arcs.
         """
         if sent is None or self.mode == "push":
             return sent is not None

@@ -20,25 +20,12 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     Attributes
     ----------
     combiner : str, Monoid or function
-        How the messages of a vertex are combined: a monoid's name ("min", "max", "plus", "lor", ...; not "any"), or an
-        associative and commutative function of two messages, which needs `identity`; or "argmin" or "argmax", and
-        messages are then pairs ``(key, payload)``, as in `VertexProgram`.
-    identity : scalar
-        Neutral element of a `combiner` that is a function.
-    idempotent : bool
-        Whether a `combiner` that is a function gives ``a`` for ``combiner(a, a)``.
+        How the messages of a vertex are combined, as the `reduce` of a `VertexProgram`; not "any".
     activity : {"changed", "all"}
         Vertices that are active in a superstep: those that did not vote to halt in the last one; or all, and then every
         vertex is also updated, with messages or without.
-    weighted : bool
-        Whether the program reads weights; where it does not, they are not loaded either, and ``edge.weight`` is 1.
-    max_iteration : int or None
-        Limit of the supersteps.
-    message : dtype-like, tuple (dtype-like, length), or None
-        Type of a message, or of the numbers of a message that is a tuple, which are combined number by number; None
-        means that of the first property of the vertices.
-    aggregators : tuple of str
-        Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
+    identity, idempotent, weighted, max_iteration, message, aggregators
+        As in `VertexProgram`; without weights ``edge.weight`` is 1.
 
     Methods
     -------
@@ -55,29 +42,20 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     reply_cond(source, edge, target), optional
         Whether there is a reply along this arc, independent of `edge_cond`. Without it all arcs reply.
     vertex_compute(vertex, message) or vertex_compute(vertex, message, world)
-        The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
-        (from 1), the parameters, and the sums of the last superstep. A program without it has one property, which
-        becomes ``combiner(property, message)``.
+        As `update` of a `VertexProgram`. A program without it has one property, which becomes ``combiner(property,
+        message)``.
     vote_to_halt(before, vertex), optional
         Whether an updated vertex is inactive in the next superstep, until it receives a message. Without it a vertex
         halts if no property changed.
-    starts(vertex), optional
-        Whether a vertex is active in the first superstep, if the run does not say; without it all are.
-    aggregate(before, vertex) or aggregate(before, vertex, world), optional
-        What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
-    converged(world), optional
-        Whether to stop; called by Python after each superstep, with the new sums.
+    starts, aggregate, converged, optional
+        As in `VertexProgram`.
 
     The functions of arcs, `vote_to_halt` and `starts` may take ``world``, too, behind the others.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `VertexProgram`.
-
     See Also
     --------
-    VertexProgram : where arcs only carry messages; simpler, and with more loops to choose from.
+    VertexProgram : where arcs only carry messages; simpler, with more loops to choose from; its errors are raised here
+    too.
 
     Notes
     -----
@@ -87,9 +65,9 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
 
     Properties of edges lie in the order of ``G.edges(both_ways=True)``, in which they are given to a run and come back.
     On a graph in pages they lie in memory; what asks for more of an arc (its reverse, its weight, replies, tuples, and
-    on the GPU sums of floats) raises a `StreamingError`, and runs on ``G.in_memory()``.
-    Supersteps that pull, and reverse arcs, find them by their number: 4 bytes an arc each, which stay with the graph.
-    Bits repeat on one device; "plus" of floats, too.
+    on the GPU sums of floats) raises a `StreamingError`, and runs on ``G.in_memory()``. Supersteps that pull, and
+    reverse arcs, find them by their number: 4 bytes an arc each, which stay with the graph. Bits repeat on one device;
+    "plus" of floats, too.
 
     Examples
     --------

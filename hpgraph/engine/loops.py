@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 class Outcome(NamedTuple):
     """How a run ended.
 
-    ``rows`` (callable, or int64 array of shape (supersteps, 4)): the trace, or a function that fetches it; ``active``
-    (array of vertex ids, or None): vertices still active at the end; None for none; ``form`` (Form): which loop it was,
-    and why.
+    ``rows``: the trace, an int64 array of shape (supersteps, 4), or a function that fetches it; ``active``: ids of
+    vertices still active at the end, None for none; ``form``: which loop it was, and why.
     """
 
     rows: Callable[[], np.ndarray] | np.ndarray
@@ -99,7 +98,7 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
             return run, Form(SUPERSTEPS, code, "the graph does not fit one device", form.recognized)
         why = "supersteps are too small for several" if together else "kernels side by side are switched off"
         return alone, form._replace(why=f"{form.why}; on one device, as {why}")
-    return run, form._replace(why=f"{form.why}; on {len(arcs.shards)} devices side by side")
+    return run, form._replace(why=f"{form.why}; on {len(arcs.graph.shards)} devices side by side")
 
 
 def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:

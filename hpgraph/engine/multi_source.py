@@ -59,8 +59,7 @@ def run_sources(
 ) -> MultiSourceResult:  # fmt: skip
     """Run a vertex program from many starts.
 
-    ``_team``: devices with a copy of the graph each, this one first, among which the searches are divided; ``initial``:
-    properties (arrays of shape (n,) or (k, n), or scalars) and parameters (scalars) by name.
+    ``_team``: devices with a copy of the graph each, this one first, among which the searches are divided.
     """
     declared = declarations_of(program)
     for name, prop in declared.properties.items():

@@ -50,10 +50,9 @@ class LevelsBack(Levels):
 class Survey(NamedTuple):
     """Totals of one breadth-first search a source; NumPy arrays of length k, in the order of the sources.
 
-    ``reached`` (int64 array): vertices reached, the source included; ``total`` (int64 array): sum of their levels;
-    ``inverse`` (float64 array): sum of 1 / level, the source left out; ``farthest`` (int64 array): the largest level;
-    ``histogram`` (int64 array): how many pairs of a source and a vertex lie so many arcs apart, from 0; ``traces``
-    (list of Trace): one a group of searches.
+    Vertices reached, the source included; the sum of their levels; the sum of 1 / level, the source left out; the
+    largest level; how many pairs of a source and a vertex lie so many arcs apart, from 0; a trace for each group of
+    searches.
     """
 
     reached: np.ndarray

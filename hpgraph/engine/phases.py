@@ -145,16 +145,7 @@ class Phases:
         max_iteration: int | None = None,
         **initial: Any,
     ) -> PhasesResult:
-        """Run the phases on a graph; the same as ``hpg.run(phases, graph, ...)``.
-
-        Parameters
-        ----------
-        graph : Graph or what `hpgraph.as_graph` takes
-        active, direction, **initial
-            As for `hpgraph.run`.
-        max_iteration : int, optional
-            Limit of the rounds.
-        """
+        """Run the phases on a graph; the same as ``hpg.run(phases, graph, ...)``; `max_iteration` limits the rounds."""
         graph = as_graph(graph)
         if active is not None and are_sources(active, graph):
             raise ValueError("phases do not run from many sources: run them once for each")

@@ -1,8 +1,4 @@
-"""Running a vertex program: PREPROCESS, then (SPMV, APPLY) until no vertex is active (HPGraph, 2018, Section 3).
-
-`hpgraph.engine.state` holds the state of a run, `hpgraph.engine.forms` chooses its loop, and the loops share one
-interface in `hpgraph.engine.loops`.
-"""
+"""Running a vertex program: PREPROCESS, then (SPMV, APPLY) until no vertex is active (HPGraph, 2018, Section 3)."""
 
 from __future__ import annotations
 
@@ -227,12 +223,5 @@ class Runnable:
     """What both kinds of programs do: run."""
 
     def run(self, graph: Any, **arguments: Any) -> RunResult:
-        """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
-
-        Parameters
-        ----------
-        graph : Graph or what `hpgraph.as_graph` takes
-        **arguments
-            As for `hpgraph.run`.
-        """
+        """Run the program on a graph; the same as ``hpg.run(program, graph, **arguments)``."""
         return run(self, graph, **arguments)  # type: ignore[arg-type]

@@ -108,13 +108,7 @@ class Trace:
         return len(self.rows)
 
     def explain(self, limit: int = 40) -> str:
-        """Which loop ran the supersteps, and why; then a table of them, one line each.
-
-        Parameters
-        ----------
-        limit : int
-            Longer traces show this many lines, from both ends, and one in between that says so.
-        """
+        """Which loop ran, and why; then a table of supersteps, of which `limit` lines are shown, from both ends."""
         cells = [self._columns, *self._cells(max(limit, 0))]
         widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
         lines = [" ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]

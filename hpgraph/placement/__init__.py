@@ -1,27 +1,21 @@
 """Where the arcs of a run lie: what the loops of the engine ask of a placement, whatever it is.
 
-`arcs_of` makes the `Arcs` of one run from a graph. The general loop (`hpgraph.engine.superstep`) is the same for all:
-
-    push, visited = arcs.direction(shares, policy, may_push)
-    for share in shares:                                        # on their devices, concurrently (`each`)
-        for part, frontier in arcs.parts(share, push):
-            (share.steps.push if push else share.steps.pull)(part, frontier)
-    arcs.exchange_messages(shares, push)                        # to the vertices' own shares
-    ends = [share.steps.apply(...) for share in shares]
-    arcs.exchange_values(shares, ends)                          # what senders are asked for; the next frontiers
-
-A placement knows no program. What it cannot serve is in `hpgraph.core.placements`.
+`arcs_of` makes the `Arcs` of one run from a graph. The general loop (`hpgraph.engine.superstep`) is the same for all; a
+placement knows no program. What it cannot serve is in `hpgraph.core.placements`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import device_of
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.runtime.program import ProgramCode, plain_function
+from hpgraph.semiring.reads import reads
 
 
 @dataclass(slots=True, eq=False)
@@ -56,53 +50,78 @@ class End(NamedTuple):
     sums: np.ndarray
 
 
-class Arcs(Protocol):
-    """The arcs of one run's messages.
+class Arcs:
+    """The arcs of one run's messages, and what all placements on one device have in common: one share, no exchange.
 
-    ``in_one_part``: one share, which has all arcs in memory as one part: the loops that are one kernel need that;
-    ``in_shards``: several shares in memory, for which such loops exist too.
-    ``joins``: whether messages of one superstep come from several parts, so that the work space joins them.
+    A placement has `sending` and `parts`, and what differs from here. ``in_one_part``: one share, which has all arcs in
+    memory as one part: the loops that are one kernel need that; ``in_shards``: several shares in memory, for which such
+    loops exist too; ``joins``: whether messages of one superstep come from several parts, so that the work space joins
+    them; ``sending``: arcs by sending vertex, or what is resident of them: `indptr`, `nnz`, `dtype`.
     """
 
-    in_one_part: bool
-    in_shards: bool
-    joins: bool
-
-    @property
-    def sending(self) -> Any:
-        """Arcs by sending vertex, or what is resident of them: `indptr`, `nnz`, `dtype`."""
+    in_one_part = in_shards = joins = False
+    sending: Any
 
     def shares(
         self, state: tuple[Any, ...], frontier: Frontier, settled: Bitmask | None, work_space: Callable[..., Any]
     ) -> list[Share]:
-        """The shares of a run, at its beginning.
-
-        ``work_space(state, settled)`` makes what does the supersteps on the current device.
-        """
+        """The shares of a run, at its beginning; ``work_space(state, settled)`` makes the `steps` of one."""
+        return [Share(None, 0, frontier.n, state, work_space(state, settled), frontier)]
 
     def active(self, shares: Sequence[Share]) -> int:
         """Number of active vertices, wherever they are."""
+        return shares[0].frontier.size
 
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
         """Whether the next superstep pushes, and how many arcs it visits."""
+        return policy.of_superstep(shares[0].frontier, self.sending) if may_push else (False, self.sending.nnz)
 
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
         """What `work` returns for each share, called on its device."""
+        return [work(share) for share in shares]
 
     def parts(self, share: Share, push: bool) -> Iterator[tuple[Any, Frontier]]:
         """The arcs that a superstep of a share reads, and the active vertices that send along them.
 
         Each is a `hpgraph.kernels.superstep.Part`, resident until the next one.
         """
+        raise NotImplementedError
 
     def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
         """Bring messages to the shares that own their targets."""
 
     def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> np.ndarray:
         """Bring changed values to the shares that read them, and set the next frontiers; the sums over all shares."""
+        (share,), (end,) = shares, ends
+        share.frontier = end.changed
+        if everyone and end.changed.size:
+            share.frontier = Frontier(end.changed.n, device=device_of(*share.state))
+        return end.sums
 
     def finish(self, shares: Sequence[Share], run: Any) -> Any:
         """Bring the properties home to ``run.state``; the vertices still active by the graph's ids, or None."""
+        frontier = shares[0].frontier
+        return frontier.ids.copy() if frontier.size else None
 
     def table(self) -> np.ndarray | None:
         """Of streamed arcs, for each superstep: pages, bytes wanted, bytes moved, nanoseconds predicted."""
+        return None
+
+
+class Reading(NamedTuple):
+    """Numbers of the properties that are read of an arc's source, and of its target before the update."""
+
+    of_source: tuple[int, ...]
+    of_target: tuple[int, ...]
+
+
+def reading_of(code: ProgramCode) -> Reading:
+    """The properties that a program's functions read along arcs, from their bytecode: those that shares exchange."""
+    names, found = [name for name, _ in code.properties], (set[str](), set[str]())
+    for function, ends in ((code.gather, (0, 2)), (code.edge_cond, (0, 2)), (code.cond, (None, 0))):
+        if function is not None:
+            read = tuple(reads(plain_function(function)).values())
+            for end, place in zip(found, ends, strict=True):
+                if place is not None:
+                    end.update(names if read[place] is None else read[place])
+    return Reading(*(tuple(i for i, name in enumerate(names) if name in read) for read in found))

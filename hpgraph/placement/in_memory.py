@@ -1,13 +1,12 @@
-"""Arcs in memory on one device, and what arcs on any one device have in common."""
+"""Arcs in memory on one device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.core.device import device_of
-from hpgraph.formats import CSR, Bitmask, Frontier, RowFormat, index_dtype
-from hpgraph.placement import End, Share
+from hpgraph.formats import CSR, Frontier, RowFormat, index_dtype
+from hpgraph.placement import Arcs, Share
 from hpgraph.semiring.reads import unread
 
 if TYPE_CHECKING:
@@ -18,52 +17,7 @@ if TYPE_CHECKING:
     from hpgraph.kernels.superstep import Part
 
 
-class OnOneDevice:
-    """`hpgraph.placement.Arcs` on one device: one share, and nothing to exchange."""
-
-    in_one_part = in_shards = joins = False
-    sending: Any
-
-    def shares(
-        self, state: tuple[Any, ...], frontier: Frontier, settled: Bitmask | None, work_space: Callable[..., Any]
-    ) -> list[Share]:
-        """One share, of all vertices."""
-        return [Share(None, 0, frontier.n, state, work_space(state, settled), frontier)]
-
-    def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
-        """Whether a superstep pushes, and how many arcs it visits."""
-        return policy.of_superstep(shares[0].frontier, self.sending) if may_push else (False, self.sending.nnz)
-
-    def active(self, shares: Sequence[Share]) -> int:
-        """Number of active vertices."""
-        return shares[0].frontier.size
-
-    def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
-        """What `work` returns for the share."""
-        return [work(shares[0])]
-
-    def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
-        """Nothing."""
-
-    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> Any:
-        """Nothing but the next frontier."""
-        (share,), (end,) = shares, ends
-        share.frontier = end.changed
-        if everyone and end.changed.size:
-            share.frontier = Frontier(end.changed.n, device=device_of(*share.state))
-        return end.sums
-
-    def finish(self, shares: Sequence[Share], run: Any) -> Any:
-        """The vertices still active, or None."""
-        frontier = shares[0].frontier
-        return frontier.ids.copy() if frontier.size else None
-
-    def table(self) -> np.ndarray | None:
-        """Nothing is streamed."""
-        return None
-
-
-class InMemory(OnOneDevice):
+class InMemory(Arcs):
     """All arcs in memory on one device: one part.
 
     Layouts are built on first use, and chosen by `size`, the bytes of a message: an unused transpose is never made.

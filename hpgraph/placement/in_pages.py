@@ -19,10 +19,9 @@ from hpgraph.core.each_device import on_each
 from hpgraph.core.placements import not_served
 from hpgraph.formats import Bitmask, Frontier, index_dtype
 from hpgraph.kernels.out_of_core import Traffic
-from hpgraph.placement import Share
+from hpgraph.placement import Arcs, Share, reading_of
 from hpgraph.placement.hub_cache import hub_cache_of
-from hpgraph.placement.in_memory import OnOneDevice
-from hpgraph.placement.on_devices import OnDevices, read_of_senders
+from hpgraph.placement.on_devices import OnDevices
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
@@ -94,7 +93,7 @@ class _Streamed:
         return made
 
 
-class InPages(_Streamed, OnOneDevice):
+class InPages(_Streamed, Arcs):
     """The arcs of a graph whose topology stays in host memory or in a file.
 
     ``repeats``: whether a message that comes twice changes the result.
@@ -120,7 +119,7 @@ class PagesOnDevices(_Streamed, OnDevices):
         for shard in graph.shards:
             with shard.device.here:
                 self.ranges.append(PageRange(shard.graph, edges, weighted, repeats, (shard.first, shard.last)))
-        self.exchanged = read_of_senders(code)
+        self.exchanged = reading_of(code).of_source
 
     def arcs_of_shards(self) -> list[PageRange]:
         """The pages of each shard."""

@@ -17,7 +17,7 @@ from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Resident
-from hpgraph.placement import End, Share
+from hpgraph.placement import Arcs, End, Share, reading_of
 from hpgraph.placement.in_memory import InMemory
 from hpgraph.semiring.reads import reads
 
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 WHOLE_RANGE = 0.25
 
 
-class OnDevices:
+class OnDevices(Arcs):
     """`hpgraph.placement.Arcs` of a graph in ranges, one a device: the exchange between them.
 
     ``graph``: has `shards` (`device`, `first`, `last`), and the order of vertices in their numbering.
     """
 
-    in_one_part = False
     graph: Any
     # Numbers of the properties that other devices read.
     exchanged: tuple[int, ...]
@@ -71,10 +70,6 @@ class OnDevices:
         _set_frontiers(made, None if frontier.everyone else [frontier.ids], n)
         return made
 
-    def active(self, shares: Sequence[Share]) -> int:
-        """Number of active vertices."""
-        return shares[0].frontier.size
-
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
         """What `work` returns for each share, in turn; the kernels that it launches overlap."""
         made = []
@@ -82,9 +77,6 @@ class OnDevices:
             with share.device.here:
                 made.append(work(share))
         return made
-
-    def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
-        """Nothing: messages come to a device's own vertices."""
 
     def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> Any:
         """Copy the values of updated vertices to every device: whole ranges, or ids and values."""
@@ -106,10 +98,6 @@ class OnDevices:
             ids, order = left.ids.copy(), self.graph.order
             return ids if order is None else _sorted(order[ids])
 
-    def table(self) -> np.ndarray | None:
-        """Nothing is streamed."""
-        return None
-
 
 class InShards(OnDevices):
     """The arcs of a graph in shards: of each the in-arcs of its own vertices.
@@ -117,21 +105,15 @@ class InShards(OnDevices):
     Messages are combined where they are received, and shards exchange only properties that changed.
     """
 
-    in_shards, joins = True, False
+    in_shards = True
 
     def __init__(self, graph: DividedGraph, edges: str, weighted: bool, code: ProgramCode) -> None:
         graph = graph.undirected if edges == "all" else graph
         self.graph = graph.by_own_ids if graph.order is not None and reads_ids(code) else graph
-        self.exchanged = read_of_senders(code)
+        self.exchanged = reading_of(code).of_source
         self._undivided = graph
         self._reversed = edges == "out"
         self._weighted = weighted
-
-    @property
-    def shards(self) -> tuple[Shard, ...]:
-        """The shards, by the numbers of which arcs go."""
-        shards: tuple[Shard, ...] = self.graph.shards
-        return shards
 
     @property
     def sending(self) -> Resident:
@@ -142,7 +124,7 @@ class InShards(OnDevices):
         return Resident((n, n), indptr, self.graph.n_edges, self.graph.dtype if self._weighted else None)
 
     def _leaving(self) -> Any:
-        first = self.shards[0].device
+        first = self.graph.shards[0].device
         with first.here:
             xp = array_module(first.kind)
             indptr = xp.zeros(self.graph.n_vertices + 1, np.int64)
@@ -170,10 +152,6 @@ class InShards(OnDevices):
     def _layout(self, csr: CSR) -> CSR:
         return csr if self._weighted else csr.pattern
 
-    def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
-        """Whether a superstep of the general loop pushes, and how many arcs it visits."""
-        return policy.of_superstep(shares[0].frontier, self.sending) if may_push else (False, self.sending.nnz)
-
     def parts(self, share: Share, push: bool) -> Iterator[tuple[Any, Frontier]]:
         """The arcs that reach the share's vertices."""
         if not push or share.arcs.gathering.nnz:
@@ -188,7 +166,7 @@ class InShards(OnDevices):
                     f"arcs of shard {i} by source, {self.side}", shard, self._by_source
                 ),
             )
-            for i, shard in enumerate(self.shards)
+            for i, shard in enumerate(self.graph.shards)
         ]
 
     def _kept(self, name: str, shard: Shard, build: Callable[[Shard], CSR]) -> CSR:
@@ -236,19 +214,6 @@ def reads_ids(code: ProgramCode) -> bool:
         for name, attributes in reads(function).items()
         if name not in ("weight", "message", "world", "key", "payload")
     )
-
-
-def read_of_senders(code: ProgramCode) -> tuple[int, ...]:
-    """Numbers of the source properties that messages depend on: those that shards exchange."""
-    read: set[str] = set()
-    for function in (code.gather, code.edge_cond):
-        if function is None:
-            continue
-        attributes = next(iter(reads(function).values()))
-        if attributes is None:
-            return tuple(range(len(code.properties)))
-        read |= attributes
-    return tuple(i for i, (name, _) in enumerate(code.properties) if name in read)
 
 
 def _sorted(ids: Any) -> Any:

@@ -79,8 +79,10 @@ def by_mirrors(real: bool) -> None:
     """In a worker: properties as on a GPU, behind mirrors, but in the host's memory."""
     from hpgraph.cluster import memory, run_block
 
-    class Mirrored(memory.DeviceMemory):
-        device = "cpu"
+    class Mirrored(memory.Memory):
+        def __init__(self, *what):
+            super().__init__(*what)
+            self.mirrored = True
 
         def put(self, values):
             return np.array(values)
@@ -92,7 +94,7 @@ def by_mirrors(real: bool) -> None:
         def _pinned(count, dtype):
             return np.full(count, 77, dtype)
 
-    run_block.memory_on = memory.memory_on if real else lambda device: Mirrored
+    run_block.Memory = memory.Memory if real else Mirrored
 
 
 def test_values_behind_mirrors(client) -> None:

@@ -10,7 +10,8 @@ from test_placements import GRAPHS, MATRICES, _call, _values
 import hpgraph as hpg
 from hpgraph.core.placements import PLACEMENTS
 from hpgraph.formats import CSR
-from hpgraph.placement.in_memory import InMemory, OnOneDevice
+from hpgraph.placement import Arcs
+from hpgraph.placement.in_memory import InMemory
 from hpgraph.placement.of_graph import arcs_of
 
 
@@ -18,7 +19,7 @@ class Dealt(hpg.Graph):
     """A graph of which the arcs of a run come in three parts, in any order."""
 
 
-class DealtArcs(OnOneDevice):
+class DealtArcs(Arcs):
     """Each arc in one of three parts."""
 
     joins = True
