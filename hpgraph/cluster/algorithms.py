@@ -155,13 +155,7 @@ class Algorithms:
         return found
 
     def triangles(self, **run: Any) -> Any:
-        """`hpgraph.triangles` of an undirected graph: int64 array of length n.
-
-        References
-        ----------
-        A. S. Tom, G. Karypis, "A 2D parallel triangle counting algorithm for distributed-memory architectures",
-        ICPP'19.
-        """
+        """`hpgraph.triangles` of an undirected graph (how: `hpgraph.cluster.triangles`): int64 array of length n."""
         self._require_undirected("triangles")
         return self.count_triangles(**run).count
 
@@ -197,12 +191,7 @@ class Algorithms:
             )
 
     def betweenness_centrality(self, *, sources: Any = None, normalized: bool = True, **run: Any) -> np.ndarray:
-        """`hpgraph.betweenness_centrality` by number of arcs, for `sources`, at two runs each; without `checkpoint`.
-
-        References
-        ----------
-        U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001).
-        """
+        """`hpgraph.betweenness_centrality` by number of arcs, for `sources`, at two runs each; without `checkpoint`."""
         n = self.n_vertices
         starts = np.arange(n) if sources is None else np.asarray(self.indices_of(sources, "sources"))
         total = np.zeros(n)

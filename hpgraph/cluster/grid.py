@@ -1,10 +1,9 @@
 """A graph's arcs as a grid of blocks, and its vertices as ranges.
 
-After A. Buluç, K. Madduri, "Parallel breadth-first search on distributed memory systems", SC'11.
-Vertices are ordered and cut into r × c ranges, one for each block. Block (i, j) holds the arcs from the i-th group of
-sources to the j-th group of targets: the sources of a row of the grid are the c ranges of its blocks, the targets of a
-column the r ranges of its blocks. Values of sources therefore travel along rows, to c - 1 others, and messages along
-columns, to r - 1 others, whatever the number of blocks.
+After A. Buluç, K. Madduri, "Parallel breadth-first search on distributed memory systems", SC'11. Vertices are ordered
+and cut into r × c ranges, one for each block. Block (i, j) holds the arcs from the c ranges of the i-th row of the grid
+to the r ranges of its j-th column. Values of sources travel along rows, to c - 1 others, messages along columns, to r -
+1.
 
 A block has local vertex numbers: its column's ranges one after another, then those of its row. Each range begins at a
 word of a bitmask, so that bits are cut and sent without shifting.

@@ -8,23 +8,12 @@ from typing import NamedTuple
 class Limits(NamedTuple):
     """Timeouts in seconds. A `ClusterTimeoutError`, or the reason of a new epoch, names the field.
 
-    Attributes
-    ----------
-    load : float
-        Loading blocks on a worker.
-    connect : float
-        Connecting the workers of a run, counted from the first that is ready.
-    exchange : float
-        Receiving a message of another worker: longer than the slowest superstep of the slowest worker.
-    silence : float
-        Heartbeat of a worker. A worker that computes sends it; a stopped process does not.
-    leave : float
-        Ending the epoch on the other workers, once one is lost.
-    workers : float
-        Waiting for any worker, after all are lost: a nanny restarts its worker within some seconds.
+    ``load``: loading blocks on a worker; ``connect``: connecting the workers of a run, counted from the first that is
+    ready; ``exchange``: receiving a message of another worker, longer than the slowest superstep of the slowest worker;
+    ``silence``: heartbeat of a worker, which one that computes sends, and a stopped process does not; ``leave``: ending
+    the epoch on the other workers, once one is lost; ``workers``: waiting for any worker, after all are lost: a nanny
+    restarts its worker within some seconds.
 
-    Examples
-    --------
     >>> Limits(silence=5).silence
     5
     """

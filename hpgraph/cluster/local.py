@@ -60,11 +60,8 @@ def local(
     Returns
     -------
     distributed.Client
-        Closing it, or leaving its ``with`` block, ends the workers.
-
-    Notes
-    -----
-    Dask's setting ``distributed.deploy.lost-worker-timeout`` is an hour from then on, unless it was changed before.
+        Closing it, or leaving its ``with`` block, ends the workers. Dask's setting
+        ``distributed.deploy.lost-worker-timeout`` is an hour from then on, unless it was changed before.
 
     Examples
     --------

@@ -34,18 +34,10 @@ class ClusterTrace(Trace):
 
 
 class ClusterResult(RunResult):
-    """Result of a vertex program on a cluster.
+    """Result of a vertex program on a cluster: each property is a NumPy or Dask array of length n.
 
-    Attributes
-    ----------
-    trace : ClusterTrace
-        One row for each superstep.
-    sent_before : int
-        Bytes sent before the first superstep: given values, and degrees in the first run.
-    lost : list of str
-        Reasons of restarts, one for each lost worker.
-    <property> : NumPy or Dask array of length n
-        Each property under its name.
+    ``sent_before`` (int): bytes sent before the first superstep: given values, and degrees in the first run; ``lost``
+    (list of str): reasons of restarts, one for each lost worker.
     """
 
     def __init__(

@@ -68,11 +68,7 @@ class Names:
 
     def places_of(self, names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The vertices of many names, -1 for what is no name: an int64 array."""
-        if isinstance(self._table, SortedNumbers) and names.dtype.kind in "iu":
-            return self._table.find_all(names)
-        if isinstance(self._table, HashedNames):
-            return self._table.find_listed(python_values(names))
-        return np.array([self._table.find(name) for name in python_values(names)], dtype=np.int64)
+        return self._table.find_all(names)
 
     @property
     def some(self) -> str:
@@ -98,21 +94,13 @@ class Names:
         if not isinstance(names, np.ndarray):
             names = to_device(names, "cpu") if is_cuda(names) or hasattr(names, "__array__") else as_array(list(names))
         names = names.reshape(-1)
-        if isinstance(self._table, SortedNumbers) and names.dtype.kind in "iu":
-            indices = self._table.find_all(names)
-            if names.size and indices.min() < 0:
-                raise self._unknown(names[indices < 0][0].item())
-            return indices
-        listed = python_values(names)
-        if isinstance(self._table, HashedNames) and not any(isinstance(name, id) for name in listed):
-            indices = self._table.find_listed(listed)
-            if listed and indices.min() < 0:
-                raise self._unknown(listed[int(np.flatnonzero(indices < 0)[0])])
-            return indices
-        return np.array([self._index_of_either(name) for name in listed], dtype=np.int64)
-
-    def _index_of_either(self, name: Any) -> int:
-        return checked_index(name, len(self.array), "index") if isinstance(name, id) else self.index_of(name)
+        ids = [i for i, name in enumerate(names) if isinstance(name, id)] if names.dtype == object else []
+        indices = self._table.find_all(names)
+        indices[ids] = [checked_index(names[i], len(self.array), "index") for i in ids]
+        if names.size and indices.min() < 0:
+            unknown = indices.argmin()
+            raise self._unknown(python_values(names[unknown : unknown + 1])[0])
+        return indices
 
     @cached_property
     def _table(self) -> SortedNumbers | HashedNames:
@@ -221,8 +209,9 @@ class HashedNames:
             at += 1
         return -1
 
-    def find_listed(self, names: list[Any]) -> np.ndarray[Any, Any]:
+    def find_all(self, given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The vertices of many names, -1 for what is no name."""
+        names = python_values(given)
         try:
             wanted = np.fromiter(map(hash, names), np.int64, len(names))
         except TypeError:
@@ -267,6 +256,8 @@ class SortedNumbers:
 
     def find_all(self, names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The vertices, with -1 for what is no name."""
+        if names.dtype.kind not in "iu":
+            return np.array([self.find(name) for name in python_values(names)], dtype=np.int64)
         if self._sorted.size == 0:
             return np.full(names.shape, -1)
         inside = (names >= self._least) & (names <= self._most)

@@ -29,11 +29,9 @@ class StreamedGraph(Graph):
 
     Parameters
     ----------
-    out_pages : Pages
-        The arcs by source.
-    in_pages : Pages, optional
-        The arcs by target, of a directed graph. Without them a program can only push along arcs, or gather
-        along reversed ones.
+    out_pages, in_pages : Pages
+        The arcs by source; and, of a directed graph, by target. Without these a program can only push along arcs, or
+        gather along reversed ones.
     directed : bool
         Whether some arc lacks its reverse.
     names : sequence, optional
@@ -45,12 +43,8 @@ class StreamedGraph(Graph):
         the CPU, and on the GPU half of what is free. If it has room for three times the plain arcs, algorithms load
         them all on first use, and run as in memory.
     host_memory : int, optional
-        Bytes of main memory for pages that come from a file, and on the GPU for the pinned copy of any pages.
-
-    Raises
-    ------
-    BudgetError
-        When a budget does not suffice; it says what would.
+        Bytes of main memory for pages that come from a file, and on the GPU for the pinned copy of any pages. A
+        BudgetError says what would suffice, where a budget does not.
 
     Examples
     --------

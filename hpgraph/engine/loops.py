@@ -40,7 +40,7 @@ def go(run: Run, form: Form) -> Outcome:
         return Outcome(*go_along(run, run.arcs.graph), form)
     shards = run.arcs if run.arcs.in_shards else None
     searches = form.loop in (TRAVERSAL, RELAXATION)
-    if shards is not None and (searches or _sweeps_on_several(run, form)):
+    if shards is not None and (searches or (form.loop == SWEEP and techniques.multi_gpu and teams(run.device))):
         run, form = _where(run, form)
         if run.arcs is not shards:
             outcome = go(run, form)
@@ -68,11 +68,6 @@ def _sweep_or_step(run: Run, form: Form) -> Outcome:
         form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
     run.begin_sums()
     return Outcome(*supersteps(run, frontier, settled), form)
-
-
-def _sweeps_on_several(run: Run, form: Form) -> bool:
-    """Whether several devices have kernels for these sweeps."""
-    return form.loop == SWEEP and techniques.multi_gpu and teams(run.device) is not None
 
 
 def _is_worth_it(run: Run, form: Form) -> bool:
@@ -115,11 +110,9 @@ def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
     rows = np.empty((len(swept.nanoseconds), 4), np.int64)
     rows[:, :3] = PULL, run.n, entries
     rows[:, 3] = swept.nanoseconds
-    return rows, None if swept.stopped else _everyone(run)
-
-
-def _everyone(run: Run) -> Any:
-    """All vertices, which mostly were active from the start."""
+    if swept.stopped:
+        return rows, None
+    # All vertices, which mostly were active from the start.
     if len(run.sources) == run.n:
-        return to_device(run.sources, run.device)
-    return array_module(run.device).arange(run.n, dtype=run.sources.dtype)
+        return rows, to_device(run.sources, run.device)
+    return rows, array_module(run.device).arange(run.n, dtype=run.sources.dtype)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.core.device import array_module, check_memory, device_of, sources_within
+from hpgraph.core.device import array_module, check_memory, device_of, native, sources_within
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.complaint import reworded
 from hpgraph.engine.declarations import declarations_of
@@ -23,9 +23,9 @@ from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
 from hpgraph.engine.grouping import groups, order_of, sources_at_most
 from hpgraph.engine.loops import go
-from hpgraph.engine.result import MultiSourceResult
+from hpgraph.engine.result import MultiSourceResult, RunResult
 from hpgraph.engine.source_state import Column, columns, first_of, some_of, starts_of
-from hpgraph.engine.state import Run, exclusively, limit_of, parameters
+from hpgraph.engine.state import ENDLESS, Run, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together
 from hpgraph.kernels.runtime.search import Starts
@@ -33,7 +33,7 @@ from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-    from hpgraph.engine.declarations import Declarations
+    from hpgraph.engine.declarations import Declarations, EdgeDeclarations
     from hpgraph.engine.definition import Definition
     from hpgraph.kernels.relaxation import JointRelaxation
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
@@ -216,3 +216,52 @@ def _alone(run: Run, form: Form, state: tuple[Any, ...], sources: Any, source: i
     # Where the first message wins, no list of active vertices is made: at the limit, the run may be unfinished.
     found.unfinished |= outcome.active is not None or (run.is_limited and trace.supersteps == run.limit)
     found.traces.append(trace)
+
+
+def run_edges_from_sources(
+    declared: EdgeDeclarations, graph: Graph, active: Any, limit: int, initial: dict[str, Any],
+    alone: Callable[[Any, dict[str, Any]], RunResult],
+) -> MultiSourceResult:  # fmt: skip
+    """Run an edge-vertex program in sources, each by `alone` with edges of its own: (k, n) and (k, m)."""
+    k = len(active)
+    if k == 0:
+        raise ValueError("active must hold at least one list of vertices to start from")
+    given = _by_sources(declared, initial, k)
+    found: MultiSourceResult | None = None
+    for source in range(k):
+        own = {name: values[source] if name in given else values for name, values in {**initial, **given}.items()}
+        one = alone(active[source], own)
+        if found is None:
+            size = k * sum(values.nbytes for values in one.properties.values())
+            check_memory(size, f"{declared.name} from {k} sources", graph.device)
+            empty = array_module(graph.device).empty
+            found = MultiSourceResult({name: empty((k, *a.shape), a.dtype) for name, a in one.properties.items()})
+        for name, values in one.properties.items():
+            found.properties[name][source] = values
+        for name, value in one.world.items():
+            found.world.setdefault(name, []).append(value)
+        found.active.append(one.active)
+        found.unfinished |= len(one.active) > 0 or (limit < ENDLESS and one.supersteps == limit)
+        found.traces.append(one.trace)
+        found.groups.append(np.array([source]))
+    assert found is not None  # there is a source at least
+    return found
+
+
+def _by_sources(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> dict[str, Any]:
+    """What was given a row a source of, by name."""
+    lengths = {name: 1 + bool(prop.length) for name, prop in declared.properties.items()}
+    lengths |= dict.fromkeys(declared.edge_properties, 1)
+    found = {}
+    for name in lengths.keys() & initial.keys():
+        values = native(initial[name])
+        values = values if hasattr(values, "dtype") else np.array(values)
+        if values.ndim <= lengths[name]:
+            continue
+        if values.ndim > lengths[name] + 1 or len(values) != k:
+            raise ValueError(
+                f"{name} must be what one run takes, or a row of that for each of the {k} sources, not shape "
+                f"{values.shape}"
+            )
+        found[name] = values
+    return found

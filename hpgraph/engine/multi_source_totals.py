@@ -80,8 +80,7 @@ def survey(
     joint, k, device = joint_traversal(graph.device), len(listed), graph.device
     arcs = InMemory(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
-    found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),
-                   np.array([k], np.int64), [])  # fmt: skip
+    found = _nothing_yet(k)
     declared = declarations_of(Levels)
     form = form_of(declared, declared.code((np.dtype(np.int32),)))
     histogram = found.histogram
@@ -121,8 +120,7 @@ def survey(
 def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction) -> Survey:
     """Search after search, each bringing the pages that it wants."""
     k = len(listed)
-    found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),
-                   np.array([k], np.int64), [])  # fmt: skip
+    found = _nothing_yet(k)
     histogram = found.histogram
     for at, source in enumerate(listed.tolist()):
         one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth,
@@ -134,6 +132,10 @@ def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int
         found.traces.append(one.trace)
         histogram = _longer(histogram, counts[1:])
     return found._replace(histogram=histogram)
+
+
+def _nothing_yet(k: int) -> Survey:
+    return Survey(*(np.zeros(k, kind) for kind in (int, int, float, int)), np.array([k]), [])
 
 
 def _longer(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:

@@ -46,11 +46,9 @@ class Phases:
 
     Raises
     ------
-    TypeError
+    TypeError, ValueError
         If something is no vertex program, `until` is no function of one parameter, or two phases declare a property of
-        one name with two types.
-    ValueError
-        If there is no phase, or the rounds would never end: a phase that begins with all vertices needs `until` or
+        one name with two types; if the rounds would never end: a phase that begins with all vertices needs `until` or
         `max_iteration`.
 
     Notes
@@ -61,10 +59,8 @@ class Phases:
     begin. The argument `active` of the run, if given, replaces this for the first phase of the first round.
 
     A parameter reaches every phase that declares one of that name. So do the sums of `aggregate`, in the phases after,
-    and ``iteration``, the number of the round, from 1.
-
-    An `EdgeVertexProgram` that changes properties of edges and reads ``edge.reverse`` double-buffers them while it
-    runs: such a phase also takes time linear in the graph, others only that of their frontiers.
+    and ``iteration``, the number of the round, from 1. An `EdgeVertexProgram` that changes properties of edges and
+    reads ``edge.reverse`` double-buffers them while it runs, which takes time linear in the graph.
 
     The rounds end after one in which no phase had active vertices, when `until` is true, or at `max_iteration`.
 
@@ -161,17 +157,10 @@ class Phases:
 
 
 class PhasesResult(RunResult):
-    """Result of a run of phases.
+    """Result of a run of phases; ``rounds`` counts a last one without active vertices too.
 
-    Attributes
-    ----------
-    rounds : int
-        Number of rounds, including a last one without active vertices.
-    trace : Trace
-        What each superstep of each phase did, one after the other.
-    traces : list of (str, Trace)
-        The trace of each phase with its name, in the order in which they ran; phases without active vertices are left
-        out.
+    ``trace`` has each superstep of each phase, one after the other; ``traces``, a list of (str, Trace), the trace of
+    each phase with its name, in the order in which they ran; phases without active vertices are left out.
     """
 
     rounds: int

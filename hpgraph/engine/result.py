@@ -19,7 +19,7 @@ METHODS = frozenset(name for name in vars(ResultTable) if not name.startswith("_
 
 
 class RunResult(ResultTable):
-    """Result of a run of a vertex program.
+    """Result of a run of a vertex program: each property, an array of length n, under its own name.
 
     Attributes
     ----------
@@ -32,8 +32,6 @@ class RunResult(ResultTable):
         wins. By index, as all results: on a graph with names pass ``hpgraph.id(result.active)`` to continue.
     world : dict
         Parameters and last sums.
-    <property> : array of length n
-        Each property under its own name.
     """
 
     def __init__(
@@ -80,24 +78,18 @@ class RunResult(ResultTable):
 
 
 class MultiSourceResult(RunResult):
-    """Result of a run of a vertex program from many sources.
+    """Result of a run of a vertex program from many sources: each property, an array of shape (k, n).
 
     Attributes
     ----------
-    traces : list of Trace
-        What each superstep of each group of sources did.
-    groups : list of int64 arrays
-        The sources of each group.
-    trace : Trace
-        The trace of the only group, if there is one.
+    traces, groups : list of Trace, list of int64 arrays
+        What each superstep of each group of sources did, and the sources of each; ``trace`` is that of the only group.
     active : list of arrays of vertex ids
         For each source, the vertices still active when the limit of supersteps ended its run.
     unfinished : bool
         Whether the limit of supersteps may have ended some source's run.
     world : dict
         Parameters and last sums by name: a list each, of one value a source.
-    <property> : array of shape (k, n)
-        Each property under its own name, a row for each source.
     """
 
     def __init__(self, properties: dict[str, Any]) -> None:
