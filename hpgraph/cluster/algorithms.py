@@ -130,10 +130,7 @@ class Algorithms:
         return ComponentsResult(*numbered(np.asarray(label)))
 
     def core_number(self, **run: Any) -> np.ndarray:
-        """`hpgraph.core_number` of an undirected graph; int32.
-
-        Without `checkpoint`: peeling is one run for each k, with its state in the client.
-        """
+        """`hpgraph.core_number` of an undirected graph, int32, by one run for each k; without `checkpoint`."""
         self._require_undirected("core numbers")
         left = self.run(Neighbours, **run).count
         core, k = np.full(self.n_vertices, -1, np.int64), 0
@@ -164,10 +161,7 @@ class Algorithms:
         return int(self.triangles(**{**run, "gather": True}).sum()) // 3
 
     def _serve(self, name: str, call: BoundArguments) -> Any:
-        """A public function of one machine, such as `hpgraph.pagerank`, by this graph's method of its name.
-
-        What the method lacks of the function's arguments must have its default.
-        """
+        """A public function by this graph's method of its name; arguments that the method lacks must be defaults."""
         if name not in _SERVES:
             raise not_served(self._placement, f"{name} needs the whole topology in memory")
         method = getattr(self, name)

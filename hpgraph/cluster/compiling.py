@@ -19,10 +19,7 @@ _GLANCE = 0.02
 
 @contextlib.contextmanager
 def compiling_once(program: str, kernel: str) -> Iterator[None]:
-    """Hold the machine's lock during a process's first call of a kernel for a program.
-
-    Other processes of this machine wait with their first calls.
-    """
+    """Hold the machine's lock during a process's first call of a kernel for a program, so that others wait."""
     if (program, kernel) in _run:
         yield
         return

@@ -24,10 +24,7 @@ NO_VERTEX = np.empty(0, np.uint32)
 
 
 class Content(NamedTuple):
-    """Content of a message: vertices of a range (None for all), values of them, and additional arrays.
-
-    The vertices are in the form in which they were received. The next message of the same block reuses their memory.
-    """
+    """Vertices of a range (None: all) as received, values, more arrays; the next message reuses their memory."""
 
     vertices: Frontier | None
     values: list[np.ndarray]

@@ -130,11 +130,7 @@ class Grid:
 
 
 class Numbering:
-    """Local vertex numbers of a block.
-
-    ``first``: for each block of its column and its row, the number of its first vertex; ``size``: count of numbers, of
-    which some have no vertex.
-    """
+    """Local vertex numbers of a block: `first` of each block of its column and row; some of `size` have no vertex."""
 
     def __init__(self, grid: Grid, block: int) -> None:
         self.grid, self.block = grid, block

@@ -111,10 +111,7 @@ def received(data: bytes, key: str) -> Declarations:
 
 
 def _reorder(kind: type, names: list[str]) -> None:
-    """Restore the order of a class's attributes, which is that of its properties.
-
-    cloudpickle sorts the attributes of classes that it sends by value.
-    """
+    """Restore the order of a class's attributes, that of its properties, which cloudpickle sorts."""
     place = {name: k for k, name in enumerate(names)}
     for one in kind.__mro__:
         own = [name for name, value in one.__dict__.items() if isinstance(value, Property | Parameter)]

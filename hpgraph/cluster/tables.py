@@ -60,11 +60,7 @@ def _spread(piece: Any) -> Any:
 
 
 class Files(NamedTuple):
-    """Parquet files, with the metadata of `hpgraph.write`.
-
-    ``pieces`` (list of (str, int)): path and number of each row group; ``n_vertices`` (int or None): the largest number
-    of vertices in the metadata; None if no file has it; ``directed`` (bool): whether the graph is directed.
-    """
+    """Parquet files: path and number of each row group, and the metadata of `hpgraph.write`."""
 
     pieces: list[tuple[str, int]]
     n_vertices: int | None

@@ -51,10 +51,7 @@ class Worker(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A block that a worker has loaded: its arcs, their least weight (NaN if one is NaN) and their total weight.
-
-    ``unlike``: whether duplicate arcs of unlike weight were merged although nothing was said of duplicates.
-    """
+    """A loaded block: arcs, least weight (NaN if one is NaN), total weight; `unlike`: as of `Block`."""
 
     block: int
     arcs: int

@@ -66,10 +66,7 @@ class Workers:
             time.sleep(0.1)
 
     def ask(self, function: Callable[..., Any], *arguments: Any, workers: Iterable[str]) -> dict[str, Any]:
-        """Call a short function in some workers' event loops, even while they compute.
-
-        A worker that does not answer within the limit `silence` counts as silent, and is left out of the result.
-        """
+        """Call a short function in some workers' event loops; one that does not answer within the limit is left out."""
         asked, seconds = list(workers), self._limits.silence
 
         async def ask_each() -> list[Any]:
@@ -98,10 +95,7 @@ def reachable(address: str) -> bool:
 
 
 def within(seconds: float, function: Callable[[], Any]) -> Any:
-    """The result of a function, or the exception that it raises; None after a timeout.
-
-    It then continues in a daemon thread.
-    """
+    """What a function returns or raises; None after a timeout, with which it goes on in a daemon thread."""
     answer: list[Any] = []
 
     def call() -> None:

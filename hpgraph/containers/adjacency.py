@@ -31,10 +31,7 @@ _FEW, _SPARSE = 10_000, 50
 def of(
     source: Any, *, both_ways: bool, copy: bool = True, duplicates: Duplicates | None = "min", sparse: bool = False
 ) -> CSR:
-    """The adjacency matrix of whatever holds arcs: a sparse matrix, a container or a tuple of arrays.
-
-    ``copy``: whether to copy arrays that could be shared with the caller. Returns CSR: sorted, no arc twice.
-    """
+    """The adjacency matrix of a sparse matrix, a container or a tuple of arrays: sorted, no arc twice."""
     if isinstance(source, tuple) and len(source) in (2, 3):
         weight = source[2] if len(source) == 3 else None
         return from_arcs(
@@ -71,12 +68,7 @@ def _could_be_dense(source: Any) -> bool:
 
 
 def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None = "min") -> CSR:
-    """The adjacency matrix that a SciPy or CuPy sparse array holds.
-
-    ``matrix`` (scipy.sparse or cupyx.scipy.sparse array or matrix, shape (n, n)): entry (i, j) is the arc i -> j, a
-    stored zero too. Boolean values say only that, and are left out; ``copy``: whether to copy indices and values of a
-    canonical CSR input, which could be shared.
-    """
+    """The adjacency matrix of a sparse array: stored zeros are arcs; values of bool say no more, and are left out."""
     require_square(matrix.shape, "the adjacency matrix")
     pattern = matrix.dtype == np.bool_
     if not pattern:
@@ -90,11 +82,7 @@ def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None
 
 
 def from_container(container: RowFormat | COO | ELL, duplicates: Duplicates | None = "min") -> CSR:
-    """The adjacency matrix that one of hpgraph's own containers holds.
-
-    ``container`` (shape (n, n)): a CSR is taken as it is when its rows are sorted and free
-    of duplicates, and its ids no wider than they must.
-    """
+    """The adjacency matrix of one of hpgraph's containers; a canonical CSR is taken as it is."""
     require_square(container.shape, "the adjacency matrix")
     if container.dtype is not None:
         as_value_dtype(container.dtype, "the adjacency matrix", real=True)
@@ -108,12 +96,7 @@ def from_arcs(
     source: Any, target: Any, weight: Any, n_vertices: int | None, *, both_ways: bool, copy: bool = True,
     duplicates: Duplicates | None = "min", sparse: bool = False,
 ) -> CSR:  # fmt: skip
-    """The adjacency matrix of a list of arcs, built where the arrays lie.
-
-    ``source, target`` (array or sequence of integers, shape (m,)): ends of each arc; ``weight`` (array or sequence of
-    real numbers, shape (m,), or None): weights; ``copy``: whether to copy arrays that could be shared with the caller,
-    which those of arcs in order could.
-    """
+    """The adjacency matrix of arcs, built where their arrays lie; `copy`: whether those in order are copied."""
     source, target = _as_array(source, "source"), _as_array(target, "target")
     if weight is None and duplicates == "sum":
         weight = array_module(source).ones(source.shape, np.int64)

@@ -31,11 +31,8 @@ class PageShard(NamedTuple):
 class DividedStreamedGraph(DividedVertices, StreamedGraph):
     """A graph in pages for several GPUs: ``hpgraph.open("web.hpg", device="cuda:0,1", memory="20GiB")`` makes one.
 
-    Vertices are divided into ranges of about equally many arcs. Each GPU loads the pages of its own vertices over
-    its own link, and caches as many as fit. Vertex programs run on all GPUs, other algorithms on the first, which also
-    holds the results.
-
-    ``shards`` (tuple of PageShard): one a device.
+    Each GPU loads the pages of a range of vertices, with about equally many arcs, over its own link, and caches as many
+    as fit. Vertex programs run on all GPUs, other algorithms on the first, which also holds the results.
     """
 
     on_devices = True

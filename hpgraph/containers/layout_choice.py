@@ -23,10 +23,7 @@ _REPEATS = 5
 
 
 def choose(matrix: Any) -> str:
-    """The layout that products are predicted to be quickest in, ``A @ x`` with x of the matrix's type.
-
-    On CUDA this waits for the device.
-    """
+    """The layout predicted to be quickest for ``A @ x``, x of the matrix's type; on CUDA this waits for the device."""
     if matrix.device == "cpu" or matrix.nnz < _CHOICE_ENTRIES:
         return "csr"
     from hpgraph.kernels.spmv.cuda_choice import quickest_layout

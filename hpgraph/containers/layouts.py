@@ -13,12 +13,7 @@ from hpgraph.formats import Storage
 
 
 class Layouts:
-    """Cache of layouts and of values computed from them, by name: each is built on first use.
-
-    Thread-safe: the first thread builds, the others wait.
-
-    ``lock`` (Lock): held while something is built.
-    """
+    """Thread-safe cache of layouts and of values computed from them, by name: built on first use, under `lock`."""
 
     def __init__(self, **given: Any) -> None:
         self._kept = given

@@ -13,10 +13,7 @@ from hpgraph.formats.checks import as_shape, as_value_dtype
 
 
 def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | None, copy: bool = True) -> CSR:
-    """The matrix that a tuple describes.
-
-    ``copy``: whether to copy arrays that could be shared. Returns CSR: rows sorted, values at the same place summed.
-    """
+    """The matrix that a tuple describes: rows sorted, values at the same place summed; `copy`: never share."""
     counts = _counts(source)
     if counts is not None:
         rows, columns = as_shape(counts)

@@ -135,11 +135,7 @@ def _as_other_type(name: Any) -> int | str | None:
 
 
 def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
-    """One name for each vertex.
-
-    Returns Names or None: none too where names are 0, 1, ..., n - 1 in this order: a vertex without a name goes by its
-    index.
-    """
+    """One name for each vertex; None too where names are 0, 1, ..., n - 1 in this order, which are the indices."""
     if names is None:
         return None
     if isinstance(names, str | bytes) or not hasattr(names, "__iter__"):

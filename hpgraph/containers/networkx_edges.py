@@ -59,10 +59,7 @@ def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
 def values_of(
     graph: Any, rows: list[Any], weight: str, default: float = 1
 ) -> np.ndarray[Any, np.dtype[Any]] | None:
-    """An attribute of the edges, in the order of `neighbors_of`: of parallel edges the least.
-
-    Returns int64 or float64 array, or None: none where no edge has the attribute.
-    """
+    """An attribute of the edges, in the order of `neighbors_of`, of parallel ones the least; None where none has it."""
     values = _every_value(graph, rows, weight, default)
     if values is None or not graph.is_multigraph() or not values.size:
         return values

@@ -14,10 +14,7 @@ from hpgraph.kernels.out_of_core import Store
 
 
 class PageStores(Lock):
-    """The stores of a graph's pages, within its budgets, and the lock under which they are used.
-
-    ``budgets``: `memory` and `host_memory` in bytes, or None.
-    """
+    """The stores of a graph's pages, within its budgets in bytes, and the lock under which they are used."""
 
     def __init__(
         self, sides: set[Pages], device: Device, budgets: dict[str, int | None], options: dict[str, Any]
@@ -39,10 +36,7 @@ class PageStores(Lock):
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """For one run, during which other threads wait; whatever the run leaves half done has ended after it.
-
-        The thread that holds the lock may enter again.
-        """
+        """For one run, which may enter again; other threads wait; whatever it leaves half done has ended after it."""
         with self:
             self._depth += 1
             try:
@@ -96,10 +90,7 @@ class PageStores(Lock):
 
     @contextlib.contextmanager
     def lending(self) -> Iterator[int]:
-        """For a while: bytes of the budget for arcs that are worked on in memory, and not for pages that are kept.
-
-        Each shard lends as much.
-        """
+        """For a while: bytes of the budget, of each shard, for arcs in memory, and not for pages that are kept."""
         with self.exclusive(), contextlib.ExitStack() as stack:
             yield [stack.enter_context(stores._lend()) for stores in (*self.parts, self)][-1]
 

@@ -20,11 +20,7 @@ from hpgraph.kernels.pages import decode
 
 
 class RowBlock(NamedTuple):
-    """Some rows; the first and the last may have more arcs in the blocks before and behind.
-
-    ``first_row`` (int): the row that comes first; ``csr`` (CSR, shape (rows, n)): its arrays hold until the next block
-    is asked for.
-    """
+    """Rows from `first_row` on, until the next block is asked for; blocks before and behind may share a row's arcs."""
 
     first_row: int
     csr: CSR
@@ -53,10 +49,7 @@ def row_blocks(
     graph: Any, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None,
     pages: slice = slice(None),
 ) -> Iterator[RowBlock]:  # fmt: skip
-    """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`.
-
-    ``weighted``: whether to read weights, if any; None is as the pages are read already.
-    """
+    """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`; weights as read if None."""
     store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
     if store is None:
         raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")

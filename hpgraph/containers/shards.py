@@ -19,12 +19,10 @@ GRAIN = 64
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """The arcs of one range of vertices, on one device.
+    """The arcs of one range of vertices, `first` to before `last`, on one device.
 
-    ``device`` (Devices): one; ``first, last`` (int): the range: from `first` to before `last`. Both are multiples of
-    64, but for the end of the last range; ``out_csr`` (CSR of shape (last - first, n)): row r holds the targets of the
-    arcs that leave vertex ``first + r``, numbered as in the whole graph; ``in_csr`` (CSR of shape (last - first, n)):
-    row r holds the sources of the arcs that reach it; of an undirected graph the same object.
+    Bounds are multiples of 64, but for the end of the last range. Row r of ``out_csr`` holds the targets of the arcs
+    that leave vertex ``first + r``, numbered as in the whole graph; of ``in_csr`` the sources of those that reach it.
     """
 
     device: Devices
@@ -106,11 +104,7 @@ def joined(parts: Sequence[Any], device: Devices) -> Any:
 
 
 def dealt(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray]:
-    """Vertices in order of falling degree, assigned to parts round-robin; the hubs of a part come first.
-
-    Returns ``order, place`` (arrays of shape (n,)), the vertex at each place and the place of each vertex; ``bounds``
-    (int64 NumPy array of shape (parts + 1,)), where parts begin: multiples of 64, so the last part may be smaller.
-    """
+    """Order of vertices by falling degree, dealt to parts round-robin, its inverse, and where parts begin."""
     xp, n = array_module(degrees), len(degrees)
     falling = xp.argsort(-degrees, kind="stable")
     size = min(-(-n // (GRAIN * parts)) * GRAIN, n)

@@ -96,10 +96,7 @@ class VectorStorage:
 
     @classmethod
     def _of(cls, indices: Any, values: Any, size: int, fill: Any = 0, before: str = "list") -> Self:
-        """The vector of entries whose indices rise, in the format that their density asks for.
-
-        `before` is the format that the entries were in, where there was one.
-        """
+        """The vector of entries whose indices rise, kept as their density asks; `before`: their former format."""
         made = object.__new__(cls)
         entries = len(indices)
         if entries == size:

@@ -173,10 +173,7 @@ def by_vertex(array: Any, graph: Any) -> Any:
 
 
 def named(result: Result, graph: Any, sources: Any = None) -> Result:
-    """A result that knows the names of its graph's vertices, as do the arrays that it holds by vertex.
-
-    ``sources`` (integer NumPy array of shape (k,), optional): where each of k searches began.
-    """
+    """A result, and its arrays by vertex, with its graph's names; `sources`: where each of k searches began."""
     held = result.__dict__
     names = held["_names"] = graph._names
     n = held["_n"] = graph.n_vertices

@@ -108,10 +108,7 @@ def checked_indices(vertices: Any, n: int, argument: str) -> Any:
 
 
 def as_collection(vertices: Any) -> Any:
-    """Vertices as an array, list, tuple, range or `id`; one alone as a list.
-
-    A tuple is a collection here, not a name.
-    """
+    """Vertices as an array, list, tuple (no name here), range or `id`; one alone as a list."""
     if isinstance(vertices, list | tuple | range | id):
         return vertices
     vertices = native(vertices)

@@ -1,8 +1,8 @@
 """``A.data``, ``A.indices`` and ``A.indptr``: arrays to read and to write to, as SciPy's are.
 
-A matrix keeps several layouts of its entries, so a writable array cannot be one of them. The property returns a copy;
-before the next use the matrix compares the copy with its entries, and takes over what was written. It compares as long
-as such an array, or a view of it, exists, which costs a pass over it in each use.
+A matrix keeps several layouts of its entries, so a writable array cannot be one of them. The property returns a copy,
+and while it, or a view of it, exists, the matrix compares it with its entries before each use, and takes over what was
+written.
 """
 
 from __future__ import annotations

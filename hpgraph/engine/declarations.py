@@ -1,8 +1,7 @@
 """What a vertex program says at the moment of a run: its attributes checked, its functions copied.
 
-A class may change between two runs, as it does in a notebook: an attribute is assigned, a helper of `gather` defined
-again, a number that it reads set to another value. Each run therefore asks whether what was made for the last one still
-holds, which is one flat loop over what was read then; only if not, all is read anew.
+A class may change between two runs, as in a notebook, so each run asks whether all that was read for the last one still
+holds, which is one flat loop; only if not, it is read anew.
 """
 
 from __future__ import annotations
@@ -210,11 +209,7 @@ class Declarations:
 
 
 class EdgeDeclarations(Declarations):
-    """What the class of an edge-vertex program declares, read and checked at one moment; see `Declarations`.
-
-    ``edge_properties`` (dict): the `EdgeProperty` declarations by name; ``reads_weight, reads_reverse`` (bool): whether
-    a function may read an edge's weight, or its reverse.
-    """
+    """The same of an edge-vertex program; whether a function may read an edge's weight, or its reverse."""
 
     def __init__(self, program: type[Definition]) -> None:
         super().__init__(program)

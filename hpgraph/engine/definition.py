@@ -255,10 +255,7 @@ def reduces_pairs(program: type[Definition]) -> bool:
 
 
 def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dtype, np.dtype]:
-    """Types of key and payload of a program that reduces pairs.
-
-    ``first``: type of its first property, the default for the keys; None if unknown.
-    """
+    """Types of key and payload of a program that reduces pairs; `first`: type of its first property, if known."""
     form, name = program.message, program.__name__
     reduce = getattr(program, program._combines)
     if form is not None and not (isinstance(form, tuple) and len(form) == 2):

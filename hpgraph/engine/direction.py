@@ -54,10 +54,7 @@ class Direction:
         object.__setattr__(self, "forced", _FORCED[self.mode])
 
     def of_superstep(self, frontier: Frontier, arcs: CSR | Resident) -> tuple[bool, int]:
-        """Whether a superstep of the general loop pushes, and how many arcs it visits.
-
-        ``arcs``: arcs by sending vertex, or what is resident of them.
-        """
+        """Whether a superstep of the general loop pushes, and how many arcs it visits."""
         leaving = frontier.out_arcs(arcs.indptr)
         push = self.mode == "push" or (self.mode == "auto" and product_pushes(leaving, arcs.nnz, self.alpha))
         return push, leaving if push else arcs.nnz

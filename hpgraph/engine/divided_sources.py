@@ -1,10 +1,8 @@
 """Many starts on a graph in shards: each device has the whole graph, and a part of the rows or of the starts.
 
-With peer access, GPUs share the rows of one joint search if all messages are alike; see
-`hpgraph.kernels.traversal.cuda_sources_team`. Otherwise each has a part of the starts. But an arc is read once for all
-sources, so half of the sources take more than half of the time, and the results, a value for each vertex and source,
-are copied to the first device. The faster way depends on the graph and the number of sources, so both are tried: all
-devices, and one.
+With peer access, GPUs share the rows of one joint search if all messages are alike; otherwise each has a part of the
+starts. Half of the sources take more than half of the time, as an arc is read once for all, and results are copied to
+the first device. The faster way depends on graph and number of sources, so both are tried: all devices, and one.
 """
 
 from __future__ import annotations

@@ -42,10 +42,7 @@ def edges_of(declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any]) 
 def arcs_and_code(
     declared: Declarations, graph: Graph, state: dict[str, Any], edges: dict[str, Any]
 ) -> tuple[Any, ProgramCode]:
-    """The arcs of a program, and its code.
-
-    ``state``: its own properties, in their order; ``edges``: at least its own.
-    """
+    """The arcs of a program, and its code, for its own properties in their order."""
     if isinstance(declared, EdgeDeclarations):
         numbered = numbered_arcs_of(graph)
         return numbered, edge_code(declared, graph, numbered, state, edges)
@@ -103,10 +100,7 @@ def edge_state(
     declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any], properties: Container[str],
     changed: Container[str],
 ) -> dict[str, Any]:  # fmt: skip
-    """Arrays of edge properties on the graph's device; removes those it uses from `initial`.
-
-    ``changed``: properties that the program writes: arrays that the user gave are copied.
-    """
+    """Arrays of edge properties on the graph's device, copies of those `changed`; uses up `initial`."""
     size = sum(np.dtype(prop.dtype).itemsize for name, prop in declared.edge_properties.items() if name in properties)
     check_memory(graph.n_edges * size, f"properties of the edges of {declared.name}", graph.device)
     return {

@@ -28,11 +28,10 @@ _ORDERS = ("min", "max")
 
 
 class Form(NamedTuple):
-    """What a program is to the loops.
+    """What a program is to the loops: the loop, the code that it runs (for a relaxation without the `update`), and why.
 
-    ``loop`` (str): "traversal", "relaxation", "sweep" or "supersteps"; ``code`` (ProgramCode): the code that the loop
-    runs: for a relaxation without the `update`; ``why`` (str): the reason, in words; ``recognized`` (bool): whether it
-    is a relaxation although it has an `update`. Superstep by superstep it would come to the same end.
+    ``recognized``: whether it is a relaxation although it has an `update`; superstep by superstep it comes to the same
+    end.
     """
 
     loop: str

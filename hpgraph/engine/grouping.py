@@ -26,10 +26,7 @@ _SEED = 0
 
 
 def sources_at_most(group_size: int | str, k: int, most: int) -> int:
-    """The number of sources of a group, where the user gave a number or "auto".
-
-    Group sizes differ by one source at most: of 65 starts, no group has only one.
-    """
+    """Number of sources of a group, as given or "auto"; groups differ by one at most, so that none has only one."""
     if isinstance(group_size, str):
         if group_size != "auto":
             raise ValueError(f'group_size must be "auto" or a whole number, not {group_size!r}')
@@ -43,10 +40,7 @@ def sources_at_most(group_size: int | str, k: int, most: int) -> int:
 
 
 def groups(order: np.ndarray, size: int, what: str) -> Iterator[np.ndarray]:
-    """Which starts go together: their numbers, group after group, with a progress bar where there are several.
-
-    Yields ``int64 array``: ascending.
-    """
+    """Which starts go together, ascending, group after group, with a progress bar where there are several."""
     cut = [np.sort(order[begin : begin + size]) for begin in range(0, len(order), size)]
     if len(cut) < 2 or not config.show_progress():
         yield from cut

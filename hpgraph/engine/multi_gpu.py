@@ -132,10 +132,7 @@ def divides_components(graph: DividedGraph) -> bool:
 
 
 def components(graph: DividedGraph) -> tuple[int, Any]:
-    """Weakly connected components of a graph that is not `apart`.
-
-    Returns their number, and the component of each vertex on the first device, numbered by smallest vertex.
-    """
+    """Number of weakly connected components, and that of each vertex, numbered by smallest vertex; not if `apart`."""
     parts = _parts(graph, "weak components", lambda shard: shard.out_csr, lambda shard: shard.in_csr)
     with graph.shards[0].device.here:
         count, label = teams(graph.device).components(parts, not graph.directed)
@@ -255,10 +252,7 @@ def _in_order_of_shards(
 
 
 def sweep(run: Run) -> Swept | str:
-    """Run supersteps over all vertices, or return why it must run superstep by superstep.
-
-    The properties of `run` are initialized, and are on the first device before and after.
-    """
+    """Run supersteps over all vertices, on initialized properties on the first device, or return why it cannot."""
     team = teams(run.device)
     if team is None:
         return "the arcs lie in several parts"

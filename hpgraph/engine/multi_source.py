@@ -57,10 +57,7 @@ def run_sources(
     direction: str | Direction = "auto", max_iteration: int | None = None, delta: float | None = None,
     ceiling: float | None = None, whole: bool = True, _team: Parts | None = None, **initial: Any,
 ) -> MultiSourceResult:  # fmt: skip
-    """Run a vertex program from many starts.
-
-    ``_team``: devices with a copy of the graph each, this one first, among which the searches are divided.
-    """
+    """Run a vertex program from many starts, whose searches the devices of `_team`, if given, share."""
     declared = declarations_of(program)
     for name, prop in declared.properties.items():
         if prop.length:

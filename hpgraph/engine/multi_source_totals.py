@@ -135,7 +135,8 @@ def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int
 
 
 def _nothing_yet(k: int) -> Survey:
-    return Survey(*(np.zeros(k, kind) for kind in (int, int, float, int)), np.array([k]), [])
+    reached, total, farthest = (np.zeros(k, np.int64) for _ in range(3))
+    return Survey(reached, total, np.zeros(k), farthest, np.array([k], np.int64), [])
 
 
 def _longer(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:

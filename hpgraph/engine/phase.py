@@ -31,12 +31,7 @@ ROUND = "iteration"
 
 @dataclass(slots=True)
 class Shared:
-    """What phases share, by name: arrays of vertices and of edges on the graph's device, parameters and sums.
-
-    ``state, edges`` (dict of arrays): properties of vertices, and of edges; ``beginnings`` (tuple of Beginning or
-    None): what those of vertices are to be filled with; ``world`` (dict): the number of the round, parameters, and the
-    last sums.
-    """
+    """What phases share: arrays of vertices and of edges by name, how vertices' are to be filled, the world."""
 
     state: dict[str, Any]
     edges: dict[str, Any]
@@ -46,11 +41,7 @@ class Shared:
 
 @dataclass(slots=True)
 class Phase:
-    """A phase, compiled for the properties of a run.
-
-    ``declared`` (Declarations); ``code`` (ProgramCode); ``arcs`` (hpgraph.placement.Arcs): the arcs of its messages;
-    ``state`` (tuple of arrays): its own properties of vertices; ``shared`` (Shared); ``graph`` (Graph).
-    """
+    """A phase, compiled for the properties of a run, of which `state` are its own of vertices."""
 
     declared: Declarations
     code: ProgramCode
@@ -172,10 +163,7 @@ def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any
 def _not_yet(
     program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]
 ) -> dict[str, Any]:
-    """The properties that no phase before declares; the others must agree with those.
-
-    ``owner``: the phase of each; this one is added.
-    """
+    """The properties that no phase before declares, now its own in `owner`; the others must agree with those."""
     for name, prop in properties.items():
         if name not in there:
             continue

@@ -158,11 +158,7 @@ def run_one(
     delta: float | None = None, ceiling: float | None = None, apart: bool = False,
     initial: dict[str, Any] | None = None,
 ) -> RunResult:  # fmt: skip
-    """Run a vertex program from one start: set up its state and its arcs, and call the loop of its form.
-
-    ``sources``: vertices active at first; None for those of the program's `starts`, or all; ``initial``: properties and
-    parameters; those that are used are removed.
-    """
+    """Run a program from one start: set up state and arcs, and call the loop of its form; uses up `initial`."""
     policy, backend = Direction.of(direction), kernels(graph.device)
     initial = {} if initial is None else initial
     if isinstance(graph, DividedGraph):

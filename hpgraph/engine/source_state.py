@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """How one property begins in all sources.
-
-    ``dtype`` (numpy.dtype): its type; ``beginning`` (Beginning or None): what a kernel fills it with; ``values`` (array
-    of shape (n,) or (k, n), or None): what it holds instead; on the graph's device.
-    """
+    """How a property begins in all sources: by a kernel, or with values of shape (n,) or (k, n)."""
 
     dtype: np.dtype
     beginning: Beginning | None

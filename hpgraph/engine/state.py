@@ -57,17 +57,13 @@ def exclusively(run: Callable[P, R]) -> Callable[P, R]:
 class Run:
     """One run of a program on a graph; every loop takes one.
 
-    ``backend`` (Backend): the kernels of the device; ``declared`` (Declarations): what the program declares; ``code``
-    (ProgramCode): its code for the types at hand; ``arcs`` (hpgraph.placement.Arcs): the arcs of its messages. Loops in
-    one kernel read what those in memory have beside; ``state`` (tuple of arrays of length n): the properties; a loop
-    changes them in place; ``beginnings`` (tuple of Beginning or None): initial value of each property, if it is still
-    to be filled; persistent kernels fill it themselves; ``world`` (dict): parameters and sums; a loop changes the sums
-    in place; ``sources`` (array of vertex ids, each once): vertices active in the first superstep; a single one may lie
-    in NumPy on any device; ``policy`` (Direction): push or pull; ``limit`` (int): limit of the supersteps; ``delta,
-    ceiling`` (float or None): of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing;
-    ``apart`` (bool): whether the properties of a graph in shards need not come back to the first device; ``pieces``
-    (tuple of DividedArray, or None): the properties, where a loop has left them apart; `state` is then undefined;
-    ``edges`` (dict): properties of edges by name; a loop replaces the arrays that it keeps twice.
+    ``state``: the properties, arrays of length n, changed in place, as are the sums in ``world``, beside the
+    parameters; ``beginnings``: initial value of each property that is still to be filled, as persistent kernels do
+    themselves; ``sources``: ids of the vertices active in the first superstep, each once; a single one may lie in NumPy
+    on any device; ``delta, ceiling``: of a relaxation: width of a bucket, and the value beyond which a vertex sends
+    nothing; ``apart``: whether the properties of a graph in shards need not come back to the first device; ``pieces``:
+    these, where a loop has left them apart; `state` is then undefined; ``edges``: properties of edges by name; a loop
+    replaces those it keeps twice.
     """
 
     backend: Backend
@@ -168,10 +164,7 @@ def limit_of(given: int | None, argument: str = "max_iteration") -> int:
 def initial_state(
     declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
-    """One fresh array a property, on the graph's device, and what those not given are to be filled with.
-
-    Of some `properties` of the program, or of all. Takes what it uses out of `initial`.
-    """
+    """A fresh array a property, and what those not given are to be filled with; takes what it uses out of `initial`."""
     xp, n = array_module(graph.device), graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
@@ -253,10 +246,7 @@ def begin_where(
     backend: Backend, code: ProgramCode, own: tuple[Any, ...], world: tuple[Any, ...], state: tuple[Any, ...],
     beginnings: tuple[Beginning | None, ...], active: Any, graph: Graph,
 ) -> Any:  # fmt: skip
-    """Fill `state` from `beginnings`, and return the active vertices: `active`, else those of `starts`, else all.
-
-    ``own``: the part of `state` that `starts` reads.
-    """
+    """Fill `state`, and return the active vertices: `active`, else those of `starts`, which reads `own`, else all."""
     device = device_of(*state)
     sources = sources_of(active, graph)
     if active is None and code.starts is not None:

@@ -40,12 +40,11 @@ def supersteps(
     run: Run, frontier: Frontier, settled: Bitmask | None, *, done: int = 0, tables: Sequence[np.ndarray] = (),
     after: Callable[[int, list[np.ndarray]], None] | None = None,
 ) -> tuple[Listed, Any]:  # fmt: skip
-    """Run a program superstep by superstep; returns the trace, and the vertices still active.
+    """Run a program superstep by superstep; the trace, and the vertices still active, if any and it has not converged.
 
-    The properties of the run, and its sums, are initialized. ``settled`` marks the vertices that receive no more, if
-    each receives once; ``done, tables``: supersteps that were done before, and their trace; ``after(done, tables)`` is
-    called after each superstep but the one in which the program converges. The second result is None if no vertex is
-    active, or the program has converged.
+    Properties and sums are initialized. ``settled``: vertices that receive no more, if each receives once; ``done,
+    tables``: supersteps done before, and their trace; ``after(done, tables)`` is called after each superstep but the
+    last one.
     """
     code, arcs = run.code, run.arcs
     shares = arcs.shares(run.state, frontier, settled, run.work_space)

@@ -1,8 +1,4 @@
-"""Where the arcs of a run lie: what the loops of the engine ask of a placement, whatever it is.
-
-`arcs_of` makes the `Arcs` of one run from a graph. The general loop (`hpgraph.engine.superstep`) is the same for all; a
-placement knows no program. What it cannot serve is in `hpgraph.core.placements`.
-"""
+"""Where the arcs of a run lie: what the loops of the engine ask of a placement, which knows no program."""
 
 from __future__ import annotations
 
@@ -39,11 +35,7 @@ class Share:
 
 
 class End(NamedTuple):
-    """What a share's update came to.
-
-    ``changed``: its vertices that are active next; ``updated``: ids of those whose values may differ, None for all;
-    ``sums``: of `aggregate`.
-    """
+    """What a share's update came to: active vertices, ids of those whose values may differ (None: all), sums."""
 
     changed: Frontier
     updated: Any
@@ -81,10 +73,7 @@ class Arcs:
         return [work(share) for share in shares]
 
     def parts(self, share: Share, push: bool) -> Iterator[tuple[Any, Frontier]]:
-        """The arcs that a superstep of a share reads, and the active vertices that send along them.
-
-        Each is a `hpgraph.kernels.superstep.Part`, resident until the next one.
-        """
+        """The arcs that a superstep of a share reads, each resident until the next, and the frontier that sends."""
         raise NotImplementedError
 
     def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
@@ -123,5 +112,5 @@ def reading_of(code: ProgramCode) -> Reading:
             read = tuple(reads(plain_function(function)).values())
             for end, place in zip(found, ends, strict=True):
                 if place is not None:
-                    end.update(names if read[place] is None else read[place])
+                    end.update(read[place] or (names if read[place] is None else ()))
     return Reading(*(tuple(i for i, name in enumerate(names) if name in read) for read in found))

@@ -1,9 +1,8 @@
 """Hub cache: the in-neighbour of largest degree of every vertex, resident while the topology is streamed.
 
-Where the first message wins, as in a breadth-first search, an unvisited vertex checks this neighbour before its pages
-are loaded. In a graph with hubs that is nearly as good as all neighbours: on kron18, 94 to 100% of the vertices that a
-bottom-up step reaches are found there, and the remaining unvisited vertices have 1% of the arcs. Hub caches of searches
-in memory work the other way round: they keep the active hubs (H. Liu, H. H. Huang, "Enterprise", SC'15).
+Where the first message wins, an unvisited vertex checks this neighbour before its pages are loaded. On kron18, 94 to
+100% of the vertices that a bottom-up step reaches are found there, and the remaining unvisited vertices have 1% of the
+arcs.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ _HUB = ProgramCode(
 
 
 def hub_cache_of(store: Store, graph: StreamedGraph) -> Head | None:
-    """The hub cache of a store, built in one pass over its pages on first use.
-
-    None if the budget has no room for it, or ids need more than 32 bits.
-    """
+    """The hub cache of a store, built in one pass on first use; None if there is no room, or ids need 64 bits."""
     if store.head is None and store.has_room_for_heads:
         store.head = _found(store, graph)
     return store.head

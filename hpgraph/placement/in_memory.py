@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class InMemory(Arcs):
-    """All arcs in memory on one device: one part.
-
-    Layouts are built on first use, and chosen by `size`, the bytes of a message: an unused transpose is never made.
-    """
+    """All arcs in memory on one device: one part, in layouts built on first use, chosen by the bytes of a message."""
 
     in_one_part = True
 

@@ -47,10 +47,7 @@ class _Streamed:
         return (side.sender if side.has_sender else side.target).resident
 
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
-        """Whether a superstep pushes, and how many arcs it visits: by the time to load the pages of either direction.
-
-        Where the first message wins, unvisited vertices first check their cached hub (see `hub_cache`).
-        """
+        """Whether a superstep pushes, by the time to load pages either way, and how many arcs it visits."""
         takes_one, sides = shares[0].steps.takes_one, self.ranges[0].sides
         sent: list[list[Survey]] | None = None
         if may_push and policy.mode != "pull" and all(side.has_sender for side in sides):
@@ -94,10 +91,7 @@ class _Streamed:
 
 
 class InPages(_Streamed, Arcs):
-    """The arcs of a graph whose topology stays in host memory or in a file.
-
-    ``repeats``: whether a message that comes twice changes the result.
-    """
+    """The arcs of a graph in pages; `repeats`: whether a message that comes twice changes the result."""
 
     def __init__(self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool = True) -> None:
         self.ranges = [PageRange(graph, edges, weighted, repeats)]
@@ -163,10 +157,7 @@ class NumberedInPages(InPages):
 
 
 class PageRange:
-    """The pages of one device's vertices, those of a range or all, and what a superstep wants of them.
-
-    ``own``: the vertices of the range as bits; None for all.
-    """
+    """The pages of a range of vertices (`own`; None: all) on one device, and what a superstep wants of them."""
 
     def __init__(
         self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool, range: tuple[int, int] | None = None

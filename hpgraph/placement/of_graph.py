@@ -1,7 +1,4 @@
-"""The arcs of one run, from a graph: one function for each kind of placement.
-
-A placement of a layer above, such as a test's or a cluster's, registers its own: ``arcs_of.register(Kind)``.
-"""
+"""The arcs of one run, from a graph; a placement of a layer above registers its own: ``arcs_of.register(Kind)``."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ from hpgraph.placement.on_devices import InShards
 
 @singledispatch
 def arcs_of(graph: Graph, edges: str, weighted: bool, code: ProgramCode) -> Arcs:
-    """The arcs of the messages of a program, wherever they lie.
-
-    ``edges``: "in", "out" or "all", as in `VertexProgram`; ``weighted``: whether weights are read.
-    """
+    """The arcs of the messages of a program, wherever they lie; `edges` is as in `VertexProgram`."""
     return InMemory(graph, edges, weighted, code.message.itemsize, code)
 
 

@@ -32,10 +32,7 @@ WHOLE_RANGE = 0.25
 
 
 class OnDevices(Arcs):
-    """`hpgraph.placement.Arcs` of a graph in ranges, one a device: the exchange between them.
-
-    ``graph``: has `shards` (`device`, `first`, `last`), and the order of vertices in their numbering.
-    """
+    """Arcs of a graph in ranges (`graph.shards`), one a device: the exchange between them."""
 
     graph: Any
     # Numbers of the properties that other devices read.
@@ -100,10 +97,7 @@ class OnDevices(Arcs):
 
 
 class InShards(OnDevices):
-    """The arcs of a graph in shards: of each the in-arcs of its own vertices.
-
-    Messages are combined where they are received, and shards exchange only properties that changed.
-    """
+    """The arcs of a graph in shards: of each the in-arcs of its own vertices, where messages are combined."""
 
     in_shards = True
 
@@ -260,10 +254,7 @@ def _copy_values(giver: Share, taker: Share, ids: Any, properties: tuple[int, ..
 
 
 def bring_home(run: Any, graph: Any, states: Sequence[tuple[Any, ...]]) -> None:
-    """Copy every shard's own values to the run's properties, or into pieces that stay on their devices.
-
-    ``states``: the properties on each shard's device, in the shards' numbering; those on the first are written to.
-    """
+    """Copy every shard's own values to the run's properties, or into pieces that stay on their devices."""
     if run.apart:
         pieces = []
         for shard, state in zip(graph.shards, states, strict=True):
