@@ -40,10 +40,8 @@ class Algorithms:
     _placement = "on a cluster"
     dtype: np.dtype | None
     directed: bool
-
-    if TYPE_CHECKING:
-        n_vertices = property(lambda self: 0)
-        id_dtype = property(lambda self: np.dtype(np.int32))
+    n_vertices: int
+    id_dtype: np.dtype
     index_of: Callable[..., int]
     indices_of: Callable[..., Any]
     run: Callable[..., ClusterResult]
@@ -90,8 +88,7 @@ class Algorithms:
         parent = np.full(self.n_vertices, -1, self.id_dtype)
         hops = np.full(self.n_vertices, -1, np.int32)
         parent[start], hops[start] = start, 0
-        found: np.ndarray = self.run(Hops, active=id(start), parent=parent, hops=hops, distance=distance).parent
-        return found
+        return self.run(Hops, active=id(start), parent=parent, hops=hops, distance=distance).parent
 
     def pagerank(
         self, *, damping: float = 0.85, tol: float = 1e-6, max_iteration: int = 100, dtype: Any = np.float64, **run: Any
@@ -148,8 +145,7 @@ class Algorithms:
             raise ValueError(f"x must have a row for each of {self.n_vertices} vertices, not the shape {x.shape}")
         if x.ndim == 2:
             return np.stack([self @ column for column in np.ascontiguousarray(x.T)], axis=1)
-        found: np.ndarray = self.run(Product, x=x).y
-        return found
+        return self.run(Product, x=x).y
 
     def triangles(self, **run: Any) -> Any:
         """`hpgraph.triangles` of an undirected graph (how: `hpgraph.cluster.triangles`): int64 array of length n."""
@@ -195,8 +191,7 @@ class Algorithms:
             back = self.run(Dependencies, level=found.level, paths=found.paths, depth=depth, max_iteration=depth, **run)
             back.depends[start] = 0
             total += back.depends
-        ranked: np.ndarray = scaled(total, starts, self, normalized=normalized)
-        return ranked
+        return scaled(total, starts, self, normalized=normalized)
 
 
 _SERVES = sorted(EVERYTHING & {"run", *vars(Algorithms)})

@@ -70,8 +70,7 @@ class Folder:
 
     def read(self, name: str) -> bytes:
         """The content of a file."""
-        data: bytes = self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
-        return data
+        return self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
 
     def has(self, name: str) -> bool:
         """Whether a file exists."""

@@ -87,7 +87,8 @@ class Graph(Placement, Algorithms):
         self.client, self.source, self.grid = client, source, grid
         self.limits = layout.get("limits") or Limits()
         self.blocks_on = normalize_device(layout.get("device", "cpu"))
-        self.dtype, self.directed = weight, directed
+        self.n_vertices, self.id_dtype = grid.n, grid.ids
+        self.dtype, self.weighted, self.directed = weight, weight is not None, directed
         self.key = uuid.uuid4().hex
         self._names = names
         self._begin_placement(arcs)
@@ -233,19 +234,9 @@ class Graph(Placement, Algorithms):
         )  # fmt: skip
 
     @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return self.grid.n
-
-    @property
     def n_edges(self) -> int:
         """Number of stored arcs."""
         return sum(one.arcs for one in self._loaded.values())
-
-    @property
-    def weighted(self) -> bool:
-        """Whether arcs have weights."""
-        return self.dtype is not None
 
     def least_weight(self) -> float:
         """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""

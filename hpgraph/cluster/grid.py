@@ -12,10 +12,11 @@ word of a bitmask, so that bits are cut and sent without shifting.
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from hpgraph.formats import index_dtype
 
 WORD = 64
 
@@ -69,24 +70,10 @@ class Grid:
     """The vertices and arcs of each block: block b owns the positions ``bounds[b]`` to ``bounds[b + 1]``."""
 
     def __init__(self, rows: int, columns: int, bounds: np.ndarray, order: Order) -> None:
-        self.rows, self.columns = rows, columns
-        self.bounds = np.asarray(bounds, np.int64)
-        self.order = order
-
-    @property
-    def n(self) -> int:
-        """Number of vertices."""
-        return self.order.n
-
-    @property
-    def ids(self) -> np.dtype:
-        """Type of vertex ids: int32 while they fit."""
-        return np.dtype(np.int32 if self.n < 1 << 31 else np.int64)
-
-    @property
-    def blocks(self) -> int:
-        """Number of blocks."""
-        return self.rows * self.columns
+        self.rows, self.columns, self.blocks = rows, columns, rows * columns
+        self.bounds, self.order = np.asarray(bounds, np.int64), order
+        #: Number of vertices, and type of their ids.
+        self.n, self.ids = order.n, index_dtype(order.n)
 
     def size(self, block: int) -> int:
         """Number of vertices that a block owns."""
@@ -142,11 +129,8 @@ class Numbering:
             self.size += -(-grid.size(member) // WORD) * WORD
         # Kernels do not accept empty arrays.
         self.size = max(self.size, WORD)
-
-    @property
-    def own(self) -> slice:
-        """The numbers of its own vertices."""
-        return self.range(self.block)
+        #: The numbers of its own vertices, and their type.
+        self.own, self.dtype = self.range(block), index_dtype(self.size)
 
     def range(self, member: int) -> slice:
         """The numbers of the vertices that a block of its column or row owns."""
@@ -156,11 +140,6 @@ class Numbering:
         """Their words in a bitmask."""
         first = self.first[member] // WORD
         return slice(first, first + -(-self.grid.size(member) // WORD))
-
-    @cached_property
-    def dtype(self) -> np.dtype:
-        """Type of the numbers: int32 while they fit."""
-        return np.dtype(np.int32 if self.size < 1 << 31 else np.int64)
 
     def vertices(self) -> np.ndarray:
         """The vertex of each number; -1 if none: int64 array."""

@@ -34,7 +34,7 @@ class Memory:
     def get(self, values: Any) -> np.ndarray:
         """An array on the host, for a message; on a GPU a copy in pinned memory, for which this waits."""
         if not self.mirrored:
-            return values  # type: ignore[no-any-return]
+            return values
         host = self._pinned(len(values), values.dtype)
         if len(values):
             require_cupy().ascontiguousarray(values).get(out=host)
@@ -48,8 +48,7 @@ class Memory:
         require_cupy()
         import cupyx  # type: ignore[import-untyped]
 
-        made: np.ndarray = cupyx.empty_pinned(count, dtype)
-        return made
+        return cupyx.empty_pinned(count, dtype)
 
     def own(self, i: int, ids: np.ndarray | None = None) -> np.ndarray:
         """A property of own vertices, or of some, counted from the first of their range."""
@@ -59,7 +58,7 @@ class Memory:
     def place(self, i: int) -> np.ndarray:
         """The array into which messages write a property, in local numbers: itself, or its mirror in pinned memory."""
         if not self.mirrored:
-            return self.properties[i]  # type: ignore[no-any-return]
+            return self.properties[i]
         if i not in self._mirrors:
             self._mirrors[i] = self._pinned(self.numbering.size, self.properties[i].dtype)
         return self._mirrors[i]

@@ -49,11 +49,6 @@ class Placement:
         self.listeners: dict[str, tuple[str, int]] = {}
         self._memory: dict[str, int] = {}
 
-    @property
-    def id_dtype(self) -> np.dtype:
-        """Type of vertex ids: int32 while they fit."""
-        return np.dtype(np.int32 if self.grid.n < 1 << 31 else np.int64)
-
     def settle(self, workers: Workers) -> dict[int, str]:
         """Load blocks that no present worker has; the worker of each block."""
         if self.settled and set(self.placed.values()) <= workers.there().keys():

@@ -72,7 +72,7 @@ def collect(
 
     def active() -> np.ndarray:
         own = [blocks[block].active.astype(np.int64) + grid.bounds[block] for block in range(grid.blocks)]
-        return np.sort(grid.order.vertices(np.concatenate(own))).astype(graph.id_dtype)
+        return np.sort(grid.order.vertices(np.concatenate(own))).astype(grid.ids)
 
     trace = ClusterTrace(
         table, f"supersteps on a grid of {grid.rows} × {grid.columns} blocks", rows[:, :, 4].sum(axis=0),

@@ -106,8 +106,7 @@ class Supervisor:
             }  # fmt: skip
 
         # In one iteration of Dask's event loop, so that all go in one message: the next would wait for 10 ms.
-        started: dict[str, Future] = self._client.sync(submit)
-        return started
+        return self._client.sync(submit)
 
     def _watch(self, job: Job, futures: dict[str, Future]) -> str | None:
         """Wait for all tasks; the reason why the epoch ended early, or None."""
@@ -167,7 +166,7 @@ class Supervisor:
             if thread.is_alive() and not futures.keys() <= self._workers.there().keys():
                 return None
         if not isinstance(found[0], Exception):
-            return found[0]  # type: ignore[no-any-return]
+            return found[0]
         if futures.keys() <= self._workers.there().keys():
             raise found[0]
         return None

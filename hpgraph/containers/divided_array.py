@@ -54,6 +54,9 @@ class DividedArray:
         self.devices = tuple(place_of(piece) for piece in self.pieces)
         self.bounds = (0, *np.cumsum([len(piece) for piece in self.pieces]).tolist())
         self._order, self._place = order, place
+        self.dtype, self.nbytes = self.pieces[0].dtype, sum(piece.nbytes for piece in self.pieces)
+        self.shape = (self.bounds[-1], *self.pieces[0].shape[1:])
+        self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
 
     @classmethod
     def of(cls, array: Any, bounds: Any, devices: Any, order: Any = None, place: Any = None) -> DividedArray:
@@ -68,32 +71,6 @@ class DividedArray:
                 # Of its own: else every piece would hold all of the array.
                 pieces.append(there.copy() if there.base is not None else there)
         return cls(pieces, order, place)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
-        dtype: np.dtype[Any] = self.pieces[0].dtype
-        return dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of all pieces together."""
-        return (self.bounds[-1], *self.pieces[0].shape[1:])
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of values."""
-        return int(np.prod(self.shape))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the pieces."""
-        return sum(piece.nbytes for piece in self.pieces)
 
     def __len__(self) -> int:
         return int(self.bounds[-1])

@@ -72,8 +72,7 @@ class DividedGraph(DividedVertices, Graph):
     @property
     def whole(self) -> Graph:
         """The same graph on the first device, with the graph's own ids, if it fits there; cached."""
-        graph: Graph = self._layouts.once("whole", self._build_whole)
-        return graph
+        return self._layouts.once("whole", self._build_whole)
 
     def _build_whole(self) -> Graph:
         first, what = self.shards[0], "the whole of a divided graph, which this is not made without,"
@@ -99,8 +98,7 @@ class DividedGraph(DividedVertices, Graph):
     @property
     def replicas(self) -> list[Graph]:
         """`whole` on the device of each shard, if it fits: for work that starts divide; cached."""
-        graphs: list[Graph] = self._layouts.once("replicas", self._build_replicas)
-        return graphs
+        return self._layouts.once("replicas", self._build_replicas)
 
     def _build_replicas(self) -> list[Graph]:
         made: dict[Devices, Graph] = {self.shards[0].device: self.whole}
@@ -151,8 +149,7 @@ class DividedGraph(DividedVertices, Graph):
         """The same graph, divided without dealing out vertices anew: for programs that read them."""
         if self.order is None:
             return self
-        graph: Self = self._layouts.once("by_own_ids", lambda: self.alike(self._whole_somewhere(), False))
-        return graph
+        return self._layouts.once("by_own_ids", lambda: self.alike(self._whole_somewhere(), False))
 
     def alike(self, graph: Graph, scatter: bool | None = None) -> Any:
         """A graph divided between the devices of this one; `scatter` as for `divide`."""

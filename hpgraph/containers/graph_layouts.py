@@ -108,19 +108,16 @@ class GraphLayouts:
     @property
     def in_csr(self) -> CSR:
         """The arcs by target: row v holds the sources of the arcs that reach v; `out_csr` itself if undirected."""
-        csr: CSR = self._layouts.once("in_csr", self._build_in_csr)
-        return csr
+        return self._layouts.once("in_csr", self._build_in_csr)
 
     def _build_in_csr(self) -> CSR:
-        csr: CSR = kernels(self.device).transpose(self.out_csr) if self.directed else self.out_csr
-        return csr
+        return kernels(self.device).transpose(self.out_csr) if self.directed else self.out_csr
 
     def pulled(self, name: str, weighted: bool) -> RowFormat:
         """`in_csr` in one of `ROW_FORMATS`, with weights if there are any and `weighted`."""
         kind = ROW_FORMATS[name]
         if not (weighted and self.weighted):
-            rows: RowFormat = self._layouts.once(name, lambda: kind.of(self.in_csr.pattern))
-            return rows
+            return self._layouts.once(name, lambda: kind.of(self.in_csr.pattern))
 
         def build() -> RowFormat:
             made = kind.of(self.in_csr)
@@ -146,8 +143,7 @@ class GraphLayouts:
         """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected."""
         if not self.directed:
             return self
-        graph: Self = self._layouts.once("undirected", self._build_undirected)
-        return graph
+        return self._layouts.once("undirected", self._build_undirected)
 
     def _build_undirected(self) -> Self:
         turned = self._layouts.get("in_csr") or kernels(self.device).transpose(self.out_csr)
@@ -166,8 +162,7 @@ class GraphLayouts:
     @property
     def numbered_in_csr(self) -> CSR:
         """`in_csr` with the number that each arc has in `out_csr` for its weight."""
-        csr: CSR = self._layouts.once("numbered_in_csr", self._build_numbered_in_csr)
-        return csr
+        return self._layouts.once("numbered_in_csr", self._build_numbered_in_csr)
 
     def _build_numbered_in_csr(self) -> CSR:
         made = kernels(self.device).transpose(self.numbered_out_csr)

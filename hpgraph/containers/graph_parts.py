@@ -79,7 +79,7 @@ class GraphParts(GraphLookup):
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 1, 2, 3
         """
         xp, csr = array_module(self.device), self.out_csr
-        flags = _flags(edges, csr.nnz, "edges", "arcs", self.device)
+        flags = flags_of(edges, csr.nnz, "edges", "arcs", self.device)
         if flags is None:
             flags = xp.zeros(csr.nnz, np.bool_)
             source, target = self._pairs(*ends_of_edges(edges))
@@ -126,7 +126,7 @@ class GraphParts(GraphLookup):
         if callable(edges):
             kept = self._where(edges)
         elif edges is not None:
-            flags = _flags(edges, kept.nnz, "edges", "arcs", self.device)
+            flags = flags_of(edges, kept.nnz, "edges", "arcs", self.device)
             if flags is None:
                 raise TypeError(
                     "edges must be a function of (source, weight, target) or an array with a bool for each arc, not "
@@ -165,7 +165,7 @@ class GraphParts(GraphLookup):
             if vertices.n != n:
                 raise ValueError(f"{argument} must have one bit for each of the {n} vertices, not {vertices.n}")
             return vertices.to(self.device)
-        flags = _flags(vertices, n, argument, "vertices", self.device)
+        flags = flags_of(vertices, n, argument, "vertices", self.device)
         if flags is not None:
             return Bitmask.from_bool(flags)
         return Bitmask.from_indices(to_device(self.indices_of(vertices, argument), self.device), n)
@@ -188,8 +188,7 @@ class GraphParts(GraphLookup):
 
     def _kind_of_parts(self) -> bool | None:
         """Whether a part is directed: as this graph, where that is known; a directed one stays so, as in NetworkX."""
-        directed: bool | None = self._layouts.get("directed")
-        return directed
+        return self._layouts.get("directed")
 
     def _of_arcs(self, flags: Any) -> CSR:
         """The flagged arcs; of an undirected graph, both of an edge."""
@@ -221,10 +220,10 @@ def _asked(holds: Any, directed: bool) -> Callable[..., Any]:
     return lambda weight, source, target: holds(min(source, target), weight, max(source, target))
 
 
-def _flags(given: Any, count: int, argument: str, what: str, device: str) -> Any:
+def flags_of(given: Any, count: int, argument: str, what: str, device: str) -> Any:
     """An array with a bool for each, on the device; None where it holds anything else."""
     given = unmasked(given, argument)
-    if isinstance(given, list) and given and all(isinstance(value, bool | np.bool_) for value in given):
+    if isinstance(given, list | tuple) and given and all(isinstance(value, bool | np.bool_) for value in given):
         given = np.array(given)
     flags = native(given)
     if getattr(flags, "dtype", None) != np.bool_:

@@ -214,8 +214,7 @@ class GraphStorage(GraphLayouts):
         """
         wanted = Devices.of(device)
         if len(wanted) > 1:
-            divided: Self = divide_graph(self, wanted)
-            return divided
+            return divide_graph(self, wanted)
         lies = device_index(self.out_csr.indptr)
         if wanted.kind == self.device and wanted.indices in ((), (lies,)):
             return self

@@ -66,8 +66,7 @@ class MatrixStorage:
 
     def _settle(self) -> Layouts:
         """The layouts, for another matrix to share."""
-        layouts: Layouts = self._layouts
-        return layouts
+        return self._layouts
 
     @classmethod
     def _of(cls, csr: CSR, format: Format = "auto") -> Self:
@@ -105,8 +104,7 @@ class MatrixStorage:
     @property
     def device(self) -> Device:
         """Where the matrix lies: "cpu" or "cuda"."""
-        device: Device = self._layouts["device"]
-        return device
+        return self._layouts["device"]
 
     @property
     def format(self) -> str:
@@ -120,8 +118,7 @@ class MatrixStorage:
             return self._format
         if not techniques.hyb:
             return "csr"
-        chosen: str = self._layouts.once(self._choice, lambda: choose(self))
-        return chosen
+        return self._layouts.once(self._choice, lambda: choose(self))
 
     @property
     def _choice(self) -> str:
@@ -171,26 +168,22 @@ class MatrixStorage:
     @property
     def csr(self) -> CSR:
         """The matrix as CSR."""
-        csr: CSR = self._rows_in("csr")
-        return csr
+        return self._rows_in("csr")
 
     @property
     def hyb(self) -> HYB:
         """The matrix as HYB."""
-        hyb: HYB = self._rows_in("hyb")
-        return hyb
+        return self._rows_in("hyb")
 
     @property
     def sell(self) -> SELL:
         """The matrix as SELL-32-σ."""
-        sell: SELL = self._rows_in("sell")
-        return sell
+        return self._rows_in("sell")
 
     @property
     def rows(self) -> RowFormat:
         """The layout that products read."""
-        rows: RowFormat = self._rows_in(self.layout)
-        return rows
+        return self._rows_in(self.layout)
 
     def _rows_in(self, name: str) -> Any:
         """The matrix in one of `hpgraph.formats.ROW_FORMATS`."""
@@ -199,14 +192,12 @@ class MatrixStorage:
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
         """Type of the stored values; None for a pattern."""
-        dtype: np.dtype[Any] | None = self._layouts["dtype"]
-        return dtype
+        return self._layouts["dtype"]
 
     @property
     def columns_if_built(self) -> CSR | None:
         """The matrix by columns, as CSR of the transpose, where that is there already."""
-        csr: CSR | None = self._layouts.get("csr" if self._turned else "csr_t")
-        return csr
+        return self._layouts.get("csr" if self._turned else "csr_t")
 
     @property
     def T(self) -> Self:

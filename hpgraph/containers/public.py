@@ -32,8 +32,7 @@ def save_graph(graph: Any, path: Any, **options: Any) -> None:
 
 def edges_given(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
     """``hpgraph.interop.edges_given(...)``: other libraries' tables and graphs, which are known above graphs."""
-    given: dict[str, Any] | None = _public("interop").edges_given(data, source, target, weight, names)
-    return given
+    return _public("interop").edges_given(data, source, target, weight, names)
 
 
 def divide_graph(graph: Any, devices: Any) -> Any:

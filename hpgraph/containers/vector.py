@@ -48,6 +48,7 @@ _converting = Lock()
 class VectorStorage:
     """Entries, length and place of a `hpgraph.Vector`, which describes the arguments."""
 
+    ndim = 1
     # One of the two is there; a list is (indices, values), dense is (values, present).
     _list: tuple[Any, Any] | None
     _dense: tuple[Any, Bitmask | None] | None
@@ -158,8 +159,7 @@ class VectorStorage:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the values."""
-        dtype: np.dtype[Any] = self._any_values.dtype
-        return dtype
+        return self._any_values.dtype
 
     @property
     def device(self) -> Device:
@@ -244,11 +244,6 @@ class VectorStorage:
     def shape(self) -> tuple[int]:
         """The length, as a shape."""
         return (self.size,)
-
-    @property
-    def ndim(self) -> int:
-        """1."""
-        return 1
 
     def to(self, device: str) -> Self:
         """The vector on a device, "cpu" or "cuda"; itself where it lies there already."""

@@ -138,8 +138,7 @@ class Declarations:
         # Whatever else the instance keeps is no part of the program, but stays alive with it.
         body = {name: value for name, value in own.items() if name in known or isinstance(value, kind._kinds)}
         namespace = {**body, "__module__": kind.__module__, "_own": list(own.values())}
-        made: type[Definition] = type.__call__(type(kind), kind.__name__, (kind,), namespace)
-        return made
+        return type.__call__(type(kind), kind.__name__, (kind,), namespace)
 
     def _copies(self, functions: dict[str, Any]) -> dict[str, Any]:
         """Copies of the plain functions; what is none is refused when it is to be compiled."""

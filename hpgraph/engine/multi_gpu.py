@@ -81,8 +81,7 @@ def apart(graph: DividedGraph) -> str | None:
     """Why kernels cannot run concurrently on a graph's devices; None if they can."""
     if graph.device != "cuda":
         return "the arcs come in several parts"
-    why: str | None = graph.once("apart", lambda: _apart(graph))
-    return why
+    return graph.once("apart", lambda: _apart(graph))
 
 
 def _apart(graph: DividedGraph) -> str | None:
@@ -118,8 +117,7 @@ def _parts(
                 rows.append(team.Rows(index, shard.first, shard.last, leaving(shard), gathering(shard)))
         return team.Parts(rows)
 
-    made: Parts = graph.once(f"parts that meet, {side}", build)
-    return made
+    return graph.once(f"parts that meet, {side}", build)
 
 
 def divides_components(graph: DividedGraph) -> bool:
@@ -184,8 +182,7 @@ def supersteps_of(arcs: InShards) -> SuperstepHistory:
                 have_arcs += shard.last - shard.first - empty_rows(shard.out_csr).count()
         return graph.n_edges / max(have_arcs, 1)
 
-    known: SuperstepHistory = graph.once(f"supersteps, {arcs.side}", lambda: SuperstepHistory(degree))
-    return known
+    return graph.once(f"supersteps, {arcs.side}", lambda: SuperstepHistory(degree))
 
 
 def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = False) -> bool:

@@ -24,8 +24,8 @@ from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_
 from hpgraph.engine.grouping import groups, order_of, sources_at_most
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import MultiSourceResult, RunResult
-from hpgraph.engine.source_state import Column, columns, first_of, some_of, starts_of
-from hpgraph.engine.state import ENDLESS, Run, exclusively, limit_of, parameters
+from hpgraph.engine.source_state import columns, first_of, some_of, starts_of
+from hpgraph.engine.state import ENDLESS, Column, Run, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together
 from hpgraph.kernels.runtime.search import Starts

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph_parts import flags_of
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
+from hpgraph.core.device import Device, array_module, device_of, to_device
 from hpgraph.core.number import whole
 from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.values import array, as_given, scalar, type_of
@@ -161,6 +162,51 @@ def limit_of(given: int | None, argument: str = "max_iteration") -> int:
     return min(limit, ENDLESS)
 
 
+class Column(NamedTuple):
+    """How a property begins: its type, and what a kernel fills it with, or its values, of k sources (n,) or (k, n)."""
+
+    dtype: np.dtype
+    beginning: Beginning | None
+    values: Any
+
+    def rows(self, device: str, k: int, n: int) -> Any:
+        """The array of shape (k, n) for the results of all sources: `values`, a copy already, if it has that shape."""
+        values = self.values
+        if values is not None and values.ndim == 2 and values.flags.c_contiguous:
+            return values
+        return array_module(device).empty((k, n), self.dtype)
+
+    def fill(self, rows: Any, sources: np.ndarray) -> None:
+        """Write the initial values of some sources into `rows`, shape (len(sources), n), unless a kernel will."""
+        if self.values is not None and not array_module(rows).shares_memory(rows, self.values):
+            rows[...] = self.values if self.values.ndim == 1 else self.values[sources]
+
+
+def column(
+    declared: Declarations, name: str, prop: Property, graph: Graph, initial: dict[str, Any], k: int = 0
+) -> Column:
+    """How a property begins, in one run or in k sources; takes what it uses out of `initial`."""
+    given, n = name in initial, graph.n_vertices
+    if not given and name in declared.beginnings:
+        return Column(*declared.beginnings[name], None)
+    value = as_given(initial.pop(name) if given else prop.initial, graph, name)
+    dtype = type_of(prop.dtype, value, name)
+    if np.ndim(value) == 0:
+        return Column(dtype, beginning(value, None if given else prop.start, dtype, name, prop.length), None)
+    shapes: list[tuple[int, ...]] = [(n,)]
+    wanted = f"one value for each of the {n} vertices, not shape"
+    if k:
+        shapes, wanted = [(n,), (k, n)], f"shape ({n},) or ({k}, {n}), not"
+    elif prop.length:
+        shapes = [(n, prop.length)]
+        wanted = f"shape ({n}, {prop.length}), the numbers of each vertex in a row, not shape"
+    if value.shape not in shapes:
+        raise ValueError(f"{name} must be a scalar or have {wanted} {value.shape}")
+    if prop.length:
+        value = array_module(value).ascontiguousarray(value)
+    return Column(dtype, None, array(to_device(value, graph.device), value, dtype, name))
+
+
 def initial_state(
     declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
@@ -169,39 +215,17 @@ def initial_state(
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
     for name, prop in (declared.properties if properties is None else properties).items():
-        begins: Beginning | None
-        if name in declared.beginnings and name not in initial:
-            dtype, begins = declared.beginnings[name]
-            state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
-        elif name in initial:
-            given = initial.pop(name)
-            serves = xp is np and type(given) is np.ndarray and given.shape == (n,) and given.dtype in _REAL
-            if serves and not prop.length and prop.dtype in (None, given.dtype):
-                state[name], begins = given.copy(), None
-            else:
-                state[name], begins = _values(name, prop, given, None, graph)
+        given: Any = initial.get(name)
+        begins = None
+        serves = xp is np and type(given) is np.ndarray and given.shape == (n,) and given.dtype in _REAL
+        if serves and not prop.length and prop.dtype in (None, given.dtype):
+            state[name] = initial.pop(name).copy()
         else:
-            state[name], begins = _values(name, prop, prop.initial, prop.start, graph)
+            dtype, begins, state[name] = column(declared, name, prop, graph, initial)
+            if state[name] is None:
+                state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
         beginnings.append(begins)
     return state, tuple(beginnings)
-
-
-def _values(name: str, prop: Property, value: Any, start: Any, graph: Graph) -> tuple[Any, Beginning | None]:
-    """An array for a property of this value, or of these; and what it is to be filled with, if they are not in it."""
-    n, value = graph.n_vertices, as_given(value, graph, name)
-    dtype = type_of(prop.dtype, value, name)
-    if np.ndim(value) == 0:
-        empty = array_module(graph.device).empty((n, prop.length) if prop.length else n, dtype)
-        return empty, beginning(value, start, dtype, name, prop.length)
-    if prop.length:
-        if value.shape != (n, prop.length):
-            wanted = f"a scalar or have shape ({n}, {prop.length}), the numbers of each vertex in a row"
-            raise ValueError(f"{name} must be {wanted}, not shape {value.shape}")
-        value = array_module(value).ascontiguousarray(value)
-    elif value.shape != (n,):
-        lengths = f"one value for each of the {n} vertices"
-        raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
-    return array(to_device(value, graph.device), value, dtype, name), None
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
@@ -231,12 +255,9 @@ def sources_of(active: Any, graph: Graph) -> Any:
         return xp.arange(n, dtype=ids)
     if isinstance(active, Bitmask):
         return active.to(graph.device).to_indices().astype(ids)
-    active = unmasked(active, "active")
-    mask = _mask(active)
-    if mask is not None:
-        if mask.shape != (n,):
-            raise ValueError(f"active must have one bool for each of the {n} vertices, not shape {mask.shape}")
-        return to_device(mask, graph.device).nonzero()[0].astype(ids)
+    flags = flags_of(active, n, "active", "vertices", graph.device)
+    if flags is not None:
+        return flags.nonzero()[0].astype(ids)
     listed = graph.indices_of(active, "active")
     listed = np.unique(listed) if isinstance(listed, np.ndarray) else xp.unique(listed)
     return to_device(listed, graph.device).astype(ids)
@@ -255,11 +276,3 @@ def begin_where(
     sources = to_device(sources, device)
     begin(state, beginnings, sources)
     return sources
-
-
-def _mask(active: Any) -> Any:
-    """An array of bools, or None where it holds anything else."""
-    if isinstance(active, list | tuple):
-        return np.array(active) if active and all(isinstance(value, bool | np.bool_) for value in active) else None
-    array = native(active)
-    return array if getattr(array, "dtype", None) == np.bool_ else None

@@ -164,8 +164,7 @@ class InShards(OnDevices):
         ]
 
     def _kept(self, name: str, shard: Shard, build: Callable[[Shard], CSR]) -> CSR:
-        csr: CSR = self.graph.once(name, lambda: build(shard))
-        return csr
+        return self.graph.once(name, lambda: build(shard))
 
     def _by_target(self, shard: Shard) -> CSR:
         with shard.device.here:
