@@ -16,9 +16,8 @@ try:
 except ImportError as error:
     raise MissingExtraError("distributed", "cluster", "hpgraph.cluster") from error
 
-from hpgraph.cluster.errors import CheckpointError, ClusterError, ClusterTimeoutError, ProgramError
+from hpgraph.cluster.errors import CheckpointError, ClusterError, ClusterTimeoutError, Limits, ProgramError
 from hpgraph.cluster.graph import Graph
-from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.local import local
 from hpgraph.cluster.resume import resume
 

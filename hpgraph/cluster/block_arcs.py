@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.cluster.block_state import BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.exchange import NO_VERTEX, Content, Exchange, some_of
-from hpgraph.cluster.job import Job
+from hpgraph.cluster.job import BlockState, Job
 from hpgraph.cluster.memory import Memory
 from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.direction import Direction

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.cluster.block_arcs import COUNTS
-from hpgraph.cluster.block_state import COLUMNS, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.errors import CheckpointError, PeerLostError
 from hpgraph.cluster.grid import Grid, Numbering
+from hpgraph.cluster.job import COLUMNS, BlockState
 from hpgraph.core.device import Device
 from hpgraph.formats import CSR, Bitmask
 

@@ -14,8 +14,8 @@ from distributed import Client
 from hpgraph.algorithms.distances import width_of
 from hpgraph.cluster import runs
 from hpgraph.cluster.algorithms import Algorithms
+from hpgraph.cluster.errors import Limits
 from hpgraph.cluster.grid import Grid, Order, shape_for
-from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.sources import File, InMemory, Source
 from hpgraph.cluster.tables import Tables, parquet_files

@@ -1,4 +1,4 @@
-"""The description of a run that workers receive through Dask, once, when it begins."""
+"""What workers receive of a run through Dask, once, when it begins, and what comes back; the state of a block."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 
-from hpgraph.cluster.errors import ClusterError
-from hpgraph.cluster.limits import Limits
+from hpgraph.cluster.errors import ClusterError, Limits
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.direction import Direction
+from hpgraph.formats import Bitmask
 from hpgraph.semiring.fingerprint import fingerprint
 
 # Programs received by this process, by fingerprint: each is read and compiled once.
 _PROGRAMS: dict[str, Any] = {}
 _MAX_PROGRAMS = 256
+# Columns of the table of supersteps.
+COLUMNS = 7
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,36 @@ class Job:
     token: bytes = b""
     peers: list[tuple[str, int]] = field(default_factory=list)
     counted: bool = False
+
+
+@dataclass
+class BlockResult:
+    """The result of a run for the vertices that a block owns."""
+
+    properties: dict[str, np.ndarray]
+    # Vertices that are still active, counted from the first of the range: uint32.
+    active: np.ndarray
+    # Parameters and last sums; the same for all blocks.
+    world: dict[str, Any]
+    # Of shape (supersteps, COLUMNS), those before the checkpoint included: direction, active vertices, arcs visited,
+    # nanoseconds; bytes, and messages to vertices, that this block sent; how often the bound was raised.
+    rows: np.ndarray
+    # Bytes sent before the first superstep.
+    begun: int
+
+
+@dataclass
+class BlockState:
+    """The state of a block between two supersteps: the content of a checkpoint."""
+
+    step: int
+    active: np.ndarray | None
+    world: dict[str, Any]
+    counts: np.ndarray
+    # As of `BlockResult`.
+    rows: np.ndarray
+    # Own vertices that receive no more, if each receives once.
+    settled: Bitmask | None = None
 
 
 def sent(program: Any) -> bytes:

@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from hpgraph.cluster.errors import ClusterTimeoutError, PeerLostError
-from hpgraph.cluster.limits import Limits
+from hpgraph.cluster.errors import ClusterTimeoutError, Limits, PeerLostError
 from hpgraph.cluster.listener import Listener
 from hpgraph.cluster.messages import HEADER_BYTES, Header, parsed
 

@@ -10,9 +10,8 @@ import numpy as np
 from distributed import Client, wait
 
 from hpgraph.cluster.blocks import block_bytes
-from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError
+from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, Limits
 from hpgraph.cluster.grid import Grid
-from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.sources import Source
 from hpgraph.cluster.worker import Loaded, Worker, hold, introduce, versions
 from hpgraph.cluster.workers import Workers

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.cluster.block_arcs import ACTIVE, INNER, BlockArcs
-from hpgraph.cluster.block_state import BlockState
 from hpgraph.cluster.compiling import compiling_once
-from hpgraph.cluster.job import Job
+from hpgraph.cluster.job import BlockState, Job
 from hpgraph.core.device import to_device
 from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.forms import RELAXATION, form_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.cluster.block_state import BlockResult
+from hpgraph.cluster.job import BlockResult
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.trace import Trace
 

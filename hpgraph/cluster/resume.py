@@ -11,10 +11,9 @@ from distributed import Client
 
 from hpgraph.cluster.algorithms import Algorithms
 from hpgraph.cluster.checkpoints import TABLE, Folder, read_table
-from hpgraph.cluster.errors import CheckpointError
+from hpgraph.cluster.errors import CheckpointError, Limits
 from hpgraph.cluster.graph import Graph
 from hpgraph.cluster.grid import Grid
-from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.sources import source_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, normalize_device

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.cluster.block_arcs import ACTIVE, SAVE, BlockArcs
-from hpgraph.cluster.block_state import COLUMNS, BlockResult, BlockState
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.exchange import NO_VERTEX, Exchange, degrees_of, some_of
-from hpgraph.cluster.job import Job, Share, received
+from hpgraph.cluster.job import COLUMNS, BlockResult, BlockState, Job, Share, received
 from hpgraph.cluster.memory import Memory
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.programs import PREPARED

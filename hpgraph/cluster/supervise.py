@@ -18,10 +18,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from distributed import Client, Future, wait
 
-from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.checkpoints import Folder, read_table
 from hpgraph.cluster.errors import CheckpointError, ClusterError
-from hpgraph.cluster.job import Job, Share
+from hpgraph.cluster.job import BlockResult, Job, Share
 from hpgraph.cluster.worker import Left, abandon, without_properties, work
 from hpgraph.cluster.workers import Workers, reachable
 from hpgraph.core.config import config

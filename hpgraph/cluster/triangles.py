@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.exchange import Content, Exchange, degrees_of
 from hpgraph.cluster.grid import Grid, Numbering
-from hpgraph.cluster.job import Job, Share
+from hpgraph.cluster.job import BlockResult, Job, Share
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import ALL, ARCS, Header, MessageError, packed
 from hpgraph.core.work_clock import now

@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from distributed import get_worker
 
-from hpgraph.cluster.block_state import BlockResult
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.checkpoints import restore, save
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError, ProgramError
 from hpgraph.cluster.grid import Grid
-from hpgraph.cluster.job import Job, Share
+from hpgraph.cluster.job import BlockResult, Job, Share
 from hpgraph.cluster.listener import Listener, listener, listeners
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError

@@ -12,8 +12,7 @@ from typing import Any
 
 from distributed import Client
 
-from hpgraph.cluster.errors import ClusterError
-from hpgraph.cluster.limits import Limits
+from hpgraph.cluster.errors import ClusterError, Limits
 
 # Timeout in seconds of a test connection to a worker.
 _REACH = 1.0

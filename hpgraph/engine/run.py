@@ -15,10 +15,10 @@ from hpgraph.engine.complaint import reword
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
 from hpgraph.engine.definition import Definition, is_edge_program
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.divided_memory import check_fit
 from hpgraph.engine.edge_run import arcs_and_code, edges_of, nothing_beside
 from hpgraph.engine.forms import check_order, form_for, form_of
 from hpgraph.engine.loops import go
+from hpgraph.engine.multi_gpu import check_fit
 from hpgraph.engine.multi_source import are_sources, run_edges_from_sources, run_sources
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
