@@ -34,19 +34,18 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_the_command(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "results.json"
-    words = ["cpu", "--graphs", "kron12,road64", "--libraries", "SciPy", "--sources", "2", "--output", str(output)]
-    words += ["--works", "bfs,sssp,pagerank,spmv,min_plus,triangles,build"]
+    words = ["cpu", "--graphs", "kron12", "--libraries", "SciPy", "--sources", "2", "--output", str(output)]
+    words += ["--works", "bfs,spmv,triangles,build"]
     assert "kron12: 4,096 vertices" in run(*words)
     record = json.loads(output.read_text())
     assert record["commands"] == ["python -m benchmarks " + " ".join(words)]
     assert {"hpgraph", "scipy", "numpy", "numba", "python"} <= set(record["versions"])
-    for graph in ("kron12", "road64"):
-        results = {(r["library"], r["work"]): r for r in record["graphs"][graph]["results"]}
-        assert {work for library, work in results if library == "hpgraph"} == set(words[-1].split(","))
-        assert {work for library, work in results if library == "SciPy"} == {"bfs", "sssp", "spmv"}
-        assert all(0 < r["min_s"] <= r["median_s"] <= r["max_s"] for r in results.values())
-        assert results["hpgraph", "bfs"]["calls"] == 2
-        assert results["hpgraph", "triangles"]["new_graph_s"] > 0
+    results = {(r["library"], r["work"]): r for r in record["graphs"]["kron12"]["results"]}
+    assert {work for library, work in results if library == "hpgraph"} == set(words[-1].split(","))
+    assert {work for library, work in results if library == "SciPy"} == {"bfs", "spmv"}
+    assert all(0 < r["min_s"] <= r["median_s"] <= r["max_s"] for r in results.values())
+    assert results["hpgraph", "bfs"]["calls"] == 2
+    assert results["hpgraph", "triangles"]["new_graph_s"] > 0
 
 
 def test_ablation(tmp_path: Path, run: Callable[..., str]) -> None:
@@ -112,18 +111,18 @@ print(taken.peak, taken.kept)
 
 def test_lanes(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "lanes.json"
-    words = ["lanes", "--graphs", "kron12", "--works", "bfs,closeness,betweenness,dijkstra", "--budget", "0.1"]
+    words = ["lanes", "--graphs", "kron12", "--works", "bfs,dijkstra", "--budget", "0.1"]
     printed = run(*words, "--libraries", "SciPy", "--output", str(output))
     rows = json.loads(output.read_text())["lanes"]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["lanes_s"] > 0 for row in rows)
-    assert [row["who"] for row in rows] == ["hpgraph", "SciPy", "hpgraph", "hpgraph", "hpgraph", "SciPy"]
+    assert [row["who"] for row in rows] == ["hpgraph", "SciPy", "hpgraph", "SciPy"]
     assert "64 BFS, all levels" in printed and rows[0]["ratio"] == rows[0]["lanes_s"] / rows[0]["single_s"]
 
 
 @pytest.mark.parametrize(
     ("name", "words", "says"),
     [
-        ("centralities", ["--works", "subgraph,eigenvector,katz,hits,clustering,delta"], "a tenth of the vertices"),
+        ("centralities", ["--works", "subgraph,katz"], "a tenth of the vertices"),
         ("structures", [], "biconnected components"),
         ("communities", [], "CDLP, 10 rounds"),
     ],

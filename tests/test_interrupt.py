@@ -92,11 +92,9 @@ def endless():
 """
 
 ENDLESS = {
-    "gather, few arcs": loops("small", "plus", "all", UPDATE),
     "gather, many arcs": loops("G", "plus", "all", UPDATE),
     "gather, active vertices": loops("G", "min", "changed", UPDATE),
     "gather, relaxed": loops("G", "min"),
-    "gather, first message": loops("G", "any"),
     "update": """
 class Loop(hpg.VertexProgram):
     value = hpg.Property("float64", initial=1)
@@ -116,24 +114,6 @@ def endless():
     hpg.run(Loop, G)
 """,
     "a negative cycle": NEGATIVE_CYCLE,
-    "gather, a for loop": """
-class Long(hpg.VertexProgram):
-    value = hpg.Property("float64", initial=1)
-    turns = hpg.Parameter("int64")
-    reduce = "plus"
-    activity = "all"
-    max_iteration = 3
-    def gather(source, weight, target, world):
-        x = source.value
-        for i in range(world.turns):
-            x = x * 0.5 + i
-        return x
-    def update(vertex, message): return message
-def ready():
-    hpg.run(Long, small, turns=5)
-def endless():
-    hpg.run(Long, small, turns=10**15)
-""",
     "supersteps": """
 class Counting(hpg.VertexProgram):
     value = hpg.Property("float64", initial=1)
@@ -296,10 +276,7 @@ WORK = {
     "sssp": ("(hpg.sssp(heavy, 0).distance,)", "(expected[0] == 2 * np.arange(200_001)).all()"),
     "pagerank": ("(hpg.pagerank(loose, tol=0, max_iteration=100).rank,)", "abs(expected[0].sum() - 1) < 1e-6"),
     "core numbers": ("(hpg.core_number(loose),)", "expected[0].max() > 5"),
-    "truss numbers": ("(hpg.truss_number(loose),)", "expected[0].max() > 2"),
-    "colouring": ("(hpg.greedy_color(loose),)", "expected[0].max() > 2"),
     "matching": ("(hpg.maximal_matching(loose),)", "(expected[0] >= 0).mean() > 0.8"),
-    "two searches that meet": ("(np.array(hpg.shortest_path(path, 0, 200_000)),)", "len(expected[0]) == 200_001"),
 }
 
 

@@ -134,35 +134,6 @@ def test_conditions_and_weights(name, device):
         assert (to_device(found.level[lane], "cpu") == to_device(own.level, "cpu")).all()
 
 
-class Passing(hpg.VertexProgram):
-    """A search that only open vertices answer: an update may leave a vertex as it is, which then sends nothing."""
-
-    reduce = "any"
-    weighted = False
-    level = hpg.Property("int32", initial=-1, start=0)
-    open = hpg.Property("int32", initial=1)
-
-    def gather(source, weight, target):
-        return 0
-
-    def update(vertex, message, world):
-        return vertex.level + vertex.open * (world.superstep + 1), vertex.open
-
-
-@pytest.mark.parametrize("name", ["digraph", "hubs", "grid"])
-def test_updates_that_change_nothing(name, device):
-    csr = GRAPHS[name]
-    n = csr.shape[0]
-    passing = np.random.default_rng(8).random((64, n)) < 0.8
-    active = starts(n, 64)
-    found = hpg.run(Passing, graph(csr, device), active=active, open=to_device(passing.astype(np.int32), device))
-    for lane, listed in enumerate(active):
-        # Arcs that lead to closed vertices are none.
-        some = scipy.sparse.csr_array(csr @ scipy.sparse.diags_array(passing[lane].astype(float)))
-        some.eliminate_zeros()
-        assert (to_device(found.level[lane], "cpu") == levels_of(some, listed)).all()
-
-
 @pytest.mark.parametrize("joint_frontier", [False, True])
 @pytest.mark.parametrize("name", ["grid", "path", "apart", "broom", "digraph"])
 def test_sources_that_part(name, joint_frontier):

@@ -21,6 +21,7 @@ from hpgraph.kernels.pages import cut
 
 BOTH = SMALL.maximum(SMALL.T).tocsr()
 PLACES = ["array", "file", "gaps"]
+EACH = [("array", "auto"), ("file", "push"), ("gaps", "pull"), ("gaps", "auto")]
 
 
 @pytest.fixture(params=PLACES)
@@ -39,7 +40,7 @@ def undirected(device, place, tmp_path):
 
 
 # Of the two programs the one of a monoid of its own: what has an update, and a monoid that is built in, comes below.
-@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+@pytest.mark.parametrize(("place", "direction"), EACH)
 def test_widest_path(direction, G, device):
     test_run.test_widest_path(programs.WidestInPlace, direction, G, device)
 
@@ -48,7 +49,7 @@ def test_every_way_to_name_the_active(G):
     test_run.test_every_way_to_name_the_active(programs.WidestInPlace, G)
 
 
-@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+@pytest.mark.parametrize(("place", "direction"), EACH)
 def test_breadth_first(direction, G):
     found = hpg.bfs(G, 3, direction=direction)
     assert (host(found.level) == levels(SMALL, 3)).all()

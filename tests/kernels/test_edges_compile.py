@@ -65,7 +65,7 @@ def test_updates(program):
 # Machine code of functions that are C++, that are linked in, and of replies; the others differ from these in types.
 @pytest.mark.parametrize(
     ("program", "ask"),
-    [(Ledger, compiles), (Faint, compiles), (Heights, compiles), (Push, compiles),
+    [(Ledger, compiles), (Faint, compiles), (Push, compiles), (Heights, translates),
      (Relay, translates), (Suitors, translates), (Bargain, translates)],
 )  # fmt: skip
 def test_products(program, ask):

@@ -21,7 +21,6 @@ def binary(op: Any, dtype: Any = None) -> EntryFunction:
     return entry_function(get_binary(op), FLOAT32, INT64, dtype)
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
 @pytest.mark.parametrize(
     "function",
     [
@@ -34,8 +33,8 @@ def binary(op: Any, dtype: Any = None) -> EntryFunction:
     ],
     ids=lambda function: function.name,
 )
-def test_maps(function: EntryFunction, arch: str) -> None:
-    for pattern, index in ((False, INT32), (function.x_dtype == BOOL, INT64)):
+def test_maps(function: EntryFunction) -> None:
+    for pattern, index, arch in ((False, INT32, GENERATIONS[0]), (function.x_dtype == BOOL, INT64, GENERATIONS[1])):
         source, ltoir = map_code(function, pattern, index)
         assert bool(ltoir) == (function.op.cpp is None)
         compiles(SOURCE, source, ltoir, (MAP, MARK), arch)

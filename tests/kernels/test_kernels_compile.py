@@ -87,9 +87,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
                                 ("int", "hpgraph::Pattern", NEWEST)):  # fmt: skip
         yield of_set(cuda_spanning_forest.KERNELS, arch, Id=DTYPES[index], Weight=weight)
     for index, above, lanes, arch in (
-        ("int", cuda_triangles.BY_RANK, 8, OLDEST), ("int", cuda_triangles.BY_RANK, 32, NEWEST),
-        ("long long", cuda_triangles.BY_ID, 16, NEWEST), ("long long", cuda_triangles.BY_ID, 8, OLDEST),
-        ("int", cuda_triangles.LISTED, 32, OLDEST), ("int", cuda_triangles.LISTED, 16, NEWEST),
+        ("int", cuda_triangles.BY_RANK, 8, OLDEST), ("long long", cuda_triangles.BY_ID, 16, NEWEST),
+        ("int", cuda_triangles.LISTED, 32, OLDEST),
     ):  # fmt: skip
         yield of_set(cuda_support.KERNELS, arch, Index=DTYPES[index], above=above, lanes=lanes)
     for types, arch in zip(COMMUNITIES, GENERATIONS, strict=False):
@@ -103,34 +102,30 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     for index, weight, arch in (("int", "char", OLDEST), ("long long", "double", NEWEST)):
         yield of_set(cuda_hops.KERNELS, arch, Index=DTYPES[index], Weight=weight)
     for ahead in (False, True):
-        for types, archs in (
-            ((64, "double", "float", "int", "hpgraph::Unweighted"), ("sm_90",)),
-            ((64, "double", "double", "int", "hpgraph::Unweighted"), ("sm_90",)),
-            ((8, "float", "float", "int", "float"), GENERATIONS), ((8, "double", "float", "int", "float"), GENERATIONS),
-            ((16, "double", "double", "long long", "long long"), ("sm_90",)),
+        for types, arch in (
+            ((64, "double", "float", "int", "hpgraph::Unweighted"), "sm_90"),
+            ((8, "float", "float", "int", "float"), OLDEST),
+            ((16, "double", "double", "long long", "long long"), NEWEST),
         ):  # fmt: skip
-            for arch in archs:
-                yield cuda_ranks.SOURCE, cuda_ranks.kernel_names(ahead, *types), arch, {}
-    for index, word in (("int", "unsigned char"), ("int", "ulonglong2")):
-        for arch in GENERATIONS:
-            yield cuda_induced.SOURCE, cuda_induced.kernel_names(index, word), arch, {}
+            yield cuda_ranks.SOURCE, cuda_ranks.kernel_names(ahead, *types), arch, {}
+    for word, arch in (("unsigned char", OLDEST), ("ulonglong2", NEWEST)):
+        yield cuda_induced.SOURCE, cuda_induced.kernel_names("int", word), arch, {}
     for value in WORD_TYPES.values():
         names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in DTYPES)
         yield cuda_marks.SOURCE, names, "sm_90", {}
     divisions = [rescale.kernel_name(np.dtype(real)) for real in ("float32", "float64")]
     yield rescale.SOURCE, divisions, "sm_90", {}
-    for arch in GENERATIONS:
-        flags = itertools.product(DTYPES, (False, True))
-        walks = [of_set(sampling.WALKS, arch, Index=index, weighted=flag, biased=flag) for index, flag in flags]
-        yield walks[0][0], [name for walk in walks for name in walk[1]], arch, walks[0][3]
-        yield of_set(sampling.SUMS, arch, Weight="float")
-        # The nodes that a point has still to look at lie in local memory.
-        *tree, text = of_set(layout.KERNELS, arch)
-        yield *tree, text | {"local": 8 * DEPTH}
-        yield "row_bins.cuh", row_bins.KERNELS, arch, {}
-        for index in DTYPES:
-            yield cuda_extract.SOURCE, cuda_extract.kernel_names(index), arch, {}
-        yield pages.SOURCE, (pages.kernel_name("int32"),), arch, {}
+    flags = itertools.product(DTYPES, (False, True))
+    walks = [of_set(sampling.WALKS, NEWEST, Index=index, weighted=flag, biased=flag) for index, flag in flags]
+    yield walks[0][0], [name for walk in walks for name in walk[1]], NEWEST, walks[0][3]
+    yield of_set(sampling.SUMS, OLDEST, Weight="float")
+    # The nodes that a point has still to look at lie in local memory.
+    *tree, text = of_set(layout.KERNELS, NEWEST)
+    yield *tree, text | {"local": 8 * DEPTH}
+    yield "row_bins.cuh", row_bins.KERNELS, OLDEST, {}
+    for index, arch in EACH_INDEX:
+        yield cuda_extract.SOURCE, cuda_extract.kernel_names(index), arch, {}
+    yield pages.SOURCE, (pages.kernel_name("int32"),), NEWEST, {}
 
 
 @pytest.mark.parametrize(("source", "names", "arch", "others"), list(rows()), ids=lambda value: str(value)[:40])

@@ -20,15 +20,14 @@ def entry(op: object, x: np.dtype = FLOAT32, y: np.dtype = INT64) -> EntryFuncti
     return entry_function(get_binary(op), x, y)
 
 
-@pytest.mark.parametrize("nonzero", [False, True])
-@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize(("arch", "nonzero"), zip(GENERATIONS, (False, True), strict=True))
 def test_union_by_a_builtin_operator(arch: str, nonzero: bool) -> None:
     double = np.dtype("float64")
     code = merge_code(entry("plus"), entry("first"), entry("second"), FLOAT32, INT64, INT32, double, nonzero)
     compiles(SOURCE, code[0], code[1], NAMES, arch)
 
 
-@pytest.mark.parametrize("op", ["firsti", "secondj", "floordiv", "lt"])
+@pytest.mark.parametrize("op", ["firsti", "floordiv", "lt"])
 def test_intersection(op: str) -> None:
     function = entry(op)
     for nonzero in (False, True):

@@ -82,19 +82,15 @@ def test_searches_that_share_rows(words, ask):
     ask("multi_source_team.cuh", before() + made.prologue, made.ltoir, (name,), checks=held)
 
 
-@pytest.mark.parametrize(("program", "words"), [(Tree, 1), (Tree, 2), (Levels, 2), (Choosy, 1)])
+@pytest.mark.parametrize(("program", "words"), [(Tree, 1), (Tree, 2), (Levels, 2), (Choosy, 2)])
 def test_messages_of_an_arc_and_of_a_vertex(program, words):
-    translates(*traversal_of(program, words, "float" if program is Choosy else None))
+    others = ("float", "long long") if program is Choosy else ()
+    translates(*traversal_of(program, words, *others))
 
 
-# Machine code of one takes ten seconds and more: both generations, numbers of words and of threads and widths of ids
-# share two, the second of which keeps more than any.
+# Machine code of one takes ten seconds and more.
 def test_the_oldest_generation():
-    compiles(*traversal_of(Levels, 1, threads=persistent.THREADS), OLDEST, LOCAL)
-
-
-def test_conditions_and_wide_ids_on_the_newest():
-    compiles(*traversal_of(Choosy, 2, "float", "long long"), NEWEST, LOCAL)
+    compiles(*traversal_of(Levels, 1, threads=persistent.THREADS), GENERATIONS[0], LOCAL)
 
 
 @pytest.mark.parametrize("element", lanes._ELEMENTS.values())

@@ -47,13 +47,12 @@ def relaxation_of(program, weight, index="int32"):
     return cuda_relax.SOURCE, before + made.prologue, made.ltoir, tuple(names.values())
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-def test_every_generation(arch):
-    compiles(*relaxation_of(distances.SingleDistances, "float32"), arch, local=LOCAL + 160)
-
-
-def test_conditions_and_another_monoid():
-    compiles(*relaxation_of(Widest, "int64"), local=LOCAL + 160)
+@pytest.mark.parametrize(
+    ("program", "weight", "arch"), [(distances.SingleDistances, "float32", GENERATIONS[0]), (Widest, "int64", "sm_90")]
+)
+def test_machine_code(program, weight, arch):
+    """Of the second, conditions and another monoid."""
+    compiles(*relaxation_of(program, weight), arch, local=LOCAL + 160)
 
 
 def test_other_types():

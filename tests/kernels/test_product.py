@@ -11,17 +11,7 @@ from hpgraph.formats import CSR, HYB, SELL, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary, get_semiring
 
-# Sums and counts; with terminals and without; those that read one operand, none, or a place; small types and wide ones.
-SEMIRINGS = {
-    "plus_times": "float32",
-    "plus_first": "int16",
-    "plus_pair": "int64",
-    "min_plus": "float32",
-    "lor_land": "bool",
-    "any_pair": "bool",
-    "any_secondi": "int32",
-    "min_second": "int8",
-}
+SEMIRINGS = {"plus_times": "float32", "min_plus": "float32", "lor_land": "bool"}
 
 
 def random_values(rng, count, dtype):
@@ -78,36 +68,8 @@ def run(device, csr, semiring, x, out, *, form="csr", active=None, mask=None, ac
     return host(moved["out"]), host(received.to_bool())
 
 
-def agree(found, expected, semiring, choices, allowed):
-    result, received = found
-    wanted, wanted_received = expected
-    np.testing.assert_array_equal(received, wanted_received)
-    if not semiring.startswith("any"):
-        np.testing.assert_array_equal(result, wanted)
-        return
-    for v, values in choices.items():
-        if values:
-            assert any(result[v] == value for value in values)
-    np.testing.assert_array_equal(result[~allowed], wanted[~allowed])
-
-
-@pytest.mark.parametrize(("semiring", "dtype"), SEMIRINGS.items())
-def test_semirings(device, semiring, dtype):
-    rng = np.random.default_rng(1)
-    csr = random_rows(rng, (67, 50), dtype)
-    x = random_values(rng, 50, dtype)
-    result_dtype = get_semiring(semiring).result_dtype(dtype, dtype)
-    out = random_values(rng, 67, result_dtype)
-    found = run(device, csr, semiring, x, out)
-    result, received, choices = product(entries_of(csr), semiring, x, out, result_dtype)
-    agree(found, (result, received), semiring, choices, np.ones(67, bool))
-
-
 # In each form one semiring that reads rows to their ends, and one that stops at a terminal.
-@pytest.mark.parametrize(
-    ("semiring", "form"),
-    [("plus_times", "csr"), ("min_plus", "csr"), ("plus_times", "hyb"), ("min_plus", "hyb"), ("lor_land", "sell")],
-)
+@pytest.mark.parametrize(("semiring", "form"), [("plus_times", "csr"), ("min_plus", "hyb"), ("lor_land", "sell")])
 def test_mask_active_and_accumulator(device, semiring, form):
     rng = np.random.default_rng(3)
     dtype = SEMIRINGS[semiring]
@@ -126,7 +88,7 @@ def test_mask_active_and_accumulator(device, semiring, form):
                 np.testing.assert_array_equal(found[1], expected[1])
 
 
-@pytest.mark.parametrize(("form", "semiring"), [("csr", "plus_times"), ("csr", "min_plus"), ("hyb", "min_plus")])
+@pytest.mark.parametrize(("form", "semiring"), [("csr", "plus_times"), ("hyb", "min_plus")])
 def test_hub(device, form, semiring):
     rng = np.random.default_rng(6)
     hub, n = 200_000, 200_100
@@ -158,16 +120,6 @@ def test_hub(device, form, semiring):
 
 
 @pytest.mark.parametrize("form", ["csr", "hyb"])
-def test_wide_ids(device, form):
-    rng = np.random.default_rng(7)
-    csr = random_rows(rng, (40, 60), np.float64, ids=np.int64)
-    x = random_values(rng, 60, np.float64)
-    dense = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape).toarray()
-    result, _ = run(device, csr, "plus_times", x, np.zeros(40), form=form)
-    np.testing.assert_array_equal(result, dense @ x)
-
-
-@pytest.mark.parametrize("form", ["csr", "hyb"])
 def test_same_bits_every_time(device, form):
     rng = np.random.default_rng(9)
     lengths = np.concatenate(([90_000], rng.integers(0, 60, 3000)))
@@ -188,8 +140,7 @@ def test_same_bits_every_time(device, form):
 @pytest.mark.parametrize(
     ("semiring", "dtype"),
     [
-        ("plus_pair", "bool"), ("plus_pair", "uint8"), ("plus_pair", "float32"), ("any_pair", "int64"),
-        ("min_pair", "uint8"), ("max_pair", "float32"), ("land_pair", "bool"), ("times_pair", "int64"),
+        ("plus_pair", "bool"), ("plus_pair", "uint8"), ("any_pair", "int64"), ("max_pair", "float32"),
     ],
 )  # fmt: skip
 def test_ones_from_lengths_of_rows(device, semiring, dtype):

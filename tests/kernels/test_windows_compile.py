@@ -30,10 +30,12 @@ def code_of(program, types, weight):
     return code, cuda_program(code, weight)
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 @pytest.mark.parametrize(
-    ("program", "types", "weight", "flags"),
-    [(PageRank, (F64, I32), None, "true, false, false"), (Distances, (F64,), F32, "false, true, true")],
+    ("program", "types", "weight", "flags", "arch"),
+    [
+        (PageRank, (F64, I32), None, "true, false, false", "sm_75"),
+        (Distances, (F64,), F32, "false, true, true", "sm_90"),
+    ],
 )
 def test_tiles(program, types, weight, flags, arch):
     code, made = code_of(program, types, weight)
