@@ -32,12 +32,11 @@ LIMIT, STEP = 2.0**256, 2.0**512
 
 
 class Sums(NamedTuple):
-    """The sums that sources add to, on the device of the graph.
+    """The sums that sources add to, on the device of the graph; those not wanted have length 0.
 
-    ``vertices`` (float64 array of length n): the dependencies on each vertex, except of a source on itself; ``arcs``
-    (float64 array of length nnz or 0): the dependencies on each arc, if wanted; ``reached`` (int64 array of length n or
-    0): how many other vertices among the sources reach each vertex, if wanted; ``reach`` (int64 array of length k or
-    0): how many vertices each source reaches, itself included, if wanted.
+    ``vertices, arcs`` (float64): the dependencies on each vertex, except of a source on itself, and on each arc;
+    ``reached, reach`` (int64): how many other sources reach each vertex, and how many vertices each source, with
+    itself.
     """
 
     vertices: Any
@@ -59,27 +58,24 @@ class Betweenness(Protocol):
         profile: Callable[[], np.ndarray],
         done: Callable[[int], None],
     ) -> None:
-        """Add the dependencies of each source by numbers of arcs.
+        """Add the dependencies of each source by numbers of arcs; `out` and `in_`: arcs by source and by target.
 
-        `out` and `in_` are the arcs by their source and by their target. `profile` gives the number of vertices on each
-        level of a typical search; it is called only if the method depends on it. `done` is called with the number of
-        sources completed.
+        `profile`: the vertices on each level of a typical search; `done` is called with the number of sources
+        completed.
         """
 
     def weighted_dependencies(self, out: CSR, in_: CSR, distances: Any, sources: np.ndarray, sums: Sums) -> bool:
-        """Add the dependencies of each source by distances, float64 of shape (k, n).
+        """Add the dependencies by distances, float64 of shape (k, n), along positive weights; whether it succeeded.
 
-        `out` and `in_` have positive weights. Returns whether it succeeded: not if a weight is too small to change a
-        distance it is added to, and shortest paths form a cycle.
+        It does not if a weight is too small to change a distance it is added to, and shortest paths form a cycle.
         """
 
 
 def gains_jointly(profile: np.ndarray, n: int, sources: int) -> bool:
-    """Whether joint searches pay: whether they share enough visits of vertices.
+    """Whether joint searches pay: two share a visit if a vertex is on the same level of both.
 
-    Two searches share a visit if a vertex is on the same level of both. A joint search visits a vertex once for each
-    level that it has from any source, reading arcs and bitmasks, and its numbers: about twice what one search
-    alone would read. So it pays if a visit serves two sources or more. Each level looks at all vertices, too.
+    A joint search visits a vertex once for each level that it has from any source, reading about twice what one search
+    alone would; so a visit must serve two sources or more. Each level looks at all vertices, too.
     """
     share = profile / n
     visits = (1 - (1 - share) ** sources).sum()

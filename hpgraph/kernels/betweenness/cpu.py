@@ -37,11 +37,7 @@ def dependencies(
     profile: Callable[[], np.ndarray],
     done: Callable[[int], None],
 ) -> None:
-    """Add the dependencies of each source by numbers of arcs.
-
-    ``out, in_`` (CSR, shape (n, n)): the arcs by their source and by their target; ``sources`` (int64 array of length
-    k); ``sums``: changed in place.
-    """
+    """Add the dependencies of each source by numbers of arcs to ``sums``, in place."""
     n, most = out.shape[0], min(len(sources), GROUP)
     while most >= MIN and not fits(n * most * _SOURCE_BYTES, "cpu"):
         most //= 2
@@ -58,11 +54,7 @@ def dependencies(
 
 
 def weighted_dependencies(out: CSR, in_: CSR, distances: np.ndarray, sources: np.ndarray, sums: Sums) -> bool:
-    """Add the dependencies of each source by distances.
-
-    ``out, in_`` (CSR, shape (n, n)): the arcs by their source and by their target, with positive weights; ``distances``
-    (float64 array of shape (k, n)); ``sources`` (int64 array of length k); ``sums``: changed in place.
-    """
+    """Add the dependencies of each source by distances to ``sums``, in place."""
     with team() as workers:
         space = _scratches(out, min(workers, len(sources)))
         return bool(run_singly(_arcs(out, True), distances, sources, space, sums))

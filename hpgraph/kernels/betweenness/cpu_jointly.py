@@ -47,8 +47,7 @@ TASK, ALONE = 8192, 8192
 def _take_part(what, ways, span, fronts, state, local, wide, counters, sums):
     """One worker's share of a step: task after task until none is left.
 
-    `span` is the vertices' range in the list, a task's size, and, marking, whether there is no other worker or,
-    afterwards, whether vertices are marked.
+    `span`: the range in the list, a task's size, and whether a marking worker is alone, or later, vertices are marked.
     """
     begin, end, grain, flag = span
     filled = 0

@@ -37,10 +37,9 @@ _BLANK = -1
 class Scratch(NamedTuple):
     """Work space of one thread; arrays of shape (threads, ...) for several.
 
-    `numbers` and `tags` are the same memory, two words a vertex, so that a search reads a neighbour's state from one
-    cache line. The first, a float, is σ, replaced by (1 + δ) / σ in the backward pass. The second, an int64, is the
-    level, above it by 32 bits the exponent of σ, or -1 if unvisited; in weighted searches the level is the number of
-    pending arcs.
+    `numbers` and `tags` are the same memory, two words a vertex, which lie in one cache line: a float, σ or in the
+    backward pass (1 + δ) / σ; and an int64, the level (weighted: the number of pending arcs), above it by 32 bits the
+    exponent of σ, or -1 if unvisited.
     """
 
     numbers: Any

@@ -25,14 +25,12 @@ COUNTERS = 80
 
 
 class State(NamedTuple):
-    """The state of all sources.
+    """The state of all sources, a row of `stride` numbers a vertex; bitmasks of sources are uint64 arrays of length n.
 
-    ``numbers`` (float64 array of length n * stride): σ, a row of sources a vertex; in the backward pass (1 + δ) / σ
-    replaces it. 0 in sources that have not reached it; ``exponents`` (int32 array of length n * stride): see
-    `hpgraph.kernels.betweenness`; ``seen, first, second`` (uint64 arrays of length n): bitmasks of sources: those that
-    have reached the vertex; those with it on the level before, and on the current one; ``listed`` (array of vertex
-    ids): the vertices of each level, in order of levels; ``masks`` (uint64 array): the sources of each; ``stride,
-    every`` (int): sources, rounded up to whole lines; bitmask of the sources in use.
+    ``numbers, exponents``: σ, in the backward pass (1 + δ) / σ, 0 in sources that have not reached it; ``seen, first,
+    second``: sources that have reached the vertex, that have it on the level before, and on the current one; ``listed,
+    masks``: the vertices of each level, in order of levels, and their sources; ``every``: bitmask of the sources in
+    use.
     """
 
     numbers: Any

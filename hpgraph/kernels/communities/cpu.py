@@ -95,26 +95,17 @@ class Space(NamedTuple):
 
 
 def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
-    """Local moving: communities of higher modularity, and the number of moves.
-
-    ``label`` (array of the type of ids, shape (n,)): the initial community of each vertex, numbered by any vertex.
-    Returns array of the type of ids, shape (n,): a community's number need not be a member.
-    """
+    """Communities of higher modularity, numbered by any vertex, from those in ``label``; and the number of moves."""
     return _moved(level, label.copy(), label[:0], resolution, seed, ROUNDS, FEW_MOVES, FEW_YIELD)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
-    """Connected subcommunities of given communities: all vertices start as singletons, and singletons may join others.
+    """Connected subcommunities of given communities, each numbered by one of its vertices.
 
-    A community that is joined keeps its members: it has two or more, or is a singleton of another batch. So each vertex
-    that joins has an arc to one that stays, and communities are connected.
-
-    V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
-    Scientific Reports 9 (2019), section "Leiden algorithm": refinement. Here a vertex takes the best community, not a
-    random one.
-
-    ``within`` (array of the type of ids, shape (n,)): the community of each vertex; subcommunities lie within one.
-    Returns array of the type of ids, shape (n,): each numbered by one of its vertices.
+    All vertices start as singletons. A community that is joined keeps its members: it has two or more, or is a
+    singleton of another batch. So each vertex that joins has an arc to one that stays (V. A. Traag, L. Waltman, N. J.
+    van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", Scientific Reports 9, 2019, section
+    "Leiden algorithm": refinement). Here a vertex takes the best community, not a random one.
     """
     label = np.arange(len(within), dtype=within.dtype)
     return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0, 0)[0]

@@ -34,11 +34,7 @@ class Members(NamedTuple):
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
-    """The graph of the communities, and the number of each vertex's community in it.
-
-    ``label`` (array of the type of ids, shape (n,)): the community of each vertex, any number below n. Returns
-    array of the type of ids, shape (n,): communities are numbered from 0 in the order of their labels.
-    """
+    """The graph of the communities, numbered in the order of their labels; and the number of each vertex's."""
     arcs, n, ids = level.arcs, len(label), label.dtype
     present = np.zeros(n, np.bool_)
     present[label] = True
@@ -77,11 +73,7 @@ def weight_between(level: Level, label: Any) -> int:
 
 
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
-    """Strengths of communities: the sums of what their vertices send and receive.
-
-    ``label`` (integer array of shape (n,)): below `count`. Returns int64 array of shape (count,), int64 array of shape
-    (count,): the same array if the graph is undirected.
-    """
+    """What the vertices of each community send and receive: the same array twice if the graph is undirected."""
     sent = summed_by(label, level.sent, count)
     return sent, summed_by(label, level.received, count) if level.directed else sent
 

@@ -34,10 +34,9 @@ BATCH_BITS = 2
 
 
 class State(NamedTuple):
-    """State of label propagation; vertices that other blocks activate wait in `woken`, until the batch ends.
+    """Labels as other blocks and as the own block see them, active vertices, and those woken by other blocks.
 
-    `label` is what other blocks see, `fresh` what the own block sees; `touched`: blocks with woken vertices; `around`:
-    the weight around each vertex.
+    The woken wait until the batch ends; `touched`: blocks that have any; `around`: the weight around each vertex.
     """
 
     label: Any
@@ -53,8 +52,6 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
 
     Ties of labels with an eighth of the weight around the vertex are broken by one random order for all vertices; else
     it keeps its own, or a random order of its own decides.
-
-    Returns array of the type of ids, shape (n,): numbers of vertices.
     """
     arcs, n = level.arcs, len(level.sent)
     label = np.arange(n, dtype=arcs.indices.dtype)

@@ -25,8 +25,6 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
     """Labels after rounds in which all vertices take their neighbours' most frequent label, the least of equals.
 
     Vertices without a neighbour that changed in the last round are skipped, and so are loops.
-
-    ``label`` (array of the type of ids, shape (n,)): none is negative. Returns array of the type of ids, shape (n,).
     """
     label, degrees = label.copy(), arcs.degrees
     following, waking, woken = label.copy(), degrees > 0, np.zeros(len(label), np.bool_)

@@ -16,10 +16,9 @@ _EXACT = 2**52
 class Level(NamedTuple):
     """A graph, or one whose vertices are the communities of another.
 
-    ``arcs`` (CSR): every edge from both of its ends; int64 weights, or None if all are 1. Loops are skipped, and graphs
-    of communities have none: their weight is part of the strengths; ``sent, received`` (int64 array of shape (n,)):
-    weight of the arcs that leave each vertex and that reach it, the same array if the graph is undirected; ``total``
-    (int): their sum; ``unit`` (float): the original weight of 1 unit.
+    ``arcs``: every edge from both of its ends; int64 weights, or None if all are 1. Loops are skipped, and are part of
+    the strengths. ``sent, received``: weight of the arcs that leave and reach each vertex, one array if the graph is
+    undirected; ``total``: their sum; ``unit``: the original weight of 1 unit.
     """
 
     arcs: CSR
@@ -39,10 +38,9 @@ class Level(NamedTuple):
 
 
 def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
-    """The level of a graph.
+    """The level of a graph, whose sums are exact: they do not depend on the order of additions.
 
-    Weights that are not integers, or whose sum is beyond 2⁵², are rounded to multiples of a power of two that is less
-    than 2⁻⁵⁰ of their sum. Sums are then exact: they do not depend on the order of additions.
+    Weights that are no integers, or too large, are rounded to multiples of a power of two below 2⁻⁵⁰ of their sum.
     """
     xp, n = array_module(out.indices), out.shape[0]
     row = out.expand_rows()
@@ -83,10 +81,7 @@ def first_neighbours(arcs: CSR) -> Any:
 
 
 def summed_by(number: Any, weight: Any, count: int) -> Any:
-    """Sum of the weights of each number; exact, as all sums of a level are below 2⁵².
-
-    ``number, weight`` (integer arrays of shape (m,)): numbers are below `count`. Returns int64 array of shape (count,).
-    """
+    """Sum of the weights of each number below `count`: int64, exact, as all sums of a level are below 2⁵²."""
     return array_module(number).bincount(number, weights=weight, minlength=count).astype(np.int64)
 
 

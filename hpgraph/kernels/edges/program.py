@@ -188,10 +188,7 @@ class EdgeFunctions(ProgramFunctions):
 class EdgeProgramCode(ProgramCode):
     """Functions and types of an edge-vertex program.
 
-    `gather` is its `edge_compute`, `update` its `vertex_compute`, `reduce` its `combiner`.
-
-    ``edge_properties``: names and types of the edge properties, in order; ``weight``: type of the weights; None if
-    there are none, or none are read.
+    Its `gather` is `edge_compute`, `update` `vertex_compute`, `reduce` `combiner`; ``weight``: None if none are read.
     """
 
     functions_type: ClassVar[type] = EdgeFunctions
@@ -293,11 +290,7 @@ class EdgeProgramCode(ProgramCode):
 
 
 def current(values: Any, stamps: Any, supersteps: int, arrays: Any) -> Any:
-    """The last written value of each arc, of a property that keeps two.
-
-    ``values`` (array of length 2 m); ``stamps`` (array of length m, or None): None if all arcs changed in every
-    superstep. Returns array of length m.
-    """
+    """The last written value of each arc, of a property that keeps two: no stamps if all change in every superstep."""
     both = values.reshape(-1, 2)
     if stamps is None:
         return both[:, supersteps & 1].copy()

@@ -40,10 +40,8 @@ def in_order(
 ) -> tuple[Any, Any, Any, Any, float]:
     """Points in Morton order.
 
-    ``points`` (float64 array of shape (n, 2)); ``mass`` (float64 array of shape (n,)). Returns ``order`` (int64 array
-    of shape (n,)): the points, in Morton order; ``codes`` (int64 array of shape (n,)): their Morton codes, ascending;
-    ``sorted_points`` (float64 array of shape (n, 2)): the points in this order; ``sums`` (float64 array of shape (n +
-    1, 3)): exclusive sums of mass, and of mass times position.
+    Returns which they are, their codes, the points in this order, exclusive sums of mass and of mass times position, of
+    shape (n + 1, 3), and the side of the square that holds them.
     """
     xp = array_module(points)
     corner = points.min(axis=0)

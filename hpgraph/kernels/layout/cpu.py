@@ -21,11 +21,7 @@ CHUNK = 64
 
 
 class Tree(NamedTuple):
-    """A binary tree over ordered points; inner node i has two children, each an inner node, or ~leaf.
-
-    ``left, right`` (int64 arrays of shape (n - 1,)); ``first, last`` (int64 arrays of shape (n - 1,)): the points of
-    each node; ``side`` (float64 array of shape (n - 1,)): side of the cell that holds them.
-    """
+    """A binary tree over ordered points: children of inner nodes (inner, or ~leaf), first and last point, side."""
 
     left: Any
     right: Any
@@ -35,11 +31,7 @@ class Tree(NamedTuple):
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
-    """Repulsive force on each point.
-
-    ``points`` (float64 array of shape (n, 2)); ``mass`` (float64 array of shape (n,)). Returns float64 array of shape
-    (n, 2): the sum over others of m · m' · (x - x') / |x - x'|²; coincident points do not act on each other.
-    """
+    """Repulsive force on each point; coincident points do not act on each other."""
     n = len(points)
     force = np.zeros((n, 2))
     if n < 2:

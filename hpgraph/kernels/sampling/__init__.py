@@ -25,22 +25,14 @@ HOP_SHIFT, KEYS = 40, 1 << 39
 
 
 class Sums(NamedTuple):
-    """Tables of weighted draws.
-
-    ``running`` (float64 array of shape (nnz,)): inclusive sums of each row's weights; ``positive`` (int64 array of
-    shape (n,)): number of positive weights of each row.
-    """
+    """Inclusive sums of each row's weights (float64), and the number of positive weights of each row."""
 
     running: Any
     positive: Any
 
 
 class Bias(NamedTuple):
-    """Factors on the probabilities of arcs in a second-order walk.
-
-    ``back`` (float): of the arc back to the previous vertex; ``near`` (float): of an arc to a neighbour of the previous
-    vertex; ``away`` (float): of any other.
-    """
+    """Factors on arcs back to the vertex before, to a neighbour of that, and away from both, in a second-order walk."""
 
     back: float
     near: float
@@ -48,13 +40,11 @@ class Bias(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Neighbours drawn hop by hop; vertices are numbered in order of discovery, seeds first.
+    """Neighbours drawn hop by hop; vertices are numbered in order of discovery, seeds first; int64 arrays.
 
-    ``vertex`` (int64 array of shape (n,)): the vertex of each number; ``seeds`` (int64 array of shape (k,)): the number
-    of each seed; ``edge_index`` (int64 array of shape (2, m)): the drawn vertices, and those they were drawn for,
-    ascending; ``place`` (int64 array of shape (m,)): the drawn entries of the matrix; ``vertices_of_hop, edges_of_hop``
-    (list of int): numbers of vertices discovered, among the seeds and at each hop; numbers of entries drawn at each
-    hop.
+    ``vertex``: of each number; ``seeds``: their numbers; ``edge_index`` (shape (2, m)): the drawn vertices, and those
+    they were drawn for, ascending; ``place``: the drawn entries of the matrix; ``vertices_of_hop, edges_of_hop``: how
+    many were discovered, among the seeds and at each hop, and how many entries were drawn at each hop.
     """
 
     vertex: Any

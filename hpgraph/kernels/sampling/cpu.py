@@ -54,11 +54,7 @@ def _add_up(indptr, weights, running, positive):
 
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
-    """Sample neighbours of some vertices, then of those, and so on.
-
-    ``seeds`` (int64 array of shape (k,)): vertices of the first hop; ``fanouts``: draws at each hop for each vertex
-    discovered at the one before, as far as there are neighbours; -1 for all.
-    """
+    """Sample neighbours of some vertices, then of those, and so on, by a fanout for each hop."""
     numbering = Numbering()
     numbers = numbering.number(seeds)
     begin, vertices_of_hop = 0, [len(numbering.vertices)]
@@ -79,12 +75,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
 def draw(
     arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int
 ) -> tuple[Any, Any]:
-    """Draw entries from the rows of vertices.
-
-    ``vertices`` (int64 array of shape (k,)): without duplicates; ``fanout``: draws for each, as far as there are
-    neighbours; -1 for all. Returns ``owner, place`` (int64 arrays): the index in `vertices` of each draw, ascending;
-    and the drawn entry of the matrix.
-    """
+    """Draw `fanout` entries from each vertex's row, or as many as there are; -1: all. Owners, ascending, and places."""
     there = arcs.indptr[vertices + 1] - arcs.indptr[vertices] if sums is None else sums.positive[vertices]
     counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)
     offsets = np.zeros(len(vertices) + 1, np.int64)

@@ -24,11 +24,9 @@ GROUP = 64
 
 
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
-    """Walks along random arcs.
+    """Walks along random arcs, a row each, -1 after the end of one that cannot continue.
 
-    ``starts`` (int64 array of shape (k,)); ``seed``: signed 64 bits. Random numbers depend on it, the walk's index in
-    `starts` and the step; ``bias``: for second-order walks. Returns array of shape (k, length + 1), of the type of ids:
-    -1 after the end of a walk that cannot continue.
+    Random numbers depend on ``seed``, 64 signed bits, the walk's index and the step.
     """
     found = np.empty((len(starts), length + 1), arcs.indices.dtype)
     rows, flat, running = Rows(arcs.indptr, arcs.indices), found.reshape(-1), None if sums is None else sums.running

@@ -19,11 +19,7 @@ COMMON, JACCARD, OVERLAP, SORENSEN, COSINE = range(5)
 
 
 class Common(NamedTuple):
-    """The sum over common neighbours.
-
-    ``values`` (float64 array of shape (n,), or None): value of each neighbour; if None, 1 or a function of the two
-    weights, if rows have any; ``product`` (bool): whether to multiply two weights; otherwise the lesser of them counts.
-    """
+    """The sum over common neighbours: of ``values``, or if None of 1, or the lesser or the product of two weights."""
 
     values: Any = None
     product: bool = False

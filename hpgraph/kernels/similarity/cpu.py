@@ -34,11 +34,7 @@ GROUP_FROM = 8
 
 
 class Pairs(NamedTuple):
-    """Pairs of rows, in the order of processing.
-
-    ``long, short`` (arrays of ids, shape (k,)): the longer and the shorter row of each; ``order`` (int64 array of shape
-    (k,)): index of each among those given.
-    """
+    """The longer and the shorter row of each pair, and its index among those given, in the order of processing."""
 
     long: Any
     short: Any
@@ -46,11 +42,7 @@ class Pairs(NamedTuple):
 
 
 def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
-    """A measure of each pair of rows.
-
-    ``source, target`` (int64 arrays of shape (k,)): rows of the matrix; ``sizes`` (float64 array of shape (n,)): the
-    size of each row. Returns float64 array of shape (k,).
-    """
+    """A measure of each pair of rows, float64, by the size of each row."""
     found = np.empty(len(source))
     arrays = Rows(rows.indptr, rows.indices)
     long, short = np.empty(len(source), np.int64), np.empty(len(source), np.int64)

@@ -26,11 +26,11 @@ from hpgraph.kernels.similarity.cpu import _measured, _sift, _swap
 def best_pairs(
     left: CSR, right: CSR, product: bool, vertices: Any, k: int, barred: list[CSR], measure: int, sizes: Any
 ) -> CSR:
-    """The k most similar rows of each of some ``vertices`` (int64 array), the most similar first, then by column.
+    """The k most similar rows of each of some ``vertices``, the most similar first, then by column.
 
-    What two rows have in common is their entry in ``left @ right``: 1 a term, or what an entry of `left` holds if only
-    that has values, or the lesser or the `product` of both. Columns in the same row of a matrix in `barred` are left
-    out, as is the diagonal.
+    What two rows have in common is their entry in ``left @ right``: a term is 1, or the value of `left` if only that
+    has values, or the lesser or `product` of both. Columns in a row of a matrix in `barred`, and the diagonal, are left
+    out.
     """
     n = left.shape[1]
     work = np.zeros(len(vertices) + 1, np.int64)

@@ -24,10 +24,9 @@ CHUNK = 64
 class Middles(NamedTuple):
     """Middle vertices, with the arcs that reach them and those that leave them.
 
-    ``begin, tails`` (int64 array, array): rows of the tails of arcs that reach each middle; ``row`` (int64 array): the
-    row of each middle in the two that follow; ``first, heads`` (int64 array, array): rows of the heads of arcs that
-    leave a middle, by rank among all heads; ``above`` (int64 array): the least rank of a head whose degree is above
-    that of each middle.
+    ``begin, tails``: rows of the tails of arcs that reach each middle; ``row``: the row of each middle in ``first,
+    heads``, the heads of arcs that leave it, by rank; ``above``: the least rank of a head whose degree is above that of
+    each middle.
     """
 
     begin: np.ndarray
@@ -39,20 +38,14 @@ class Middles(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """The arcs that close triangles: rows of each tail's heads, by rank, ascending.
-
-    ``begin, heads`` (int64 array, array).
-    """
+    """The arcs that close triangles: rows of each tail's heads, by rank, ascending."""
 
     begin: np.ndarray
     heads: np.ndarray
 
 
 class Tallies(NamedTuple):
-    """Triangles at each vertex, which are added to: for each thread at tails and at heads; at middles.
-
-    ``tail, head`` (int64 array of shape (threads, n)); ``middle`` (int64 array).
-    """
+    """Triangles to be added to: for each thread at tails and at heads, arrays of shape (threads, n); at middles."""
 
     tail: np.ndarray
     head: np.ndarray

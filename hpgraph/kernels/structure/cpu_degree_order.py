@@ -118,9 +118,8 @@ def _write_rows(indptr, indices, order, rank, begin, end, place, lower):
 def _orient(indptr, indices, order, rank, bounds, place):
     """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
 
-    The ranks are divided into parts; the entries of each row that come from each part are counted first, which gives
-    every part its places. Counting goes by ids, in the order in which rows lie in memory. ``place``, of shape (parts,
-    n), is work space.
+    The entries of each row that come from each part of the ranks are counted first, in the order in which rows lie in
+    memory, which gives every part its places. ``place``, of shape (parts, n), is work space.
     """
     n, parts = order.size, bounds.size - 1
     part_of = np.empty(n, np.uint16)

@@ -21,11 +21,10 @@ from hpgraph.semiring.stop import is_stopped
 
 
 class DepthFirst(NamedTuple):
-    """A depth-first forest, in arrays of vertex ids of shape (n,).
+    """A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link.
 
-    ``order`` (array): vertices in discovery order; ``number`` (array): position of each vertex in that order;
-    ``parent`` (array): predecessor in the forest; a root's is itself; ``low`` (array): the least number that can be
-    reached from its subtree by one arc that is not of the forest; its own number, if that is less.
+    A root's parent is itself; the low-link is the least number reached from a subtree by one arc that is not of the
+    forest.
     """
 
     order: Any
@@ -56,11 +55,9 @@ def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
 
 
 def number_down(forest: DepthFirst, begins: Any) -> Any:
-    """Number subtrees from their roots, excluding the subtrees nested in them.
+    """For each vertex the number of the nearest of the roots in ``begins`` above it, itself included, or -1.
 
-    ``begins`` (integer array, shape (k,)): the roots of subtrees. Returns int64 array, shape (n,): for each vertex the
-    number of the nearest of these roots above it, itself included, roots being numbered in the order in which they were
-    met; -1 where there is none.
+    The roots of subtrees are numbered in the order in which they were met.
     """
     number = np.full(len(forest.order), -2)
     number[begins] = -1
@@ -146,12 +143,10 @@ def _search(indptr, indices, following, order, number, parent, low):
 
 
 def strong_components(arcs: CSR, part: Any, smallest: Any) -> Any:
-    """Write the smallest vertex of each vertex's strong component into ``smallest`` (array of vertex ids, shape (n,)).
+    """Write the smallest vertex of each vertex's strong component into ``smallest``.
 
-    Returns these vertices in the order in which the components are complete: those behind a component are before it.
-
-    ``part`` (int64 array, shape (n,), or None): no component has vertices in two parts; a vertex of a negative part
-    is left as it is.
+    Returns these in the order in which components are complete: those behind a component are before it. No component
+    has vertices in two parts of ``part``, if any; a vertex of a negative part is left as it is.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     low = np.zeros(n, ids) if part is None else np.where(part < 0, n, 0).astype(ids)

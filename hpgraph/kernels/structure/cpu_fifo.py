@@ -18,11 +18,7 @@ from hpgraph.semiring.stop import is_stopped
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
-    """Breadth-first order with neighbours in the order of their rows; sequential, since that order is the result.
-
-    ``rows``: the graph, on the CPU; rows need not be sorted. Returns ``predecessors`` (array of shape (n,)): the vertex
-    that discovered each, or `missing`.
-    """
+    """Breadth-first order by rows, which need not be sorted, and the vertex that discovered each, or `missing`."""
     n = rows.shape[0]
     order = np.empty(n, rows.indices.dtype)
     predecessors = np.full(n, missing, rows.indices.dtype)
@@ -70,9 +66,8 @@ def _fill(indptr, indices, start, missing, order, predecessors):
 def settling_order(rows: Any, distance: Any, sources: Any) -> tuple[Any, Any]:
     """The order in which Dijkstra's algorithm settles vertices, of equal distances the one first offered.
 
-    ``rows`` (indptr, indices, weights): arcs with float64 weights, none negative, in the order in which each vertex
-    relaxes them; ``distance`` (float64 array, shape (n,)): shortest distances from the nearest of ``sources``. Returns
-    the vertices reached and, for each vertex, the first to offer it its distance; -1 at a source and where not reached.
+    ``rows``: indptr, indices and float64 weights, in the order in which each vertex relaxes them. Returns the vertices
+    reached, and the first to offer each its distance; -1 at a source and where not reached.
     """
     reached = np.flatnonzero(distance < np.inf)
     ascending = distance[reached[np.argsort(distance[reached], kind="stable")]]
@@ -130,11 +125,7 @@ def _release(indptr, indices, waiting, order, count, generation):
 
 
 def two_sides(arcs: CSR) -> Any:
-    """The side of each vertex.
-
-    Returns int8 array of shape (n,), or None: 0 for the least vertex of each component, and 0 or 1 for the others; None
-    where some edge, or loop, joins vertices of one side.
-    """
+    """The side, 0 or 1, of each vertex, 0 for the least of a component; None if an edge or loop joins a side."""
     n = arcs.shape[0]
     side, queue = np.full(n, -1, np.int8), np.empty(n, arcs.indices.dtype)
     with interruptible():

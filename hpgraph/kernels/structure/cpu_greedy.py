@@ -21,10 +21,7 @@ CHUNK = 1024
 
 
 def independent_set(arcs: CSR, order: Any) -> Any:
-    """Take each vertex in turn that has no neighbour among those taken.
-
-    ``order`` (array of vertex ids, shape (n,)): every vertex once. Returns bool array of shape (n,): membership.
-    """
+    """Take each vertex, in an order of all, that has no neighbour among those taken: a mask."""
     taken, barred = np.zeros(len(order), np.bool_), np.zeros(len(order), np.bool_)
     with interruptible():
         _take(arcs.indptr, arcs.indices, order, taken, barred)
@@ -44,11 +41,7 @@ def _take(indptr, indices, order, taken, barred):
 
 
 def greedy_colors(arcs: CSR, order: Any) -> Any:
-    """Give each vertex in turn the least colour that no neighbour has yet.
-
-    ``order`` (array of vertex ids, shape (n,)): every vertex once. Returns array of the type of ids, shape (n,):
-    colours are numbered from 0.
-    """
+    """Give each vertex, in an order of all, the least colour, from 0, that no neighbour has yet."""
     n, ids = len(order), arcs.indices.dtype
     color = np.full(n, -1, ids)
     most = int(arcs.degrees.max()) + 2 if n else 0
@@ -75,13 +68,10 @@ def _color(indptr, indices, order, color, user):
 
 
 def matching(arcs: CSR, seed: int) -> Any:
-    """A maximal matching: edges in a pseudorandom order, each that shares no end with one before it.
+    """The mate of each vertex in a maximal matching, or -1: edges in an order drawn by ``seed``, a uint64.
 
     Every unmatched vertex points at the first of its edges to another; an edge that both ends point at is matched,
     round after round (J.-H. Hoepman, "Simple distributed weighted matchings", arXiv:cs/0410047).
-
-    ``seed``: below 2⁶⁴; it selects the order. Returns array of the type of ids, shape (n,): the mate of each vertex; -1
-    where it has none.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     mate, preferred = np.full(n, -1, ids), np.full(n, -1, ids)

@@ -22,11 +22,7 @@ _NO_LIMIT = 1 << 62
 
 
 def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> int:
-    """The value of a maximum flow; `room` becomes what each arc can still carry.
-
-    ``arcs``: with the reverse of each arc. ``room`` (int64 array of shape (nnz,)): what each arc can carry, less than
-    2**62.
-    """
+    """The value of a maximum flow; `room`, int64 below 2**62, becomes what arcs and their reverses can still carry."""
     n, ids = arcs.shape[0], arcs.indices.dtype
     level, queue, following = np.empty(n, ids), np.empty(n, ids), np.empty(n, np.int64)
     path, limit = np.empty(n, np.int64), np.empty(n, np.int64)

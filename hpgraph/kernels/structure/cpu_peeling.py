@@ -26,10 +26,8 @@ PREFETCH_ROWS = 8
 def peel(arcs: CSR) -> tuple[Any, Any]:
     """Core numbers, and the round in which each vertex is peeled.
 
-    Returns ``core`` (array of the type of ids, shape (n,)): the largest k such that the vertex is in a subgraph of
-    minimum degree k; ``round`` (array of the type of ids, shape (n,)): a round removes the vertices that have at most
-    the level's number of arcs left when it begins. In order of rounds, each vertex has at most its core number of arcs
-    to those after it.
+    A round removes the vertices that have at most the level's number of arcs left when it begins: in order of rounds,
+    each vertex has at most its core number of arcs to those after it.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     core, round_ = np.zeros(n, ids), np.zeros(n, ids)
@@ -39,12 +37,9 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
 
 
 def generations(out: CSR, in_degree: Any) -> Any:
-    """Length of the longest path to each vertex: Kahn's algorithm, by rounds.
+    """Length of the longest path to each vertex, -1 on cycles and behind them, by rounds.
 
     A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5 (1962).
-
-    ``in_degree`` (int64 array of shape (n,)): how many arcs reach each vertex. Returns array of the type of ids, shape
-    (n,): -1 for vertices on cycles, and for those that they lead to.
     """
     round_ = np.full(out.shape[0], -1, out.indices.dtype)
     with interruptible():

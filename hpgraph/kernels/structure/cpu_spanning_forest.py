@@ -50,12 +50,10 @@ class Forest(NamedTuple):
 
 
 def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
-    """A spanning forest of least weight.
+    """One end of each edge of a spanning forest of least weight, and where in `arcs` it lies in the row of that end.
 
-    ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Without values all weigh the same. An arc
-    that weighs NaN is heavier than all others. Returns ``source`` (array of vertex ids, shape (k,)): one end of each
-    edge of the forest; ``arc`` (int64 array, shape (k,)): where in `arcs` it lies in the row of that end. The order
-    means nothing, but is the same at every call.
+    ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Without values all weigh the same; NaN is
+    heavier than all others. The order means nothing, but is the same at every call.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     # Without weights none is read, whatever its type.
@@ -136,10 +134,10 @@ def _comes_first(lightest, u, v):
 
 @njit(cache=True, nogil=True)
 def _join(lightest, active, champion, roots, forest):
-    """Hook each tree under the other end of its lightest arc; returns how many. A hooked root keeps the arc used.
+    """Hook each tree under the other end of its lightest arc, which its root keeps; returns how many.
 
-    Vertices that have an arc to another tree move to the front of `active`; their number is the second result.
-    `champion`, all -1 before and after, is the vertex with a tree's lightest arc, by root; `roots` is work space.
+    Vertices that have an arc to another tree move to the front of `active`: how many is the second result. `champion`,
+    all -1 before and after, is the vertex with a tree's lightest arc, by root; `roots` is work space.
     """
     found = kept = 0
     for i in range(active.size):

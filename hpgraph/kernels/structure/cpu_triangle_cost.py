@@ -34,11 +34,7 @@ GOLDEN = 2654435761
 
 
 class Wedges(NamedTuple):
-    """Work of counting by ids.
-
-    ``below`` (float): pairs of neighbours below the same vertex; ``across`` (float): pairs of a neighbour below and one
-    above the same vertex; ``rows`` (float): arcs from a vertex that has neighbours below to one above.
-    """
+    """Pairs of neighbours below a vertex; of one below and one above; and arcs upwards from vertices with any below."""
 
     below: float
     across: float
@@ -99,11 +95,7 @@ def _wedges_by_degree(indptr, indices, sample, neighbours):
 
 @attached
 def cheapest(graph: CSR) -> str:
-    """The loop that is expected to take the least time, preparation included; worked out once.
-
-    ``graph``: symmetric, rows sorted and free of duplicates. Returns {"walk", "mark", "order"}: rows walked side by
-    side, or probed in a bitmap, both in order of ids; or probed in order of degree.
-    """
+    """The loop, "walk", "mark" or "order", expected to take the least time with its preparation; once a graph."""
     with team():
         # Walking looks at up to Σd² / 2 neighbours, marking starts about half of the arcs' rows: in road networks
         # counting wedges would take as long as counting triangles.

@@ -233,11 +233,7 @@ def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, th
 
 
 def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
-    """Number of triangles.
-
-    ``graph``: symmetric, rows sorted and free of duplicates, on the CPU; self-loops are passed over, values are not
-    read.
-    """
+    """Number of triangles of a symmetric graph with canonical rows; loops are passed over."""
     if part:
         return 0
     order = degree_order(graph) if cheapest(graph) == ORDER else None
@@ -246,12 +242,7 @@ def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
 
 
 def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> np.ndarray:
-    """Number of triangles at each vertex.
-
-    Each thread has its own tally, 8 bytes for each vertex.
-
-    Returns int64 array of shape (n,).
-    """
+    """Number of triangles at each vertex; each thread has its own tally, 8 bytes for each vertex."""
     if part:
         return np.zeros(graph.shape[0], np.int64)
     order = degree_order(graph) if cheapest(graph) == ORDER else None

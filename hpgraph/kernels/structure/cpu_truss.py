@@ -22,11 +22,9 @@ from hpgraph.semiring.stop import is_stopped
 
 
 class Edges(NamedTuple):
-    """Edges in degree order, from both of their ends.
+    """Edges in degree order, by their positions in rows of lower neighbours, and from their lower ends.
 
-    Row r of `indptr` and `lower` holds the neighbours of rank below r, ascending; an edge is identified by its position
-    there, and `row` is the row that holds it. Row s of `upper`, up to `upper_end`, holds the edges of which s is the
-    lower end; removed ones may be missing.
+    `row`: the row of each; row s of `upper`, up to `upper_end`: the edges of lower end s; removed ones may be missing.
     """
 
     indptr: Any
@@ -42,19 +40,12 @@ _NO_LIMIT = 1 << 62
 
 
 def truss(arcs: CSR, k: int) -> Any:
-    """The arcs of the k-truss.
-
-    Returns array of bool, shape (nnz,).
-    """
+    """The arcs of the k-truss: a mask."""
     return truss_numbers(arcs, k) >= k
 
 
 def truss_numbers(arcs: CSR, limit: int = _NO_LIMIT) -> Any:
-    """The largest k for which each arc is in the k-truss, as far as k stays below a limit.
-
-    ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Returns int64 array, shape (nnz,): at
-    least 2, as an edge in no triangle is in the 2-truss; 0 for loops.
-    """
+    """The largest k for which each arc is in the k-truss, as far as k stays below a limit; 2 or more, 0 for loops."""
     order = degree_order(arcs)
     n, m = len(order.order), len(order.indices)
     row = np.repeat(np.arange(n, dtype=order.indices.dtype), np.diff(order.indptr))

@@ -46,11 +46,10 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
 
 
 class Rows(NamedTuple):
-    """Rows of consecutive vertices, or of each the arcs to some columns.
+    """Rows of consecutive vertices, or of each the arcs to some columns, from ``begins`` to ``ends`` in `indices`.
 
-    ``begins, ends`` (int64 or uint32 CuPy arrays): where the arcs of each row begin and end in `indices`. Whole rows
-    have int64; ``indices`` (CuPy array of ids): of all vertices; ``first, arcs`` (int): the vertex of the first row,
-    and how many arcs there are.
+    Bounds are int64 if rows are whole, else uint32 or int64. ``first, arcs``: first vertex, and how many arcs there
+    are.
     """
 
     begins: Any
@@ -85,9 +84,7 @@ class Rows(NamedTuple):
 class Forest:
     """A growing union-find forest: a label points to a vertex with a smaller id, or to its own.
 
-    ``label``: only those of vertices with a row are read and written.
-
-    ``largest`` (CuPy array of one id): a vertex of the largest tree, once it is found.
+    Only labels of vertices with a row are read and written. ``largest``: array of one vertex of the largest tree.
     """
 
     def __init__(self, rows: Rows, label: Any, symmetric: bool) -> None:

@@ -45,11 +45,7 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
 
 
 def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
-    """The neighbours that come before each vertex in an order. Waits for the stream.
-
-    ``rank`` (array of shape (n,), of the type of ids): the place of each vertex in the order. Returns int64 array of
-    shape (n + 1,), array of ids: row r, of the vertex of rank r, holds the ranks below r of its neighbours, ascending.
-    """
+    """Rows of the neighbours that come before each vertex in an order of ranks; waits for the stream."""
     import cupy
 
     n, arcs, ids = graph.shape[0], graph.nnz, graph.indices.dtype

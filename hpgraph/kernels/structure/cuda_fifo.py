@@ -18,8 +18,8 @@ MAX_ARCS = 1 << 17
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.structure.cpu_fifo.fifo_order` on the GPU.
 
-    The arcs that leave a long queue are laid out in its order, and of those to the same vertex the first counts. While
-    the queue is short one block processes it in one launch, through any number of levels.
+    Of the arcs that leave a long queue, laid out in its order, the first to a vertex counts; one block processes a
+    short queue in one launch, through any number of levels.
     """
     import cupy
 

@@ -33,11 +33,9 @@ KERNELS = KernelSet(
 
 @dataclass(frozen=True)
 class Rows:
-    """Edges by their upper ends: row r of `indptr` and `lower` holds the neighbours below r, ascending.
+    """Edges by their upper ends: rows of the neighbours below, ascending; a graph's own rows hold the others, too.
 
-    ``indptr`` (int64 array of shape (n + 1,)): where rows begin; ``lower`` (array of vertices): in the rows of a graph
-    itself, also the vertex and the neighbours above it; ``order`` (array of shape (n,) or None): the graph's vertex of
-    each number; None where that is the number itself.
+    ``order``: the graph's vertex of each number, or None.
     """
 
     indptr: Any
@@ -47,12 +45,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Edges:
-    """Rows that hold only the neighbours below, and the same edges by their lower ends.
-
-    ``rows`` (Rows): an edge is identified by its position in them; ``row`` (array of shape (m,)): the upper end of each
-    edge; ``upper_indptr`` (int64 array of shape (n + 1,)): where the list of each lower end begins; ``upper`` (int64
-    array of shape (m,)): edges, in any order within a list.
-    """
+    """Rows that hold only the neighbours below, and the same edges, by their positions there, by their lower ends."""
 
     rows: Rows
     row: Any
@@ -64,11 +57,7 @@ class Edges:
 
 
 def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
-    """Support of each edge of a graph, its number of triangles; from `cap` on, any number from `cap` on.
-
-    ``graph``: symmetric, rows sorted and free of duplicates, on CUDA, with at least one arc; loops are passed over.
-    Returns ``rows`` (Rows): in degree order if that pays, else the graph's.
-    """
+    """Rows, in degree order if that pays, and the triangles of each edge; from `cap` on, any number from `cap` on."""
     import cupy
 
     chosen = plan(graph)

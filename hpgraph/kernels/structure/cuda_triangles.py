@@ -44,12 +44,7 @@ MAX_BITS = 1 << 17
 
 @dataclass(frozen=True)
 class Plan:
-    """How the triangles of one graph are counted.
-
-    ``by_degree`` (DegreeOrder or None): the order that "below" refers to; None is the order of ids; ``few`` (bool):
-    whether no vertex has more than a few neighbours; ``longest`` (int): the largest degree; ``lanes`` (int): lanes that
-    read one row together.
-    """
+    """How triangles are counted: by which order (None: of ids), whether all degrees are few, longest row, lanes a row."""
 
     by_degree: DegreeOrder | None
     few: bool
@@ -58,10 +53,7 @@ class Plan:
 
 
 def plan(graph: CSR) -> Plan:
-    """The plan for counting the triangles of a graph, made once; waits for the stream then.
-
-    ``graph``: symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over.
-    """
+    """The plan for a symmetric graph with canonical rows, made once; waits for the stream then."""
     found, ordered = _plans(graph), techniques.degree_order
     if ordered not in found:
         found[ordered] = _plan(graph, ordered)
@@ -93,11 +85,7 @@ def part_of(part: int, parts: int) -> np.ndarray:
 
 
 class Upwards(NamedTuple):
-    """The edges that reach each vertex from above, and the neighbours below; None where not read.
-
-    ``indptr, indices``: rows of the graph, ``order, rank`` of its degree order; or ``indptr`` of the lists of ``edges``
-    by their lower ends, and ``row``, the upper end of each. ``row_start, lower``: rows of the neighbours below.
-    """
+    """The edges that reach each vertex from above, by rows of the graph or lists of edges; and the neighbours below."""
 
     indptr: Any
     indices: Any
@@ -122,8 +110,8 @@ def launch(
 ) -> None:
     """Launch the kernels of short rows, of long rows, and the one that lists these.
 
-    ``longest``: the most edges from above; ``of``: the part of the work to do, of how many; ``filters``: how many a
-    block has room for; ``counters``: three zeros of uint64; ``extra``: the last arguments.
+    ``longest``: the most edges from above; ``of``: the part of the work, of how many; ``filters``: how many a block has
+    room for; ``counters``: three zeros of uint64.
     """
     import cupy
 
@@ -169,20 +157,14 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
 
 
 def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
-    """Number of triangles; waits for the stream.
-
-    ``graph``: symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over, values are not read.
-    """
+    """Number of triangles; waits for the stream."""
     if not graph.nnz:
         return 0
     return int(_count(graph, plan(graph), None, part, parts)[0])
 
 
 def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> Any:
-    """Number of triangles at each vertex.
-
-    Returns int64 cupy array of shape (n,).
-    """
+    """Number of triangles at each vertex, int64."""
     import cupy
 
     tally = cupy.zeros(graph.shape[0], np.uint64)

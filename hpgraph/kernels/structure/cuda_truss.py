@@ -77,8 +77,8 @@ def truss(arcs: CSR, k: int) -> Any:
 def truss_numbers(arcs: CSR) -> Any:
     """`hpgraph.kernels.structure.cpu_truss.truss_numbers` on the GPU.
 
-    Triangles are counted once, and visited once more when their first edge is removed: from the end that has fewer
-    edges left, in rows that are rebuilt whenever half of the edges are gone.
+    Each triangle is visited once more when its first edge is removed, in rows rebuilt whenever half of the edges are
+    gone.
     """
     import cupy
 

@@ -8,11 +8,7 @@ from hpgraph.core.device import array_module
 
 
 def numbered(smallest: Any) -> tuple[int, Any]:
-    """Number parts in the order of their smallest vertices; on CUDA this waits for the stream.
-
-    ``smallest`` (integer array, shape (n,)): the smallest vertex in each vertex's part. Returns integer array, shape
-    (n,): the number of each vertex's part, in the same type.
-    """
+    """Number parts, given by the smallest vertex of each, in that order; on CUDA this waits for the stream."""
     xp = array_module(smallest)
     is_smallest = smallest == xp.arange(len(smallest), dtype=smallest.dtype)
     number = xp.cumsum(is_smallest, dtype=smallest.dtype) - 1
