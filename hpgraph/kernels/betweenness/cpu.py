@@ -1,7 +1,5 @@
 """Betweenness on the CPU: jointly if searches overlap, else one source a thread; as many at once as memory allows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

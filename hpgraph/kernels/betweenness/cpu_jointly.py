@@ -7,8 +7,6 @@ Backward, the vertices of each level pull from the level below. The vertices of 
 in a list: the backward pass visits these alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import prange
 

@@ -4,8 +4,6 @@ Those of eight sources, a cache line, are added by one vector instruction if the
 range of floats are a float and an exponent (`hpgraph.kernels.betweenness.STEP`) each.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -5,8 +5,6 @@ range of vertices at a time, so that threads follow each other closely and the o
 sources.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

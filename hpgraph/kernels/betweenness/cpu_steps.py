@@ -1,7 +1,5 @@
 """Operations of one worker on part of a level of joint searches (`hpgraph.kernels.betweenness.cpu_jointly`)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Betweenness on the GPU: work space, number of sources that fit, and launches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Batches: the vertices that choose a community at the same time, drawn anew in each round."""
 
-from __future__ import annotations
-
 import math
 
 # Vertices of a batch choose by the state before it. There are enough batches that a vertex has half a neighbour in its

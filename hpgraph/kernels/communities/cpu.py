@@ -9,8 +9,6 @@ Only vertices with a neighbour that moved to another community are examined agai
 communities: speeding up the Louvain algorithm", Physical Review E 92, 2015).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

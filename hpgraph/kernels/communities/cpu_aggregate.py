@@ -1,7 +1,5 @@
 """The graph of communities on the CPU: the rows of each community's members, summed by target community."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

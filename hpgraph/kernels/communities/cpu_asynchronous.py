@@ -6,8 +6,6 @@ on the threads. The memory of a block is contiguous: batches of single vertices 
 as long on a road network.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The weight to each community around a vertex is summed in a small hash table of 
 equals are pseudorandom, by hashes; the rows of the next vertices, which are scattered in memory, are prefetched.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Synchronous label propagation on the CPU: the most frequent label around each vertex, by rounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Local moving on the GPU: the algorithm of `hpgraph.kernels.communities.cpu`, with the same results."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

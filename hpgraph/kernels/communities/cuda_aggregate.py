@@ -1,7 +1,5 @@
 """The graph of communities on the GPU: the algorithm of `hpgraph.kernels.communities.cpu_aggregate`."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Communities on the GPU: their members, the initial state of local moving, and the tables of ``group_table.cuh``."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Input of community detection: a graph with integer weights, so that sums do not depend on their order."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ octrees, and k-d trees", HPG'12: points in Morton order, and each inner node fou
 neighbours. A node is a range of that order, so that its mass and centre are differences of running sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Barnes and Hut's forces on the CPU."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

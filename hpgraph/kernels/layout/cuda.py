@@ -1,7 +1,5 @@
 """Barnes and Hut's forces on the GPU: the algorithm of `hpgraph.kernels.layout.cpu`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ Computing 38 (1987): column reduction, augmenting row reduction, then one search
 use a heap and touch only the columns that they reach, as sparse matrices ask for.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neighbour sampling on the CPU, the numbering of discovered vertices, and the tables of weighted draws."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

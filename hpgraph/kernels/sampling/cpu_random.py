@@ -1,7 +1,5 @@
 """Random numbers and weighted draws in CPU kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.part import part

@@ -1,7 +1,5 @@
 """Random walks on the CPU: several at a time step by step, to overlap memory latency."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sampling on the GPU: the algorithms of `hpgraph.kernels.sampling.cpu` and `cpu_walks`, with the same draws."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neighbour sampling on the GPU: work space for the kernel of ``hops.cuh``, and its launch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ rows looked up, branch-free. Rows with too few pairs for that, and all if rows a
 is searched in the longer by galloping.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

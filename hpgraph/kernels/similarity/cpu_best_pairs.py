@@ -5,8 +5,6 @@ F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and pe
 in the cache, so that the product, most of whose entries are not among the best, is never stored.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

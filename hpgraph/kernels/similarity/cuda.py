@@ -1,7 +1,5 @@
 """Similarity on the GPU: the functions of `hpgraph.kernels.similarity.cpu`."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

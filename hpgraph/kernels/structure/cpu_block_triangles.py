@@ -5,8 +5,6 @@ heads v are marked, and for each of its tails u the heads of u above w are looke
 `hpgraph.kernels.structure.cpu_triangles`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

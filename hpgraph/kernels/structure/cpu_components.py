@@ -6,8 +6,6 @@ smaller, with path halving. Linking two neighbours of every vertex already joins
 tree, and arcs that start inside it are then skipped.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

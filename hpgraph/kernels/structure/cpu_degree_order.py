@@ -1,7 +1,5 @@
 """Vertices by falling degree, and the rows of their neighbours of lower rank: what triangles are counted by."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import prange
 

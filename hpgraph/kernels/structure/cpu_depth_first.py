@@ -7,8 +7,6 @@ components", Inf. Process. Lett. 116 (2016): one number a vertex, and only verti
 on the stack.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

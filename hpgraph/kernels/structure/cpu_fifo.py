@@ -4,8 +4,6 @@ E. Cuthill, J. McKee, "Reducing the bandwidth of sparse symmetric matrices", ACM
 each vertex by rising degree.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

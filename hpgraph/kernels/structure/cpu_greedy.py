@@ -1,7 +1,5 @@
 """Greedy choices on the CPU: independent sets and colours vertex by vertex in a given order, matchings by rounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

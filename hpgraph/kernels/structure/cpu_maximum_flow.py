@@ -5,8 +5,6 @@ Doklady 11 (1970). Levels count arcs from the source and paths are searched from
 meets a dead end.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ level. At level k each of them has at least k arcs left, so all levels together 
 every arc is followed once: that is less than keeping buckets of all degrees in order.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lengths of paths from their predecessors, on one thread: no vertex of a row is passed twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling sa
 arcs by rising weight.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ machines can use less running time", 1977, tests products of matrices alike. The
 process: a file that passes without being symmetric cannot be made on purpose.
 """
 
-from __future__ import annotations
-
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -6,8 +6,6 @@ fast algorithms for sparse matrices: multiplication and permuted transposition",
 for each thread).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import prange
 

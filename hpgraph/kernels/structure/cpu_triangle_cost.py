@@ -5,8 +5,6 @@ arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an orde
 of ids, in a thousandth of the time of counting triangles, and, where they are many, estimated for the order by degree.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

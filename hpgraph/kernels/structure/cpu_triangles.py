@@ -12,8 +12,6 @@ found at u instead, walking rows side by side: there is less to look at, and mar
 loops it is, `hpgraph.kernels.structure.cpu_triangle_cost` says.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import prange
 

@@ -5,8 +5,6 @@ in massive networks", VLDB'12. An edge is one from the end of the lower degree t
 degree order, so that its triangles are found from the shorter row; when it goes, as many are sought as it still has.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Vertex orders of a graph on CUDA: keys made by kernels, sorted by CuPy's radix sort, decoded into rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,10 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.structure.orientation import DegreeOrder
 
-KERNELS = KernelSet("degree_order.cuh", "the degree order", {"": "degree_sums", "<{Index}>": "arc_keys"})
+KERNELS = KernelSet(
+    "degree_order.cuh", "the degree order",
+    {"": "degree_sums vertex_keys row_starts", "<{Index}>": "read_order arc_keys targets"},
+)  # fmt: skip
 THREADS = 256
 # Arcs that a block of arc_keys reads.
 TILE = THREADS * 8
@@ -36,11 +37,11 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
 
     n, ids = graph.shape[0], graph.indices.dtype
     _check_size(graph)
-    # Ties by id.
-    keys = ((largest - graph.degrees) << 32 | cupy.arange(n)).view(np.uint64)
+    keys = cupy.empty(n, np.uint64)
+    KERNELS.each("vertex_keys", n, graph.indptr, np.int64(n), np.int64(largest), keys, Index=ids)
     keys.sort()
-    order, rank = _low_words(keys, ids), cupy.empty(n, ids)
-    rank[order] = cupy.arange(n, dtype=ids)
+    order, rank = cupy.empty(n, ids), cupy.empty(n, ids)
+    KERNELS.each("read_order", n, keys, np.int64(n), order, rank, Index=ids)
     return DegreeOrder(order, rank, *rows_before(graph, rank))
 
 
@@ -58,14 +59,10 @@ def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
     edges = int(kept[0])
     keys = keys[:edges]
     keys.sort()
-    row_start = cupy.full(n + 1, edges, np.int64)
-    row_start[:n] = cupy.searchsorted(keys, cupy.arange(n, dtype=np.uint64) << np.uint64(32))
-    return row_start, _low_words(keys, ids)
-
-
-def _low_words(keys: Any, ids: np.dtype) -> Any:
-    """The lower halves of 64-bit keys, as ids."""
-    return keys.view(np.uint32)[::2].astype(ids)
+    row_start, lower = cupy.empty(n + 1, np.int64), cupy.empty(edges, ids)
+    KERNELS.each("row_starts", n + 1, keys, np.int64(edges), np.int64(n), row_start, Index=ids)
+    KERNELS.each("targets", edges, keys, np.int64(edges), lower, Index=ids)
+    return row_start, lower
 
 
 def _check_size(graph: CSR) -> None:

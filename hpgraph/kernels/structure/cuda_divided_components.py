@@ -1,7 +1,5 @@
 """Weakly connected components of a graph that is divided among several GPUs: see divided_components.cuh."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Breadth-first order with a FIFO queue, on the GPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

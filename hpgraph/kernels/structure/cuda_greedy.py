@@ -1,7 +1,5 @@
 """Greedy choices on the GPU; `hpgraph.kernels.structure.cpu_greedy` describes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Peeling on the GPU: work space for the kernel of ``peeling.cuh``, and its launch."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A spanning forest of least weight on the GPU: Borůvka's rounds, each some launches."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Triangles of each edge on CUDA, up to a cap: the choice among the kernels of ``support.cuh``, and their launches."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

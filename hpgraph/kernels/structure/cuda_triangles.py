@@ -44,7 +44,7 @@ MAX_BITS = 1 << 17
 
 @dataclass(frozen=True)
 class Plan:
-    """How triangles are counted: by which order (None: of ids), whether all degrees are few, longest row, lanes a row."""
+    """How to count triangles: by which order (None: by id), whether all degrees are few, longest row, lanes."""
 
     by_degree: DegreeOrder | None
     few: bool

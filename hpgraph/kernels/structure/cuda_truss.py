@@ -5,8 +5,6 @@ are counted anew, which halves the work each time; else removals are propagated 
 of all trusses they are counted once, and only propagated.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,4 +1,4 @@
-// A graph's degree order, and its arcs towards higher degree, built on the device: sums and keys for a radix sort.
+// A graph's degree order, and its arcs towards higher degree, built on the device: keys for two radix sorts.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -30,6 +30,21 @@ __global__ void __launch_bounds__(ORDER_THREADS) degree_sums(const i64* __restri
         atomicAdd(sums + 1, squares);
         atomicMax(sums + 2, largest);
     }
+}
+
+// Sorted, these keys list the vertices by falling degree, ties by id.
+__global__ void vertex_keys(const i64* __restrict__ indptr, i64 n, i64 largest, u64* keys) {
+    const i64 v = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (v < n) keys[v] = u64(largest - (indptr[v + 1] - indptr[v])) << 32 | u64(v);
+}
+
+template <class Index>
+__global__ void read_order(const u64* __restrict__ keys, i64 n, Index* order, Index* rank) {
+    const i64 r = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (r >= n) return;
+    const u32 v = u32(keys[r]);
+    order[r] = Index(v);
+    rank[v] = Index(r);
 }
 
 // (rank of source, rank of target) of each arc towards a smaller rank, in any order. A block reads ORDER_THREADS * ITEMS
@@ -72,6 +87,25 @@ __global__ void __launch_bounds__(ORDER_THREADS) arc_keys(const i64* __restrict_
         if ((keep[i] >> lane & 1) && mine < u64(capacity)) keys[mine] = key[i];
         place += __popc(keep[i]);
     }
+}
+
+// Where the arcs of each rank start among the sorted keys; row_start[n] is their number.
+__global__ void row_starts(const u64* __restrict__ keys, i64 arcs, i64 n, i64* row_start) {
+    const i64 r = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (r > n) return;
+    i64 begin = 0, end = arcs;
+    while (begin < end) {
+        const i64 middle = begin + (end - begin) / 2;
+        if (i64(keys[middle] >> 32) < r) begin = middle + 1;
+        else end = middle;
+    }
+    row_start[r] = begin;
+}
+
+template <class Index>
+__global__ void targets(const u64* __restrict__ keys, i64 arcs, Index* lower) {
+    const i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < arcs) lower[i] = Index(u32(keys[i]));
 }
 
 }  // namespace hpgraph

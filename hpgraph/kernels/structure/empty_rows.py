@@ -1,7 +1,5 @@
 """Rows of a matrix without entries: in a matrix of in-arcs, the vertices without in-neighbours."""
 
-from __future__ import annotations
-
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.attached import attached
 

@@ -1,7 +1,5 @@
 """Parts of a graph by number, from the smallest vertex of each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.core.device import array_module

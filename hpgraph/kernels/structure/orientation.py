@@ -1,7 +1,5 @@
 """Whether to count triangles by degree order, and that order's arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
