@@ -16,6 +16,9 @@ from hpgraph.formats.storage import Storage, backend
 class Bitmask(Storage):
     """A set of the vertices 0..n-1; vertex v is a member where ``words[v >> 6] >> (v & 63) & 1``.
 
+    Bytes are little-endian, so a kernel may view the words as uint32 or as bytes and find vertex v in the same manner.
+    The operators ``&``, ``|``, ``^``, ``~`` and `and_not` make new masks; kernels write into `words` of masks they own.
+
     Parameters
     ----------
     n : int
@@ -23,19 +26,7 @@ class Bitmask(Storage):
     words : array of uint64, shape (ceil(n / 64),)
         The bits. Those past n must be 0, so that counting and comparing need no special case.
     validate : bool, default True
-        Whether to check the words; on CUDA that waits for the stream.
-
-    Raises
-    ------
-    ValueError
-        When there are too few or too many words, or a bit past n is set.
-    TypeError
-        When the words are not uint64.
-
-    Notes
-    -----
-    Bytes are little-endian, so a kernel may view the words as uint32 or as bytes and find vertex v in the same manner.
-    The operators ``&``, ``|``, ``^``, ``~`` and `and_not` make new masks; kernels write into `words` of masks they own.
+        Whether to check the words, and to raise TypeError or ValueError; on CUDA that waits for the stream.
 
     Examples
     --------
@@ -79,51 +70,20 @@ class Bitmask(Storage):
 
     @classmethod
     def zeros(cls, n: int, device: str = "cpu") -> Bitmask:
-        """The empty set.
-
-        Parameters
-        ----------
-        n : int
-            Number of vertices.
-        device : {"cpu", "cuda"}
-            Where.
-        """
+        """The empty set of n vertices, on the device "cpu" or "cuda"."""
         index_dtype(n)
         return cls(n, array_module(device).zeros(_word_count(n), dtype=np.uint64), validate=False)
 
     @classmethod
     def full(cls, n: int, device: str = "cpu") -> Bitmask:
-        """The set of all vertices.
-
-        Parameters
-        ----------
-        n : int
-            Number of vertices.
-        device : {"cpu", "cuda"}
-            Where.
-        """
+        """The set of all n vertices, on the device "cpu" or "cuda"."""
         return ~cls.zeros(n, device)
 
     @classmethod
     def from_indices(cls, indices: Any, n: int) -> Bitmask:
-        """The set of the given vertices, in any order, repeats allowed.
+        """The set of the given vertices, in any order, repeats allowed, on their device.
 
-        Parameters
-        ----------
-        indices : array of integers, shape (m,)
-            Members.
-        n : int
-            Number of vertices.
-
-        Returns
-        -------
-        Bitmask
-            On the device of `indices`; reading their range on CUDA waits for the stream.
-
-        Raises
-        ------
-        IndexError
-            When one is negative or not below n.
+        Raises IndexError where one is negative or not below n; reading their range on CUDA waits for the stream.
         """
         index_dtype(n)
         indices = as_ids(indices, "indices", n, "vertex")
@@ -131,25 +91,7 @@ class Bitmask(Storage):
 
     @classmethod
     def from_bool(cls, flags: Any) -> Bitmask:
-        """The set of the vertices whose flag is true.
-
-        Parameters
-        ----------
-        flags : array of bool, shape (n,)
-            One flag for each vertex.
-
-        Returns
-        -------
-        Bitmask
-            On the device of `flags`.
-
-        Raises
-        ------
-        TypeError
-            When the flags are not bool.
-        ValueError
-            When they are not one-dimensional.
-        """
+        """The set of the vertices whose flag, of an array of bool of shape (n,), is true, on its device."""
         flags = array_module(flags).ascontiguousarray(flags)
         if flags.dtype != np.bool_:
             raise TypeError(f"flags must be bool, not {flags.dtype}: compare first, as in flags != 0")
@@ -159,17 +101,7 @@ class Bitmask(Storage):
 
     @classmethod
     def of_empty_rows(cls, indptr: Any) -> Bitmask:
-        """The set of the rows without entries.
-
-        Parameters
-        ----------
-        indptr : int64 array, shape (rows + 1,)
-            Where each row begins, and the end of the last.
-
-        Returns
-        -------
-        Bitmask
-            On the device of `indptr`.
+        """The set of the rows without entries, by the `indptr` of a matrix, on its device.
 
         Examples
         --------
@@ -179,21 +111,14 @@ class Bitmask(Storage):
         return cls.from_bool(indptr[1:] == indptr[:-1])
 
     def to_indices(self) -> Any:
-        """The members in ascending order. On CUDA this waits for the stream, to learn how many there are.
+        """The members in ascending order, of type `index_dtype`.
 
-        Returns
-        -------
-        array of shape (count,), of type `index_dtype`
+        On CUDA this waits for the stream, to learn how many there are.
         """
         return backend(self.words).bits_to_indices(self.words, index_dtype(self.n))
 
     def to_bool(self) -> Any:
-        """One flag for each vertex.
-
-        Returns
-        -------
-        array of bool, shape (n,)
-        """
+        """One flag for each vertex: array of bool, shape (n,)."""
         bits = array_module(self.words).unpackbits(self.words.view(np.uint8), bitorder="little")
         return bits[: self.n].view(np.bool_)
 
@@ -210,20 +135,7 @@ class Bitmask(Storage):
         return Bitmask(self.n, self.words.copy(), validate=False)
 
     def and_not(self, other: Bitmask) -> Bitmask:
-        """The members of this set that are not in the other.
-
-        Parameters
-        ----------
-        other : Bitmask
-            Over as many vertices, on the same device.
-
-        Raises
-        ------
-        ValueError
-            When it is over another number of vertices.
-        TypeError
-            When it is no Bitmask or lies on another device.
-        """
+        """The members of this set that are not in the other, which is over as many vertices and on the same device."""
         return Bitmask(self.n, self.words & ~self._other(other), validate=False)
 
     def __and__(self, other: Bitmask) -> Bitmask:

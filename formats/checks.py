@@ -27,22 +27,9 @@ VALUE_DTYPES = tuple(
 
 
 def index_dtype(n: int) -> np.dtype[Any]:
-    """The smaller type that holds ids of n vertices, and n itself.
+    """The smaller type that holds ids of n vertices, and n itself: int32 up to n = 2³¹ - 1, int64 beyond.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows, columns or vertices.
-
-    Returns
-    -------
-    numpy.dtype
-        int32 up to n = 2³¹ - 1, int64 beyond: n itself must fit because kernels use it as "none".
-
-    Raises
-    ------
-    ValueError
-        When n is negative or does not fit 64 bits.
+    n itself must fit because kernels use it as "none". Raises ValueError where it is negative or does not fit 64 bits.
 
     Examples
     --------

@@ -23,25 +23,12 @@ class COO(Storage):
     Parameters
     ----------
     shape : (int, int)
-        Rows and columns.
     row, col : array of integers, shape (nnz,)
         Where each entry stands; int32 and int64 are kept as they are, other types become `index_dtype`.
     data : array, shape (nnz,), optional
         Value of each entry; None makes a pattern.
-    validate : bool, default True
-        Whether to read the arrays and check them; on CUDA that waits for the stream. Without it they are taken as
-        they are.
-    copy : bool, default True
-        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
-
-    Raises
-    ------
-    ValueError
-        When lengths do not match.
-    IndexError
-        When an id is negative or beyond the shape.
-    TypeError
-        When arrays hold unfit types or lie on different devices.
+    validate, copy : bool, default True
+        As in `Storage`, which also says what is raised.
 
     Examples
     --------
@@ -78,19 +65,7 @@ class COO(Storage):
     def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> COO:
         """From any SciPy or CuPy sparse array or matrix, on its device; duplicates stay.
 
-        Parameters
-        ----------
-        matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
-            Two-dimensional, any format.
-        pattern : bool, default False
-            Whether to leave the values out.
-
-        Raises
-        ------
-        TypeError
-            When it is no sparse matrix, or its values have a type that kernels do not serve.
-        ValueError, IndexError
-            When an entry is beyond the shape.
+        Parameters and errors are those of `CSR.from_scipy`.
         """
         if not hasattr(matrix, "tocoo") or len(getattr(matrix, "shape", ())) != 2:
             raise TypeError(
@@ -108,46 +83,15 @@ class COO(Storage):
 
     @classmethod
     def from_csr(cls, csr: CSR) -> COO:
-        """From CSR; columns and values are shared.
-
-        Parameters
-        ----------
-        csr : CSR
-            The matrix.
-
-        Returns
-        -------
-        COO
-            Sorted by row.
-        """
+        """From CSR, sorted by row; columns and values are shared."""
         return cls(csr.shape, csr.expand_rows(), csr.indices, csr.data, validate=False)
 
     def to_csr(self, duplicates: Duplicates = "sum") -> CSR:
-        """As CSR, its rows sorted and without duplicates.
-
-        Parameters are those of `CSR.from_coo`.
-        """
+        """As CSR, its rows sorted and without duplicates, as in `CSR.from_coo`."""
         return CSR.from_coo(self.row, self.col, self.data, self.shape, duplicates=duplicates)
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
-        """A COO array of SciPy, or a COO matrix of CuPy.
-
-        Parameters
-        ----------
-        dtype : dtype, optional
-            Type of the ones that a pattern gets for values; float64 by default. Values that are there keep theirs.
-        copy : bool, default False
-            As in `CSR.to_scipy`.
-
-        Returns
-        -------
-        scipy.sparse.coo_array or cupyx.scipy.sparse.coo_matrix
-
-        Raises
-        ------
-        TypeError
-            On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
-        """
+        """A COO array of SciPy, or a COO matrix of CuPy; parameters and errors are those of `CSR.to_scipy`."""
         row, col, data = (hand_out(array, copy) for array in (self.row, self.col, self.data))
         if data is None:
             data = array_module(self.row).ones(self.nnz, dtype=np.float64 if dtype is None else dtype)

@@ -21,34 +21,19 @@ from hpgraph.formats.rows import as_rows, compressed
 class CSR(RowOrder):
     """A sparse matrix by rows: row i has the columns ``indices[indptr[i]:indptr[i + 1]]``.
 
+    Rows need not be sorted, nor free of duplicates; `from_scipy` and `from_coo` make them so.
+
     Parameters
     ----------
     shape : (int, int)
-        Rows and columns.
     indptr : array of integers, shape (rows + 1,)
         Offsets of the rows; kept as int64.
     indices : array of integers, shape (nnz,)
         Column of each entry; int32 and int64 are kept as they are, other types become `index_dtype`.
     data : array, shape (nnz,), optional
         Value of each entry: bool, an integer or a float type. None makes a pattern.
-    validate : bool, default True
-        Whether to read the arrays and check that they fit each other; on CUDA that waits for the stream. Without it
-        they are taken as they are.
-    copy : bool, default True
-        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
-
-    Raises
-    ------
-    ValueError
-        When lengths do not match, or `indptr` falls or does not run from 0 to nnz.
-    IndexError
-        When a column is negative or beyond the shape.
-    TypeError
-        When arrays hold unfit types or lie on different devices.
-
-    Notes
-    -----
-    Rows need not be sorted, nor free of duplicates; `from_scipy` and `from_coo` make them so.
+    validate, copy : bool, default True
+        As in `Storage`, which also says what is raised.
 
     Examples
     --------
@@ -142,17 +127,16 @@ class CSR(RowOrder):
     def from_scipy(  # type: ignore[override]
         cls, matrix: Any, *, pattern: bool = False, copy: bool = True, duplicates: Duplicates | None = "sum"
     ) -> CSR:
-        """From any SciPy or CuPy sparse array or matrix, on its device.
+        """From any SciPy or CuPy sparse array or matrix, on its device; it is left as it was.
 
         Parameters
         ----------
         matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
-            Two-dimensional, any format; it is left as it was.
+            Two-dimensional, any format. Else a TypeError is raised, as for values of a type that kernels do not serve.
         pattern : bool, default False
             Whether to leave the values out.
         copy : bool, default True
-            Whether to copy what could be shared, indices and values of a canonical CSR input. What is shared must not
-            be written to.
+            Whether to copy indices and values of a canonical CSR input. What is shared must not be written to.
         duplicates : {"sum", "min", "max", "first", "error"} or None
             As for `from_coo`; only COO and CSR can have any that SciPy does not sum itself.
 
@@ -160,13 +144,6 @@ class CSR(RowOrder):
         -------
         CSR
             Rows sorted, no duplicates, explicit zeros kept.
-
-        Raises
-        ------
-        TypeError
-            When it is no sparse matrix, or its values have a type that kernels do not serve.
-        ValueError, IndexError
-            When an entry is beyond the shape.
 
         Examples
         --------
@@ -188,24 +165,9 @@ class CSR(RowOrder):
         cls, shape: Any, indptr: Any, indices: Any, data: Any, *, duplicates: Duplicates | None = "sum",
         copy: bool = True,
     ) -> CSR:  # fmt: skip
-        """From the arrays of a CSR whose rows need be neither sorted nor free of duplicates.
+        """From the arrays of a CSR whose rows need be neither sorted nor free of duplicates; the result's are both.
 
-        Errors are those of `CSR`.
-
-        Parameters
-        ----------
-        shape : (int, int)
-        indptr, indices, data : array, array, array or None
-            As `CSR` takes them.
-        duplicates : {"sum", "min", "max", "first", "error"} or None
-            As for `from_coo`.
-        copy : bool, default True
-            Whether to copy what could be shared.
-
-        Returns
-        -------
-        CSR
-            Rows sorted, no duplicates; ids of 32 bits where they fit.
+        Parameters are those of `CSR` and, `duplicates`, of `from_coo`; ids take 32 bits where they fit.
 
         Examples
         --------
@@ -236,37 +198,27 @@ class CSR(RowOrder):
         duplicates: Duplicates | None = "sum",
         copy: bool = True,
     ) -> CSR:
-        """From the row, the column and the value of each entry, in any order.
+        """From the row, the column and the value of each entry, in any order; explicit zeros are kept.
 
         Parameters
         ----------
         row, col : array of integers, shape (m,)
-            Where each entry stands.
         data : array, shape (m,), optional
             Values; None makes a pattern.
         shape : (int, int), optional
-            Rows and columns; by default just large enough.
+            By default just large enough.
         duplicates : {"sum", "min", "max", "first", "error"} or None
             What becomes of entries at the same place: their sum, the least or the largest of them, the one given first,
-            or an error. None is "min", with a `DuplicateEdgesWarning` where they differ. In a pattern they count once,
-            except with "error".
+            or a ValueError. None is "min", with a `DuplicateEdgesWarning` where they differ. In a pattern they count
+            once, except with "error".
         copy : bool, default True
             Whether to copy columns and values that are in order already and could be shared. What is shared must not
             be written to.
 
-        Returns
-        -------
-        CSR
-            Rows sorted, no duplicates, explicit zeros kept.
-
         Raises
         ------
-        ValueError
-            When lengths differ, or a place is given twice and `duplicates` is "error".
-        IndexError
-            When an id is negative or beyond the shape.
-        DeviceMemoryError
-            When it will not fit.
+        ValueError, IndexError, DeviceMemoryError
+            When lengths differ, an id is beyond the shape, or it will not fit.
 
         Examples
         --------
@@ -278,7 +230,7 @@ class CSR(RowOrder):
         return cls(shape, indptr, indices, data, validate=False)
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
-        """A CSR array of SciPy, or a CSR matrix of CuPy.
+        """A CSR array of SciPy, or a CSR matrix of CuPy, which raises TypeError for a type that it cannot hold.
 
         Parameters
         ----------
@@ -287,15 +239,6 @@ class CSR(RowOrder):
         copy : bool, default False
             Whether indices and values are the caller's own, to write to. Otherwise they are read-only views; on CUDA,
             which has none, copies all the same.
-
-        Returns
-        -------
-        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
-
-        Raises
-        ------
-        TypeError
-            On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
 
         Examples
         --------
@@ -307,51 +250,25 @@ class CSR(RowOrder):
         return scipy_of_csr(self, dtype, "copy" if copy else "read-only")
 
     def astype(self, dtype: Any) -> CSR:
-        """The same entries with values of another type; a pattern gets ones.
-
-        Parameters
-        ----------
-        dtype : dtype
-            bool, an integer or a float type.
-
-        Returns
-        -------
-        CSR
-            Itself where the values have the type already.
-        """
+        """The same entries with values of another type; a pattern gets ones. Itself where nothing changes."""
         dtype = as_value_dtype(dtype, "dtype")
         if self.data is None:
             return self.with_data(array_module(self.indices).ones(self.nnz, dtype=dtype), copy=False)
         return self if self.dtype == dtype else self.with_data(self.data.astype(dtype), copy=False)
 
     def with_data(self, data: Any, *, copy: bool = True) -> CSR:
-        """The same entries with other values.
+        """The same entries with other values, of shape (nnz,), in the order of `indices`; None leaves a pattern.
 
-        Parameters
-        ----------
-        data : array, shape (nnz,), or None
-            The values, in the order of `indices`; None leaves a pattern.
-        copy : bool, default True
-            Whether to copy values that are the caller's. What is shared must not be written to.
-
-        Returns
-        -------
-        CSR
-            Shares `indptr` and `indices`.
+        `indptr` and `indices` are shared; with ``copy=False`` so are the values, which must not be written to.
         """
         device_of(self.indices, data)
         values = as_values(data, "data", self.indices.shape)
         return CSR(self.shape, self.indptr, self.indices, own(values, data) if copy else values, validate=False)
 
     def canonical(self, duplicates: Duplicates | None = "sum") -> CSR:
-        """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit.
+        """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit; itself if it is so.
 
-        Parameters are those of `from_coo`.
-
-        Returns
-        -------
-        CSR
-            Itself where it is that already. On CUDA finding out waits for the stream.
+        ``duplicates``: as in `from_coo`. On CUDA finding out waits for the stream.
 
         Examples
         --------

@@ -21,27 +21,14 @@ class ELL(Padded):
     Parameters
     ----------
     shape : (int, int)
-        Rows and columns of the matrix.
     indices : array of integers, shape (K, rows), C order
         Columns of the entries, -1 where a row has fewer than K. A row's entries fill its first slots.
     data : array, shape (K, rows), C order, optional
         Values of the entries, anything where the slot is padding; None makes a pattern.
     nnz : int, optional
         How many slots are not padding; counted when not given.
-    validate : bool, default True
-        Whether to read the arrays and check them; on CUDA that waits for the stream. Without it they are taken as
-        they are.
-    copy : bool, default True
-        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not match, or padding stands before an entry.
-    IndexError
-        When an index is below -1 or beyond the columns.
-    TypeError
-        When arrays hold unfit types or lie on different devices.
+    validate, copy : bool, default True
+        As in `Storage`, which also says what is raised.
 
     Examples
     --------
@@ -77,19 +64,8 @@ class ELL(Padded):
     def from_csr(cls, csr: CSR, *, limit: float = 4.0) -> ELL:
         """From CSR, every row padded to the longest.
 
-        Parameters
-        ----------
-        csr : CSR
-            The matrix.
-        limit : float, default 4
-            Most slots per entry to accept.
-
-        Raises
-        ------
-        ValueError
-            When there would be more slots per entry than that: `HYB` bounds its padding.
-        DeviceMemoryError
-            When it will not fit.
+        A ValueError is raised when there would be more than `limit` slots per entry (`HYB` bounds its padding), a
+        DeviceMemoryError when it will not fit.
 
         Examples
         --------

@@ -71,12 +71,9 @@ class Frontier:
         return self._bits
 
     def out_arcs(self, indptr: Any) -> int:
-        """Number of out-arcs of the active vertices; O(size), and synchronizes with the GPU if it is not known yet.
+        """Number of out-arcs of the active vertices, by the `indptr` of a matrix.
 
-        Parameters
-        ----------
-        indptr : array, shape (n + 1,)
-            Where each vertex's arcs begin.
+        O(size), and synchronizes with the GPU if it is not known yet.
         """
         if self.arcs is None:
             if self.everyone:

@@ -40,7 +40,6 @@ class HYB(RowFormat):
     Parameters
     ----------
     shape : (int, int)
-        Rows and columns.
     ell : ELL
         The slab, of the same shape; its width may be 0.
     tail_rows : array of integers, shape (t,)
@@ -51,20 +50,8 @@ class HYB(RowFormat):
         Columns of the tail's entries.
     tail_data : array, shape (m,), optional
         Their values; None for a pattern.
-    validate : bool, default True
-        Whether to read the arrays and check them; on CUDA that waits for the stream. Without it they are taken as
-        they are.
-    copy : bool, default True
-        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
-
-    Raises
-    ------
-    ValueError
-        When lengths, shapes or the presence of values do not match, or `tail_rows` does not rise.
-    IndexError
-        When a row or column is negative or beyond the shape.
-    TypeError
-        When arrays hold unfit types or lie on different devices.
+    validate, copy : bool, default True
+        As in `Storage`, which also says what is raised.
 
     Examples
     --------
@@ -162,26 +149,11 @@ class HYB(RowFormat):
 
     @classmethod
     def from_csr(cls, csr: CSR, width: int | None = None) -> HYB:
-        """From CSR, on its device; each row keeps its order, the first entries in the slab.
+        """From CSR, on its device; each row keeps its order, and has its first `width` entries in the slab.
 
-        Parameters
-        ----------
-        csr : CSR
-            The matrix.
-        width : int, optional
-            Slots of each row in the slab; `hyb_width` by default.
-
-        Raises
-        ------
-        ValueError
-            When `width` is negative.
-        DeviceMemoryError
-            When it will not fit.
-
-        Notes
-        -----
-        Beside the result and the input this takes some 30 bytes a row at its peak. On CUDA it waits for the stream, to
-        learn the width and the length of the tail.
+        ``width``: `hyb_width` by default. Beside the result and the input this takes some 30 bytes a row at its peak,
+        and raises DeviceMemoryError where it will not fit. On CUDA it waits for the stream, to learn the width and the
+        length of the tail.
         """
         rows, entries, one = csr.shape[0], csr.nnz, csr.entry_bytes
         if width is None:
@@ -197,13 +169,7 @@ class HYB(RowFormat):
         return cls(csr.shape, ell, tail_rows, tail_indptr, tail_indices, tail_data, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row its slots and then its tail: what `from_csr` was given.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-        """
+        """As CSR, each row its slots and then its tail: what `from_csr` was given."""
         one = self.tail_indices.itemsize + (0 if self.tail_data is None else self.tail_data.itemsize)
         check_memory(self.nnz * one + 24 * self.shape[0], "a CSR matrix from HYB", self.device)
         indptr, indices, data = join_slab_and_tail(

@@ -26,11 +26,7 @@ class Lengths(NamedTuple):
 
 @on_its_device
 def lengths_of(indptr: Any) -> Lengths:
-    """Count the rows that `indptr` delimits, by length; on CUDA this waits for the stream.
-
-    Parameters
-    ----------
-    indptr : int64 array, shape (rows + 1,)
+    """Count the rows that `indptr`, of shape (rows + 1,), delimits, by length; on CUDA this waits for the stream.
 
     Examples
     --------
@@ -56,21 +52,8 @@ def prefix_sum(lengths: Any) -> Any:
 
 
 def occurrences(ids: Any, n: int) -> Any:
-    """How often each of 0, ..., n - 1 occurs among `ids`.
+    """How often each of 0, ..., n - 1 occurs among `ids`, which are not checked: int64, shape (n,), on their device.
 
-    Parameters
-    ----------
-    ids : integer array
-        All of them from 0 to n - 1; not checked.
-    n : int
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        On the device of `ids`.
-
-    Notes
-    -----
     ``cupy.bincount`` looks for negative numbers first, by a template that NVRTC takes 4 s to compile.
 
     Examples

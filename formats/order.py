@@ -27,12 +27,7 @@ class RowOrder(RowFormat):
         return type(self)(shape, indptr, indices, data, validate=False)  # type: ignore[call-arg]
 
     def expand_rows(self) -> Any:
-        """The row of each entry, as a COO matrix would store it.
-
-        Returns
-        -------
-        array of shape (nnz,), of the type of `indices`
-        """
+        """The row of each entry, as a COO matrix would store it: array of shape (nnz,), of the type of `indices`."""
         return backend(self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
 
     def is_sorted(self) -> bool:
@@ -44,12 +39,9 @@ class RowOrder(RowFormat):
         return bool(backend(self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
 
     def sorted(self) -> Self:
-        """The same entries with each row in ascending order of columns; duplicates keep their order.
+        """The same entries with each row in ascending order of columns; itself where it is sorted already.
 
-        Returns
-        -------
-        CSR
-            Itself where it is sorted already.
+        Duplicates keep their order.
         """
         if self.is_sorted():
             return self
@@ -59,17 +51,7 @@ class RowOrder(RowFormat):
         return self._reordered(self.shape, self.indptr, indices, data)
 
     def transpose(self) -> Self:
-        """The transpose, its rows sorted.
-
-        Returns
-        -------
-        CSR
-            Duplicates keep their order.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
+        """The transpose, its rows sorted; duplicates keep their order. Raises DeviceMemoryError where it will not fit.
 
         Examples
         --------
@@ -85,50 +67,28 @@ class RowOrder(RowFormat):
     def is_symmetric(self) -> bool:
         """Whether the matrix equals its transpose, values included; NaN equals NaN here.
 
-        Returns
-        -------
-        bool
-            Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i,
-            value) are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ matrices,
-            since each process draws a key of its own for the hashes. This waits for the stream.
+        Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i, value)
+        are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ matrices, since each
+        process draws a key of its own for the hashes. This waits for the stream. A transpose to compare with would cost
+        a sort.
 
-        Notes
-        -----
         Hashing a multiset by the sum of its members' hashes is Clarke et al., "Incremental multiset hash functions and
-        their application to memory integrity checking", ASIACRYPT 2003. A transpose to compare with would cost a sort.
+        their application to memory integrity checking", ASIACRYPT 2003.
         """
         if self.shape[0] != self.shape[1]:
             return False
         return bool(backend(self.indptr).is_symmetric(self.indptr, self.indices, self.data))
 
     def without_diagonal(self) -> Self:
-        """The matrix without the entries (i, i).
-
-        Returns
-        -------
-        CSR
-            Itself where there are none.
-        """
+        """The matrix without the entries (i, i); itself where there are none."""
         kept = _off_diagonal(self.indptr, self.indices, self.data)
         return self if kept is None else self._reordered(self.shape, *kept)
 
     def permute(self, order: Any) -> Self:
-        """Rows and columns relabelled: new vertex i is old vertex ``order[i]``.
+        """Rows and columns relabelled: new vertex i is old vertex ``order[i]``; the result has sorted rows.
 
-        Parameters
-        ----------
-        order : array of integers, shape (n,)
-            A permutation of 0..n-1, on the matrix's device.
-
-        Returns
-        -------
-        CSR
-            ``A[order][:, order]`` with sorted rows.
-
-        Raises
-        ------
-        ValueError
-            When the matrix is not square, or `order` is no permutation.
+        ``order``: a permutation of 0..n-1, on the matrix's device. Raises ValueError where it is none, or where the
+        matrix is not square.
 
         Examples
         --------

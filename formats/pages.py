@@ -134,10 +134,7 @@ class Pages:
     def indptr(self) -> Array:
         """Offsets of the rows, counted in entries: int64 array of shape (rows + 1,).
 
-        Raises
-        ------
-        FileFormatError, ValueError
-            When they are read here and are damaged, or do not fit the pages.
+        Raises FileFormatError or ValueError where they are read here and are damaged, or do not fit the pages.
         """
         held = self._indptr
         if not callable(held):
@@ -181,18 +178,7 @@ class Pages:
     def payload(self, page: int) -> Array:
         """The stored bytes of a page's ids, not checked: of memory a view, of a file what was read now.
 
-        Parameters
-        ----------
-        page : int
-
-        Returns
-        -------
-        array of uint8
-
-        Raises
-        ------
-        DamagedPageError
-            When the file has become shorter since it was opened.
+        Raises DamagedPageError where the file has become shorter since it was opened.
         """
         stored = self.stored[self.offset[page] : self.offset[page + 1]]
         if len(stored) != self.offset[page + 1] - self.offset[page]:
@@ -200,18 +186,7 @@ class Pages:
         return stored
 
     def values_of(self, page: int) -> Array | None:
-        """The values of a page's entries, as `payload` gives ids.
-
-        Errors are those of `payload`.
-
-        Parameters
-        ----------
-        page : int
-
-        Returns
-        -------
-        array or None
-        """
+        """The values of a page's entries, as `payload` gives ids; None where there are none."""
         if self.values is None:
             return None
         values = self.values[self.first_arc[page] : self.first_arc[page + 1]]
@@ -220,20 +195,10 @@ class Pages:
         return values
 
     def check(self, page: int, stored: Array | None = None, *, values: bool = False) -> None:
-        """Compare what is stored of a page with its checksum.
+        """Compare what is stored of a page with its checksum, and raise DamagedPageError where they do not agree.
 
-        Parameters
-        ----------
-        page : int
-        stored : array, optional
-            The page's bytes, or values, where they have been read already.
-        values : bool, default False
-            Whether to check the values, in place of the ids.
-
-        Raises
-        ------
-        DamagedPageError
-            When they do not agree.
+        ``stored``: the page's bytes, or values, where they have been read already; ``values``: whether to check the
+        values, in place of the ids.
 
         Examples
         --------
@@ -256,32 +221,14 @@ class Pages:
             raise self.damaged(page, f"the {'weights' if values else 'ids'} do not have their checksum")
 
     def damaged(self, page: int, reason: str) -> DamagedPageError:
-        """What to raise where a page does not hold what it should.
-
-        Parameters
-        ----------
-        page : int
-        reason : str
-        """
+        """What to raise where a page does not hold what it should."""
         return DamagedPageError(self.origin, page, (int(self.first_row[page]), int(self.last_row[page])), reason)
 
     def pages_of(self, rows: Any) -> Array:
-        """The pages that hold entries of some rows.
+        """The pages that hold entries of some rows: int64 array, ascending, each once.
 
-        Parameters
-        ----------
-        rows : Bitmask, array of bool of shape (rows,), or array of integers
-            Which rows; in any order, repeats allowed.
-
-        Returns
-        -------
-        array of int64
-            Ascending, each once.
-
-        Raises
-        ------
-        IndexError
-            When a row is not there.
+        ``rows``: a Bitmask, flags of shape (rows,), or ids, in any order, repeats allowed; IndexError where one is not
+        there.
 
         Examples
         --------

@@ -129,46 +129,19 @@ class RowFormat(Storage):
     def from_scipy(cls, matrix: Any, *, pattern: bool = False, **options: Any) -> Self:
         """From any SciPy or CuPy sparse array or matrix, by way of CSR.
 
-        Parameters
-        ----------
-        matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
-            Two-dimensional, any format.
-        pattern : bool, default False
-            Whether to leave the values out.
-        **options : object
-            As for `from_csr`.
+        ``pattern``: whether to leave the values out; `options` are those of `from_csr`.
         """
         return cls.from_csr(ROW_FORMATS["csr"].from_scipy(matrix, pattern=pattern), **options)  # type: ignore[arg-type]
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
         """A CSR array of SciPy, or a CSR matrix of CuPy, whose arrays are the caller's own.
 
-        Parameters
-        ----------
-        dtype : dtype, optional
-            As in `CSR.to_scipy`.
-        copy : bool, default False
-            There for the sake of `CSR.to_scipy`.
-
-        Returns
-        -------
-        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+        ``dtype``: as in `CSR.to_scipy`; ``copy``: there for the sake of that.
         """
         return scipy_of_csr(self.to_csr(), dtype)
 
     def astype(self, dtype: Any) -> Self:
-        """The same entries with values of another type; a pattern gets ones.
-
-        Parameters
-        ----------
-        dtype : dtype
-            bool, an integer or a float type.
-
-        Returns
-        -------
-        RowFormat
-            Itself where the values have the type already.
-        """
+        """The same entries with values of another type; a pattern gets ones. Itself where nothing changes."""
         dtype = as_value_dtype(dtype, "dtype")
         return self if self.dtype == dtype and self.dtype is not None else self._again(self.csr.astype(dtype))
 

@@ -37,7 +37,6 @@ class SELL(Padded, RowFormat):
     Parameters
     ----------
     shape : (int, int)
-        Rows and columns.
     order : array of integers, shape (rows,)
         The row in each place; a permutation.
     slices : array of integers, shape (ceil(rows / 32) + 1,)
@@ -48,19 +47,8 @@ class SELL(Padded, RowFormat):
         Their values, anything where the slot is padding; None makes a pattern.
     nnz : int, optional
         How many slots are not padding; counted when not given.
-    validate : bool, default True
-        Whether to read the arrays and check them; on CUDA that waits for the stream.
-    copy : bool, default True
-        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
-
-    Raises
-    ------
-    ValueError
-        When lengths do not match, `order` is no permutation, or padding stands before an entry.
-    IndexError
-        When a row or column is beyond the shape.
-    TypeError
-        When arrays hold unfit types or lie on different devices.
+    validate, copy : bool, default True
+        As in `Storage`, which also says what is raised.
 
     Examples
     --------
@@ -130,25 +118,15 @@ class SELL(Padded, RowFormat):
     def from_csr(cls, csr: CSR, sigma: int | None = None) -> SELL:
         """From CSR, on its device; each row keeps its order.
 
+        Beside the result it takes some 24 bytes an entry and 40 a row at its peak, and raises DeviceMemoryError where
+        it will not fit. On CUDA it waits for the stream, to learn how many slots there are.
+
         Parameters
         ----------
         csr : CSR
-            The matrix.
         sigma : int, optional
-            Rows of a window, a multiple of 32. By default the fewest of 1,024, 8,192, 65,536, ... that leave no more
-            than a quarter of the entries in padding, or all rows.
-
-        Raises
-        ------
-        ValueError
-            When `sigma` is not positive, or no multiple of 32.
-        DeviceMemoryError
-            When it will not fit.
-
-        Notes
-        -----
-        Beside the result it takes some 24 bytes an entry and 40 a row at its peak. On CUDA it waits for the stream, to
-        learn how many slots there are.
+            Rows of a window, a positive multiple of 32. By default the fewest of 1,024, 8,192, 65,536, ... that leave
+            no more than a quarter of the entries in padding, or all rows.
 
         Examples
         --------
@@ -178,13 +156,7 @@ class SELL(Padded, RowFormat):
         return cls(csr.shape, order, slices, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row in the order of its slots: what `from_csr` was given.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-        """
+        """As CSR, each row in the order of its slots: what `from_csr` was given."""
         xp, rows = array_module(self.indices), self.shape[0]
         check_memory(48 * self.nnz + 24 * rows, "a CSR matrix from SELL", self.device)
         place, rank = self._slots()

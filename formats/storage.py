@@ -23,10 +23,13 @@ def backend(*arrays: Any) -> ModuleType:
 class Storage(ABC):
     """Entries of a matrix, or members of a set, in arrays of one device.
 
-    Containers are frozen. Their constructors copy a caller's arrays, unless told not to, and `to_scipy` gives read-only
-    views or copies; containers made from each other share arrays, which are never written to. The fields themselves are
-    the arrays that kernels read, without a copy on either device; do not write to them. They are not flagged
-    read-only, because kernels would then be compiled twice, once for each kind.
+    Containers are frozen. With ``validate=True``, the default, a constructor reads its arrays, checks that they fit
+    each other, and raises `ValueError`, `IndexError` (an id beyond the shape) or `TypeError` (unfit types, or arrays on
+    different devices); on CUDA that waits for the stream. With ``copy=True``, the default, it copies arrays that are a
+    caller's; otherwise they are shared, and must not be written to. `to_scipy` gives read-only views or copies;
+    containers made from each other share arrays, which are never written to. The fields themselves are the arrays that
+    kernels read, without a copy on either device; do not write to them. They are not flagged read-only, because kernels
+    would then be compiled twice, once for each kind.
     """
 
     __slots__ = ()
@@ -72,15 +75,8 @@ class Storage(ABC):
         return 1.0
 
     def to(self, device: str) -> Self:
-        """The same container on a device; itself where it lies there already.
+        """The same container on a device, "cpu" or "cuda"; itself where it lies there already.
 
-        Parameters
-        ----------
-        device : {"cpu", "cuda"}
-            Where to.
-
-        Notes
-        -----
         Moving to the CPU waits for the GPU's current stream.
         """
         device = normalize_device(device)
