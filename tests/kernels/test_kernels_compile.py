@@ -53,6 +53,11 @@ COMMUNITIES = [
     for index, weight, sums in (("int32", "hpgraph::One", "uint32"), ("int32", "long long", "uint64"),
                                 ("int64", "long long", "uint32"))
 ]  # fmt: skip
+BLOCK_BUILDS = (
+    "sample_blocks<int>", "count_blocks<int>", "place_arcs<int, unsigned>", "place_arcs<long long, unsigned long long>",
+    "mark_last", "list_rows", "bound_groups",
+)  # fmt: skip
+SAMPLES = [f"{name}<{index}>" for name in ("sample_sectors", "touch_sectors") for index in DTYPES]
 
 
 def of_set(kernels: KernelSet, arch: str, **types: Any) -> tuple[str, Any, str, dict[str, Any]]:
@@ -126,6 +131,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     for index, arch in EACH_INDEX:
         yield cuda_extract.SOURCE, cuda_extract.kernel_names(index), arch, {}
     yield pages.SOURCE, (pages.kernel_name("int32"),), NEWEST, {}
+    yield "locality.cuh", [f"hpgraph::{name}" for name in SAMPLES], NEWEST, {}
+    yield "column_blocks_build.cuh", [f"hpgraph::{name}" for name in BLOCK_BUILDS], OLDEST, {}
 
 
 @pytest.mark.parametrize(("source", "names", "arch", "others"), list(rows()), ids=lambda value: str(value)[:40])

@@ -10,8 +10,7 @@ from hpgraph.core.device import cuda_available, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda import row_bins
 from hpgraph.kernels.runtime.cuda.specialization import specialize, specialize_for
-from hpgraph.kernels.spmv import cuda, cuda_choice
-from hpgraph.kernels.spmv.cuda_locality import locality
+from hpgraph.kernels.spmv import cuda, cuda_choice, cuda_locality
 from hpgraph.kernels.spmv.cuda_stretches import KERNELS, by_stretches, can_stretch
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
@@ -131,17 +130,13 @@ def diagonals(n: int, width: int) -> scipy.sparse.csr_array:
     return scipy.sparse.diags_array([np.ones(n)] * width, offsets=range(width), shape=(n, n), format="csr")
 
 
-# Bytes of L2.
-CACHE = 1 << 25
-
-
-def test_sectors_of_known_matrices():
+def test_sectors_of_known_matrices(device):
     # Eight floats lie in a sector: a diagonal touches each eighth of one, five beside each other a fortieth.
     for width, size, expected in ((1, 4, 1 / 8), (5, 4, 1 / 40), (1, 8, 1 / 4)):
-        local = locality(CSR.from_scipy(diagonals(200_000, width)), size, CACHE)
+        local = cuda_locality.locality(CSR.from_scipy(diagonals(200_000, width)).to(device), size)
         assert local.sectors == pytest.approx(expected, rel=0.05) and local.misses == 0
     scattered = scipy.sparse.random_array((2000, 1_000_000), density=2e-4, rng=1, format="csr")
-    assert locality(CSR.from_scipy(scattered), 4, CACHE).sectors > 0.95
+    assert cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).sectors > 0.95
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)
@@ -153,7 +148,7 @@ def test_stretches_compile(arch, dtype, pattern):
     weight = None if pattern else kind
     gather = ring.gather(kind, kind, message)
     special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (kind,), message, False)
-    names = [f"hpgraph::{name}<Product>" for name in KERNELS]
+    names = [*(f"hpgraph::{name}<Product>" for name in KERNELS), "hpgraph::mark_ends", "hpgraph::count_ends"]
     compiles("row_stretches.cuh", special.prologue, special.ltoir, names, arch)
 
 

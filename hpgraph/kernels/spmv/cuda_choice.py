@@ -42,9 +42,7 @@ def shape_of(csr: CSR, operand: int, result: int) -> Shape:
     """The parameters that a product depends on, measured once for each pair of sizes of the vectors' elements."""
     known = _shapes(csr)
     if (operand, result) not in known:
-        from cupy.cuda import Device
-
-        local = locality(csr, operand if 1 < operand <= 32 else 4, Device().attributes["L2CacheSize"])
+        local = locality(csr, operand) if 1 < operand <= 32 else locality(csr, 4)
         known[operand, result] = replace(
             _lengths(csr), operand=operand, result=result, sectors=local.sectors, misses=local.misses
         )

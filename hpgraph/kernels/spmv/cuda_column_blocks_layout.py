@@ -14,16 +14,19 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core import reductions
-from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.c_types import ID_TYPES, WORD_TYPES
+from hpgraph.core.device import check_memory
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, RowFormat, occurrences
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds
 
-# As in column_blocks.cuh and spmv.cuh.
+# As in column_blocks.cuh, column_blocks_build.cuh and spmv.cuh.
 STRETCH, GROUP, BLOCK = 1024, 1024, 256
+PORTION, PLACERS, LOOK = 16384, 1024, 4096
 # A layout is built only if its predicted time is below this share of the fastest other method's: building takes as long
 # as 20 to 60 products.
 GAIN = 0.95
@@ -40,8 +43,8 @@ HEAVY = 2
 LOADING = 200
 # Hot columns: one entry in SAMPLED is read, and the hottest columns of one block must hold the share HOT of them.
 SAMPLED, HOT = 64, 0.1
-# To predict a product's time, so many stretches of so many adjacent entries are read.
-STRETCHES, LOOK = 1024, 4096
+# To predict a product's time, one stretch of LOOK entries in EVERY is read, but at least STRETCHES of them.
+EVERY, STRETCHES = 16, 4096
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def worth_a_look(rows: RowFormat) -> bool:
 
 
 def layout_of(csr: CSR, found: Survey) -> Blocked:
-    """The matrix by blocks of columns, made once: the first call waits for the device, and takes 32 bytes an entry."""
+    """The matrix by blocks of columns, made once: the first call waits for the device, and takes 16 bytes an entry."""
     if found.layout is None:
         found.layout = _place(csr, found)
         found.rank = None
@@ -139,8 +142,8 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
     if n_blocks > MAX_BLOCKS or n_blocks < 2:
         return None
     try:
-        # The sort and what it moves, results and their rows, at most.
-        check_memory(csr.nnz * (32 + shape.result + shape.weight), "a matrix by blocks of columns", "cuda")
+        # Rows, places, results and their rows, at most.
+        check_memory(csr.nnz * (12 + shape.result + shape.weight), "a matrix by blocks of columns", "cuda")
     except DeviceMemoryError:
         return None
     pairs = _sample(csr, None, n_blocks, shift)
@@ -170,53 +173,88 @@ def _hottest(csr: CSR, per_block: int) -> float:
     return int(reductions.total(sample[-per_block:], np.int64)) / max(int(reductions.total(sample, np.int64)), 1)
 
 
+def _module(index: str, weight: str) -> Module:
+    names = (
+        f"sample_blocks<{index}>", f"count_blocks<{index}>", f"place_arcs<{index}, {weight}>", "mark_last", "list_rows",
+        "bound_groups",
+    )  # fmt: skip
+    return load(
+        "column_blocks_build.cuh", names=[f"hpgraph::{name}" for name in names], title="products by blocks of columns"
+    )
+
+
+def _types(csr: CSR) -> tuple[str, str]:
+    """C++ types of column ids, and of words of the weights' size."""
+    return ID_TYPES[csr.indices.itemsize], WORD_TYPES[1 if csr.data is None else csr.data.itemsize]
+
+
+def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BLOCK, shared: int = 0) -> None:
+    kernel = _module(*_types(csr)).function(f"hpgraph::{name}")
+    kernel((blocks,), (threads,), arguments, shared_mem=shared)
+
+
 def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
-    """Estimated number of partial results: pairs of a row and a block in a sample. Waits for the device."""
-    xp, stretches = array_module(csr.indices), -(-csr.nnz // LOOK)
-    every = max(1, stretches // STRETCHES)
-    at = (xp.arange(-(-stretches // every)) * (every * LOOK))[:, None] + xp.arange(LOOK)
-    at = xp.minimum(at, csr.nnz - 1).ravel()
-    row, column = xp.searchsorted(csr.indptr, at, side="right") - 1, csr.indices[at]
-    pairs = row * n_blocks + ((column if rank is None else rank[column]) >> shift)
-    pairs.sort()
-    return min((reductions.count(pairs[1:] != pairs[:-1]) + 1) * every, csr.nnz)
+    """Estimated number of partial results. Waits for the device."""
+    import cupy
+
+    stretches = -(-csr.nnz // LOOK)
+    every = min(EVERY, max(1, stretches // STRETCHES))
+    tally = cupy.zeros(1, np.uint64)
+    _launch(
+        csr, f"sample_blocks<{_types(csr)[0]}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
+        np.int64(csr.shape[0]), rank, np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
+        tally, shared=BLOCK // 32 * n_blocks * 4,
+    )  # fmt: skip
+    return min(int(tally[0]) * every, csr.nnz)
 
 
 def _place(csr: CSR, surveyed: Survey) -> Blocked:
-    """The layout, by a stable sort of the entries by block: within a block they stay in order of their rows."""
-    xp = array_module(csr.indices)
+    import cupy
+
     order, rank, n_blocks, shift = surveyed.order, surveyed.rank, surveyed.n_blocks, surveyed.shift
-    column = csr.indices if rank is None else rank[csr.indices]
-    block = (column >> shift).astype(np.uint16)
-    turn = block.argsort(kind="stable")
-    block = block[turn]
-    arc = (column & ((1 << shift) - 1)).astype(np.uint16)[turn]
-    del column
-    row = csr.expand_rows()[turn]
-    last = xp.ones(csr.nnz, np.bool_)
-    last[:-1] = (row[1:] != row[:-1]) | (block[1:] != block[:-1])
-    arc |= last.astype(np.uint16) << 15
+    row_of = csr.expand_rows()
+    pieces = -(-csr.nnz // PORTION)
+    counts = cupy.empty((n_blocks, pieces), np.uint32)
+    _launch(
+        csr, f"count_blocks<{_types(csr)[0]}>", pieces, csr.indices, rank, np.int64(csr.nnz), np.int64(pieces),
+        np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
+    )  # fmt: skip
+    through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
     # Each block starts at a stretch boundary.
-    starts = xp.searchsorted(block, xp.arange(n_blocks + 1, dtype=np.uint16))
-    first_stretch = xp.zeros(n_blocks + 1, np.int64)
-    xp.cumsum(-(-(starts[1:] - starts[:-1]) // STRETCH), out=first_stretch[1:])
+    totals = through[:, -1].copy()
+    totals[1:] -= through[:-1, -1]
+    totals = totals.astype(np.int64)
+    stretches_of = -(-totals // STRETCH)
+    first_stretch = cupy.zeros(n_blocks + 1, np.int64)
+    first_stretch[1:] = cupy.cumsum(stretches_of)
     stretches = int(first_stretch[-1])
-    slot = xp.arange(csr.nnz)
-    slot += (first_stretch[:-1] * STRETCH - starts[:-1])[block]
-    arcs = xp.zeros(stretches * STRETCH, np.uint16)
-    arcs[slot] = arc
-    weights = None if csr.data is None else xp.zeros(len(arcs), csr.data.dtype)
-    if weights is not None:
-        weights[slot] = csr.data[turn]
-    del turn, arc
-    ends = xp.flatnonzero(last)
-    del last
-    slot, row, block = slot[ends], row[ends].astype(np.int64), block[ends].astype(np.int64)
-    first = xp.searchsorted(slot, xp.arange(stretches + 1) * STRETCH).astype(np.uint32)
+    shift_of = first_stretch[:-1] * STRETCH - (cupy.cumsum(totals) - totals)
+    offsets = through - counts + shift_of.astype(np.uint32)[:, None]
+    del through
+    slots = stretches * STRETCH
+    arcs = cupy.zeros(slots, np.uint16)
+    row_at = cupy.full(slots, 0xFFFFFFFF, np.uint32)
+    weights = None if csr.data is None else cupy.zeros(slots, csr.data.dtype)
+    _launch(
+        csr, f"place_arcs<{', '.join(_types(csr))}>", pieces, csr.indices, row_of, csr.data,
+        rank, np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
+        weights, threads=PLACERS, shared=8 * PORTION + (4 + 2 * PLACERS // 32) * n_blocks,
+    )  # fmt: skip
+    del offsets
+    block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)
+    ends = cupy.empty(stretches, np.uint32)
+    _launch(csr, "mark_last", -(-stretches * 32 // BLOCK), arcs, row_at, block, np.int64(stretches), ends)
+    first = cupy.zeros(stretches + 1, np.uint32)
+    first[1:] = cupy.cumsum(ends, dtype=np.uint32)
+    partials = int(first[-1])
+    row, whole = cupy.empty(partials, np.uint16), cupy.empty(partials, np.uint32)
+    _launch(csr, "list_rows", -(-stretches * 32 // BLOCK), arcs, row_at, first, np.int64(stretches), row, whole)
     groups = -(-csr.shape[0] // GROUP)
-    wanted = (xp.arange(n_blocks) << 32) + (xp.arange(groups + 1) * GROUP)[:, None]
-    bounds = xp.searchsorted((block << 32) + row, wanted).astype(np.uint32)
-    block = (xp.searchsorted(first_stretch, xp.arange(stretches), side="right") - 1).astype(np.uint32)
+    bounds = cupy.empty((groups + 1, n_blocks), np.uint32)
+    _launch(
+        csr, "bound_groups", -(-bounds.size // BLOCK), whole, first[first_stretch], np.int64(groups),
+        np.int64(n_blocks), bounds,
+    )  # fmt: skip
     share = shares(first, block, multiprocessors())
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
@@ -225,29 +263,31 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     of_groups = struct(bounds, group_order, groups, heavy, n_blocks, csr.shape[0])
     adders = heavy + -(-(groups - heavy) // (BLOCK // 32))
     return Blocked(
-        arguments, arcs, weights, first, block, order, share, (row % GROUP).astype(np.uint16), bounds, group_order,
-        of_groups, len(ends), 1 << shift, adders,
+        arguments, arcs, weights, first, block, order, share, row, bounds, group_order, of_groups, partials, 1 << shift,
+        adders,
     )  # fmt: skip
 
 
 def _by_weight(bounds: Any) -> tuple[Any, int]:
     """Groups of rows, heavy ones first, and the number of those: of HEAVY times the mean of partial results."""
-    xp = array_module(bounds)
+    import cupy
+
     partials = (bounds[1:].astype(np.int64) - bounds[:-1]).sum(axis=1)
     heavy = partials > HEAVY * max(int(partials.sum()) // len(partials), GROUP)
-    order = xp.concatenate((xp.flatnonzero(heavy), xp.flatnonzero(~heavy)))
+    order = cupy.concatenate((cupy.flatnonzero(heavy), cupy.flatnonzero(~heavy)))
     return order.astype(np.uint32), reductions.count(heavy)
 
 
 def shares(first: Any, block: Any, takers: int) -> Any:
     """Balanced partition of the stretches among the thread blocks of the first phase.
 
-    Returns uint32 array, shape (takers + 1,): first stretch of each thread block.
+    Returns uint32 CuPy array, shape (takers + 1,): first stretch of each thread block.
     """
-    xp = array_module(first)
+    import cupy
+
     # A stretch in which every arc ends a row takes twice as long as one without; loading a block of columns adds to it.
-    cost = xp.arange(1, len(block) + 1) + first[1:] / STRETCH + LOADING * (block.astype(np.float64) + 1)
-    wanted = cost[0] + (cost[-1] - cost[0]) * (xp.arange(takers + 1) / takers)
-    share = xp.searchsorted(cost, wanted)
+    cost = cupy.arange(1, len(block) + 1) + first[1:] / STRETCH + LOADING * (block.astype(np.float64) + 1)
+    wanted = cost[0] + (cost[-1] - cost[0]) * (cupy.arange(takers + 1) / takers)
+    share = cupy.searchsorted(cost, wanted)
     share[0], share[-1] = 0, len(block)
     return share.astype(np.uint32)

@@ -1,4 +1,4 @@
-"""Locality of a matrix's gathers, measured on a sample of its entries."""
+"""Locality of a matrix's gathers, measured on a sample of its entries: see locality.cuh."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import count
+from hpgraph.core.c_types import ID_TYPES
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import load
 
-# Bytes of a sector, and adjacent entries that a thread block has in flight.
-SECTOR, LOOKED = 32, 2048
+# As in locality.cuh.
+LOOKERS, LOOKED = 256, 2048
+SECTOR = 32
 # Most stretches of LOOKED entries in a sample, uniformly strided.
-STRETCHES = 512
+STRETCHES = 4096
 # Entries that warm up the model of L2: at least FIRST, at most MAX; then the misses of TESTED entries are counted.
 FIRST, MAX, TESTED = 1 << 20, 1 << 26, 1 << 18
 # Share of L2 that a vector can occupy. The rest goes to streamed entries, and to lines that both halves of the cache
@@ -29,29 +30,40 @@ class Locality(NamedTuple):
     misses: float  # sectors fetched again after L2 is full, beyond once for each
 
 
-def locality(csr: CSR, operand: int, cache: int) -> Locality:
+def locality(csr: CSR, operand: int) -> Locality:
     """The locality of a matrix; waits for the device.
 
-    ``operand``: bytes of an element of the vector: a power of two up to 32; ``cache``: bytes of L2.
+    ``operand``: bytes of an element of the vector: a power of two up to 32.
     """
-    xp, entries, shift = array_module(csr.indices), csr.nnz, (SECTOR // operand).bit_length() - 1
+    import cupy
+
+    index = ID_TYPES[csr.indices.itemsize]
+    names = [f"hpgraph::{name}<{index}>" for name in ("sample_sectors", "touch_sectors")]
+    module = load("locality.cuh", names=names, title="samples of matrices")
+    entries, shift = csr.nnz, (SECTOR // operand).bit_length() - 1
     stretches = -(-entries // LOOKED)
     every = -(-stretches // STRETCHES)
-    at = (xp.arange(-(-stretches // every)) * (every * LOOKED))[:, None] + xp.arange(LOOKED)
-    sample = csr.indices[xp.minimum(at, entries - 1)] >> shift
-    sample.sort(axis=1)
-    sectors = (count(sample[:, 1:] != sample[:, :-1]) + len(sample)) / min(entries, at.size)
-    held = HELD * cache
+    blocks = -(-stretches // every)
+    tally = cupy.zeros(1, np.uint64)
+    module.function(names[0])(
+        (blocks,), (LOOKERS,), (csr.indices, np.int64(entries), np.int64(every), np.int32(shift), tally)
+    )
+    sectors = int(tally[0]) / min(entries, blocks * LOOKED)
+    held = HELD * cupy.cuda.Device().attributes["L2CacheSize"]
     if csr.shape[1] * operand <= held:
         return Locality(sectors, 0.0)
-    seen = xp.zeros((csr.shape[1] >> shift) + 1, np.bool_)
+    seen = cupy.zeros((csr.shape[1] >> shift) // 32 + 1, np.uint32)
+    touch = module.function(names[1])
 
-    def touch(begin: int, end: int) -> int:
-        """Mark the sectors that a range of entries, modulo their number, touches; returns how many are marked."""
+    def fresh(begin: int, end: int) -> int:
+        """Sectors that a range of entries, modulo their number, touches for the first time."""
+        tally.fill(0)
         for low, high in ((begin, min(end, entries)), (0, end - entries)):
             if low < high:
-                seen[csr.indices[low:high] >> shift] = True
-        return count(seen)
+                grid = (min(1024, -(-(high - low) // LOOKERS)),)
+                arguments = csr.indices, np.int64(low), np.int64(high), np.int32(shift), seen, tally
+                touch(grid, (LOOKERS,), arguments)
+        return int(tally[0])
 
     # From the middle on: rows at either end may be atypical, as at the start of a crawl.
     start = at = entries // 2
@@ -60,11 +72,11 @@ def locality(csr: CSR, operand: int, cache: int) -> Locality:
         if at - start >= min(entries, MAX):
             return Locality(sectors, 0.0)
         step = min(max(step, at - start), start + entries - at)
-        found = touch(at, at + step)
+        found += fresh(at, at + step)
         at += step
         if at >= entries:
             start, at = start - entries, at - entries
     tested = min(TESTED, entries)
     # Once for each sector is counted as streaming.
-    misses = (touch(at, at + tested) - found) / tested - csr.shape[1] * operand / SECTOR / entries
+    misses = fresh(at, at + tested) / tested - csr.shape[1] * operand / SECTOR / entries
     return Locality(sectors, max(0.0, misses))

@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.core.reductions import count
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -35,16 +36,19 @@ def row_ends(csr: CSR) -> RowEnds:
     """The row ends of a matrix, computed once on the device; waits for it."""
     import cupy
 
-    filled, stops, rows, empty = csr.indptr[1:] > csr.indptr[:-1], csr.indptr[1:], None, None
-    n_filled = count(filled)
+    module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
+    filled = csr.indptr[1:] > csr.indptr[:-1]
+    n_filled, rows, empty = count(filled), None, None
     if n_filled < csr.shape[0]:
         rows, empty = (cupy.flatnonzero(which).astype(np.uint32) for which in (filled, ~filled))
-        stops = stops[rows]
+    del filled
     stretches = -(-csr.nnz // STRETCH)
-    last = cupy.zeros(-(-csr.nnz // 32) * 32, np.bool_)
-    last[stops - 1] = True
-    ends = cupy.packbits(last, bitorder="little")
-    first = cupy.searchsorted(stops, cupy.arange(stretches + 1) * STRETCH, side="right").astype(np.uint32)
+    ends, first = cupy.zeros(-(-csr.nnz // 32), np.uint32), cupy.empty(stretches + 1, np.uint32)
+    mark, number = (module.function(f"hpgraph::{name}") for name in ("mark_ends", "count_ends"))
+    mark((-(-n_filled // BLOCK),), (BLOCK,), (csr.indptr, rows, np.int64(n_filled), ends))
+    number(
+        (-(-(stretches + 1) // BLOCK),), (BLOCK,), (csr.indptr, rows, np.int64(n_filled), np.int64(stretches), first)
+    )
     without = csr.shape[0] - n_filled
     arguments = struct(ends, first, rows, empty, stretches, without)
     arrays = tuple(array for array in (ends, first, rows, empty) if array is not None)

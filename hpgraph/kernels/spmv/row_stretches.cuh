@@ -28,6 +28,27 @@ struct RowEnds {
     __device__ i64 row(u32 i) const { return rows ? i64(rows[i]) : i64(i); }
 };
 
+// Marks the last entries of the nonempty rows.
+__global__ void __launch_bounds__(BLOCK) mark_ends(const i64* indptr, const u32* rows, i64 count, u32* ends) {
+    const i64 i = i64(blockIdx.x) * BLOCK + threadIdx.x;
+    if (i >= count) return;
+    const i64 last = indptr[(rows ? i64(rows[i]) : i) + 1] - 1;
+    atomicOr(ends + last / 32, 1u << last % 32);
+}
+
+__global__ void __launch_bounds__(BLOCK)
+count_ends(const i64* indptr, const u32* rows, i64 count, i64 stretches, u32* first) {
+    const i64 t = i64(blockIdx.x) * BLOCK + threadIdx.x;
+    if (t > stretches) return;
+    i64 low = 0, high = count;
+    while (low < high) {
+        const i64 middle = (low + high) / 2;
+        if (indptr[(rows ? i64(rows[middle]) : middle) + 1] <= t * STRETCH) low = middle + 1;
+        else high = middle;
+    }
+    first[t] = u32(low);
+}
+
 // Values of 8 bytes are not prefetched a batch ahead, as columns are: they would take the registers of half the warps.
 template <class P>
 constexpr bool LATE = !P::pattern && sizeof(typename P::Weight) >= 8;
