@@ -33,6 +33,14 @@ __global__ void pack_flags(const bool* flags, i64 n, u32* words, i64 count) {
   }
 }
 
+// The same for the rows without entries.
+__global__ void pack_empty_rows(const i64* indptr, i64 rows, u32* words, i64 count) {
+  for (i64 v = global_thread(); v / 32 < count; v += global_threads()) {
+    const u32 word = __ballot_sync(~0u, v < rows && indptr[v] == indptr[v + 1]);
+    if (v % 32 == 0) words[v / 32] = word;
+  }
+}
+
 // Bits set in each block's words, one word a thread.
 __global__ void count_bits(const u64* words, i64 count, i64* block_count) {
   __shared__ u32 total;

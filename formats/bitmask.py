@@ -108,7 +108,8 @@ class Bitmask(Storage):
         >>> Bitmask.of_empty_rows(np.array([0, 1, 1, 2])).to_indices().tolist()
         [1]
         """
-        return cls.from_bool(indptr[1:] == indptr[:-1])
+        rows = len(indptr) - 1
+        return cls(rows, backend(indptr).bits_of_empty_rows(indptr, _word_count(rows)), validate=False)
 
     def to_indices(self) -> Any:
         """The members in ascending order, of type `index_dtype`.

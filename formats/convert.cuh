@@ -1,7 +1,7 @@
 // Conversions between formats on the GPU.
 //
-// Entries are handled in tiles of equal size, never a row to a thread, so that a row of a million entries costs no more
-// than a million rows of one. A tile finds the rows it spans by two
+// Entries are handled in tiles of equal size, never a row to a thread (but for the slab, whose rows are short), so
+// that a row of a million entries costs no more than a million rows of one. A tile finds the rows it spans by two
 // searches in the row pointer, and each of its entries by a search between them.
 //
 // Kernels that keep some of the entries are a stream compaction: count what each tile keeps; the caller makes the prefix
@@ -198,6 +198,21 @@ __global__ void gather_segments(const i64* offsets, i64 segments, i64 entries, c
     out_indices[p] = indices[from];
     if (data) out_data[p] = data[from];
   });
+}
+
+// The first `width` entries of each row, column by column; -1 where a row is shorter. Writes are coalesced, and the
+// sectors that a warp reads for one slot are those of the slots after it.
+template <class I, class V>
+__global__ void fill_slab(const i64* indptr, i64 rows, i64 width, const I* indices, const V* data, I* slab,
+                          V* slab_data) {
+  for (i64 row = global_thread(); row < rows; row += global_threads()) {
+    const i64 begin = indptr[row], length = indptr[row + 1] - begin;
+    for (i64 slot = 0; slot < width; ++slot) {
+      const bool held = slot < length;
+      slab[slot * rows + row] = held ? indices[begin + slot] : (I)-1;
+      if (data) slab_data[slot * rows + row] = held ? data[begin + slot] : V{};
+    }
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------- symmetry

@@ -118,6 +118,12 @@ def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, boo
     return bool(first.min() >= 0 and last.max() < columns), rises
 
 
+def count_lengths(indptr: Array, few: int) -> tuple[Array, Array]:
+    """How many rows have each length below `few`, and the lengths of the other rows, in any order."""
+    lengths = np.diff(indptr)
+    return np.bincount(np.minimum(lengths, few), minlength=few + 1)[:few], lengths[lengths >= few]
+
+
 def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     """Whether the rows are those of the transpose, as sets of (column, value)."""
     vertices = len(indptr) - 1
@@ -153,6 +159,22 @@ def gather_segments(offsets: Array, source: Array, indices: Array, data: Array |
     return indices[position], None if data is None else data[position]
 
 
+def fill_slab(indptr: Array, indices: Array, data: Array | None, width: int) -> tuple[Array, Array | None]:
+    """The first `width` entries of each row as a slab of shape (width, rows), padded with -1 and 0."""
+    rows = len(indptr) - 1
+    slab = np.full((width, rows), -1, dtype=indices.dtype)
+    values = None if data is None else np.zeros((width, rows), dtype=data.dtype)
+    degrees = np.diff(indptr)
+    held = np.arange(rows)
+    for slot in range(width):
+        held = held[degrees[held] > slot]
+        source = indptr[held] + slot
+        slab[slot, held] = indices[source]
+        if values is not None and data is not None:
+            values[slot, held] = data[source]
+    return slab, values
+
+
 def bits_from_indices(indices: Array, words: int) -> Array:
     """Words with the bits of the given indices set."""
     if len(indices) * 16 < words * 64:
@@ -178,6 +200,11 @@ def bits_from_bool(flags: Array, words: int) -> Array:
     bits = np.packbits(flags, bitorder="little")
     packed[: len(bits)] = bits
     return packed.view(np.uint64)
+
+
+def bits_of_empty_rows(indptr: Array, words: int) -> Array:
+    """Words with a bit for each row without entries."""
+    return bits_from_bool(indptr[1:] == indptr[:-1], words)
 
 
 def bits_count(words: Array) -> int:

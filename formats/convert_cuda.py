@@ -26,6 +26,8 @@ Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
 _KEY = np.uint64(secrets.randbits(64))
+# Blocks that count rows: each adds what it has found to the same numbers.
+_COUNTERS = 1 << 11
 _MIN_PART = 1 << 20
 # Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
 _RADIX_ENTRIES = 1 << 24
@@ -283,6 +285,18 @@ def inspect_rows(indptr: Array, indices: Array, columns: int, *, strictly: bool 
 
 
 @on_its_device
+def count_lengths(indptr: Array, few: int) -> tuple[Any, Any]:
+    """How many rows have each length below `few`, and the lengths of the other rows, in any order; in NumPy."""
+    cupy = require_cupy()
+    rows = len(indptr) - 1
+    counts = cupy.zeros(few + 1, dtype=np.int64)
+    longer = cupy.empty(int(indptr[-1]) // few + 1, dtype=np.int64)
+    launch("lengths.cuh", "count_lengths", min(strided(max(rows, 1)), _COUNTERS), indptr, rows, few, counts, longer)
+    found = counts.get()
+    return found[:few], longer[: int(found[few])].get()
+
+
+@on_its_device
 def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     """Whether the hashes of the arcs and of the reversed arcs agree."""
     entries = len(indices)
@@ -313,6 +327,22 @@ def gather_segments(offsets: Array, source: Array, indices: Array, data: Array |
             offsets, len(source), entries, source, indices, given, out, words(values)[1],
         )  # fmt: skip
     return out, values
+
+
+@on_its_device
+def fill_slab(indptr: Array, indices: Array, data: Array | None, width: int) -> tuple[Array, Array | None]:
+    """The first `width` entries of each row as a slab of shape (width, rows), padded with -1 and 0."""
+    cupy = require_cupy()
+    rows = len(indptr) - 1
+    slab = cupy.empty((width, rows), dtype=indices.dtype)
+    values = None if data is None else cupy.empty((width, rows), dtype=data.dtype)
+    if slab.size:
+        word, source = words(data)
+        launch(
+            "convert.cuh", f"fill_slab<{ID_TYPES[indices.itemsize]}, {word}>", strided(rows),
+            indptr, rows, width, indices, source, slab, words(values)[1],
+        )  # fmt: skip
+    return slab, values
 
 
 @on_its_device
@@ -351,6 +381,15 @@ def bits_from_bool(flags: Array, words: int) -> Array:
     bits = require_cupy().empty(words, dtype=np.uint64)
     if words:
         launch("bitmask.cuh", "pack_flags", strided(64 * words), flags, len(flags), bits, 2 * words)
+    return bits
+
+
+@on_its_device
+def bits_of_empty_rows(indptr: Array, words: int) -> Array:
+    """Words with a bit for each row without entries."""
+    bits = require_cupy().empty(words, dtype=np.uint64)
+    if words:
+        launch("bitmask.cuh", "pack_empty_rows", strided(64 * words), indptr, len(indptr) - 1, bits, 2 * words)
     return bits
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.slab import fill_slab, join_slab_and_tail
-from hpgraph.formats.storage import Padded
+from hpgraph.formats.slab import join_slab_and_tail
+from hpgraph.formats.storage import Padded, backend
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -82,7 +82,7 @@ class ELL(Padded):
                 "times as many: use HYB.from_csr, or a higher limit"
             )
         check_memory(slots * csr.entry_bytes, f"an ELL matrix of {slots} slots", csr.device)
-        indices, data = fill_slab(csr.indptr, csr.indices, csr.data, width)
+        indices, data = backend(csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
         return cls(csr.shape, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:

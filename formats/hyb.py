@@ -23,7 +23,7 @@ from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL
 from hpgraph.formats.lengths import Lengths, lengths_of
 from hpgraph.formats.protocol import Division, RowFormat, Tail
-from hpgraph.formats.slab import fill_slab, fill_tail, join_slab_and_tail
+from hpgraph.formats.slab import fill_tail, join_slab_and_tail
 from hpgraph.formats.storage import backend
 
 MEMORY_LIMIT = 1.5
@@ -164,7 +164,7 @@ class HYB(RowFormat):
         # The longest tail there can be with such a slab holds every entry.
         check_memory((slots + entries) * one + 28 * rows, f"a HYB matrix of {slots} slots and a tail", csr.device)
         tail_rows, tail_indptr, tail_indices, tail_data = fill_tail(csr.indptr, csr.indices, csr.data, width)
-        slab, slab_data = fill_slab(csr.indptr, csr.indices, csr.data, width)
+        slab, slab_data = backend(csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
         ell = ELL(csr.shape, slab, slab_data, nnz=entries - len(tail_indices), validate=False)
         return cls(csr.shape, ell, tail_rows, tail_indptr, tail_indices, tail_data, validate=False)
 

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module, to_device
-from hpgraph.formats.checks import index_dtype
+from hpgraph.core.device import array_module
 from hpgraph.formats.launch import on_its_device
 from hpgraph.formats.storage import backend
+
+# Lengths below this are counted; those of longer rows, of which there are few for the entries, are listed.
+_FEW = 1 << 12
 
 
 class Lengths(NamedTuple):
@@ -24,7 +26,6 @@ class Lengths(NamedTuple):
     rows: np.ndarray
 
 
-@on_its_device
 def lengths_of(indptr: Any) -> Lengths:
     """Count the rows that `indptr`, of shape (rows + 1,), delimits, by length; on CUDA this waits for the stream.
 
@@ -34,12 +35,10 @@ def lengths_of(indptr: Any) -> Lengths:
     >>> lengths.length.tolist(), lengths.rows.tolist()
     ([0, 2, 3], [1, 2, 1])
     """
-    if len(indptr) == 1:
-        return Lengths(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    # Sorting 32 bits takes half as long.
-    lengths = (indptr[1:] - indptr[:-1]).astype(index_dtype(int(indptr[-1])))
-    found = array_module(indptr).unique(lengths, return_counts=True)
-    return Lengths(*(to_device(part, "cpu").astype(np.int64) for part in found))
+    counts, longer = backend(indptr).count_lengths(indptr, _FEW)
+    short = np.flatnonzero(counts)
+    long, many = np.unique(longer, return_counts=True)
+    return Lengths(np.concatenate((short, long)), np.concatenate((counts[short], many)))
 
 
 @on_its_device

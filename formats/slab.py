@@ -1,4 +1,4 @@
-"""The slabs of ELL and HYB filled from rows and emptied into rows, on either device."""
+"""What a slab leaves of rows, and the rows of a slab and a tail, on either device."""
 
 from __future__ import annotations
 
@@ -11,29 +11,13 @@ from hpgraph.formats.launch import on_its_device
 from hpgraph.formats.lengths import prefix_sum
 from hpgraph.formats.storage import backend
 
-# Places of a slab that are filled or emptied at a time.
+# Places of a slab that are emptied at a time.
 _AT_ONCE = 1 << 21
 
 
 @on_its_device
-def fill_slab(indptr: Any, indices: Any, data: Any, width: int) -> tuple[Any, Any]:
-    """The first `width` entries of each row as a slab of shape (width, rows), padded with -1 and 0."""
-    xp, degrees = array_module(indptr), indptr[1:] - indptr[:-1]
-    slab = xp.full((width, len(degrees)), -1, indices.dtype)
-    values = None if data is None else xp.zeros(slab.shape, data.dtype)
-    for slots in _slots(slab) if len(indices) else ():
-        slot = xp.arange(slots.start, slots.stop)[:, None]
-        held = slot < degrees
-        source = xp.where(held, indptr[:-1] + slot, 0)
-        slab[slots] = xp.where(held, indices[source], -1)
-        if values is not None:
-            values[slots] = xp.where(held, data[source], 0)
-    return slab, values
-
-
-@on_its_device
 def fill_tail(indptr: Any, indices: Any, data: Any, width: int) -> tuple[Any, Any, Any, Any]:
-    """What `fill_slab` leaves: (tail_rows, tail_indptr, tail_indices, tail_data)."""
+    """What a slab of this width leaves: (tail_rows, tail_indptr, tail_indices, tail_data)."""
     over = indptr[1:] - indptr[:-1] - width
     rows = array_module(indptr).flatnonzero(over > 0)
     offsets = prefix_sum(over[rows])

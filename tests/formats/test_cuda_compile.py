@@ -11,7 +11,7 @@ from hpgraph.core.c_types import ID_TYPES, REAL_TYPES, WORD_TYPES
 from hpgraph.formats import convert_cuda, launch
 
 FOLDER = Path(hpgraph.formats.__file__).parent
-FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh"]
+FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh", "lengths.cuh"]
 TYPES = {
     "I": list(ID_TYPES.values()),
     "V": list(WORD_TYPES.values()),
@@ -59,6 +59,7 @@ def test_kernels_of_every_type_are_instantiated(file):
 
 
 def test_every_kernel_asked_for_exists():
-    asked = set(re.findall(r'"(?:convert|radix|bitmask)\.cuh",\s*f?"(\w+)', Path(convert_cuda.__file__).read_text()))
+    text = Path(convert_cuda.__file__).read_text()
+    asked = set(re.findall(r'"(?:convert|radix|bitmask|lengths)\.cuh",\s*f?"(\w+)', text))
     present = {re.sub(r"hpgraph::|<.*", "", name) for file in FILES for name in kernels(file)}
     assert asked == present
