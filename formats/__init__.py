@@ -5,8 +5,6 @@ matrices, `Bitmask` and `Frontier` for sets of vertices; `Pages`, over host memo
 Nothing here knows what a product or an algorithm is. Values are optional in every matrix: without them it is a pattern.
 """
 
-from __future__ import annotations
-
 from hpgraph.formats.bitmask import Bitmask
 from hpgraph.formats.checks import index_dtype
 from hpgraph.formats.coo import COO

@@ -4,8 +4,6 @@ Ids are int32 while they fit and int64 beyond, by content; offsets are always in
 arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the types that every kernel serves.
 """
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

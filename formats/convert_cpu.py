@@ -5,8 +5,6 @@ which serves here for transposing, for sorting rows (transpose twice) and for bu
 "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

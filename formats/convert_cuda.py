@@ -6,8 +6,6 @@ rows, so that the scratch is at most half of the result. Each part costs one mor
 most 2²⁴ entries are radix-sorted by column instead, one pass for each digit of at most 10 bits.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What becomes of entries that are given more than once at the same place."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 import numpy as np

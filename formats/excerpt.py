@@ -1,7 +1,5 @@
 """Some pages of a matrix, one after the other, as pages of their own."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hpgraph.formats.file_stretch import FileStretch

@@ -1,7 +1,5 @@
 """An array that lies in a file and is read piece by piece."""
 
-from __future__ import annotations
-
 from typing import Any, BinaryIO
 
 import numpy as np

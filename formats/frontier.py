@@ -1,7 +1,5 @@
 """The set of active vertices, as a list, as bits, or implicitly all vertices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.formats.bitmask import Bitmask

@@ -1,7 +1,5 @@
 """The arrays of a CSR to and from the classes of SciPy and CuPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ They are few and small, so CuPy's own compiler and its cache on disk serve them;
 specialized by user's functions, have a loader of their own above this layer.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable

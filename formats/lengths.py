@@ -1,7 +1,5 @@
 """Numbers of entries: the lengths of rows, prefix sums of them, and how often ids occur."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """In what order the entries of a CSR stand, and the same entries in another: sorted, transposed, relabelled."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from hpgraph.core.device import array_module, check_memory

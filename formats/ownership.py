@@ -4,8 +4,6 @@ A container keeps several layouts of the same entries. If one of them lay in a c
 would leave the layouts at odds: ``A @ x`` would see the new values and ``A.T @ x`` the old ones.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.core.device import array_module, is_cuda

@@ -97,8 +97,7 @@ class RowFormat(Storage):
     def index_dtype(self) -> np.dtype[Any]:
         """Type of the column ids."""
         part: Any = self.slab or self.tail
-        dtype: np.dtype[Any] = part.indices.dtype
-        return dtype
+        return part.indices.dtype
 
     @classmethod
     def of(cls, csr: CSR) -> Self:

@@ -1,7 +1,5 @@
 """The arrays of a CSR, as a caller gives them, checked against each other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

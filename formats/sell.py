@@ -106,8 +106,7 @@ class SELL(Padded, RowFormat):
     @property
     def index_dtype(self) -> np.dtype[Any]:
         """Type of the column ids."""
-        dtype: np.dtype[Any] = self.indices.dtype
-        return dtype
+        return self.indices.dtype
 
     @classmethod
     def division(cls, csr: CSR) -> Division:

@@ -1,7 +1,5 @@
 """What a slab leaves of rows, and the rows of a slab and a tail, on either device."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Base class of containers of entries: device, size, transfer between devices."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """Functions of a matrix's entries: maps and selections."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

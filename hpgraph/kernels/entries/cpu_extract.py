@@ -4,8 +4,6 @@ Rows are contiguous, so extracting them is copying; a range of columns narrows t
 other columns are looked up in a table of their places in the result.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

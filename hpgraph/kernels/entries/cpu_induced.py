@@ -4,8 +4,6 @@ The chosen indices are a bitmap with ranks: for 64 indices a word of bits, and b
 So one cache line tells whether a column is kept and its new number, and 4 million indices take a megabyte.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

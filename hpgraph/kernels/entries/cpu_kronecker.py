@@ -1,7 +1,5 @@
 """The Kronecker product of two sparse matrices on the CPU: every row of the result is a pair of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

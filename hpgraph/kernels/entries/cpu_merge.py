@@ -4,8 +4,6 @@ Rows are sorted, so a row of the result is a two-way merge. Tasks of about equal
 hand them over in order by a single-pass prefix sum (`hpgraph.kernels.runtime.cpu.handover`): no pass counts them first.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions of entries on the GPU: code generation for `entries.cuh`, and launches."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parts of a matrix on the GPU: the functions of `hpgraph.kernels.entries.cpu_extract`."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Induced submatrix on the GPU: the algorithm of `hpgraph.kernels.entries.cpu_induced`."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

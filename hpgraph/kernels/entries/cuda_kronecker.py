@@ -1,7 +1,5 @@
 """The Kronecker product on the GPU: code generation for `kronecker.cuh`, and its launch."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

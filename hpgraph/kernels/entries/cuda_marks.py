@@ -1,7 +1,5 @@
 """Entries of a matrix marked in a bitmap on the GPU, and the matrix of those: see marks.cuh and keep.cuh."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Union, intersection and difference of two matrices on the GPU: code for `merge.cuh`, and launches."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

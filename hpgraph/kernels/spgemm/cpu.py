@@ -12,8 +12,6 @@ them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory i
 only the number of each row's entries, and a second one computes them in place.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

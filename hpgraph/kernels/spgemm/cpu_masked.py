@@ -12,8 +12,6 @@ that got no value; at the end the runs are compacted. So a product needs no memo
 fresh memory cost as much as the work. Each value is computed by one thread, in the order of the inner index.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ Loops over the entries of a row have no break: with one, Numba would count refer
 the mask, by atomic operations on one shared word.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

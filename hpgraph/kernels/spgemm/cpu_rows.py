@@ -1,7 +1,5 @@
 """Gustavson's row-wise products on the CPU: load balancing of the rows over threads, and work space."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The product of two sparse matrices on the GPU: code generation for `spgemm.cuh`, and launches."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matrix products at the places of a mask on the GPU: code generation for `masked_dots.cuh`, and launches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ for one task are split; one thread joins the partial results in order, so result
 threads nor on the schedule.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """One column of a dense matrix as the vector that a ``gather`` expects, without the cost of Numba's slices."""
 
-from __future__ import annotations
-
 from numba import types
 from numba.core import cgutils
 from numba.extending import overload

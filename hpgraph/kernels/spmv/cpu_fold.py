@@ -4,8 +4,6 @@ A matrix semiring and a vertex program have the same form: ``gather(state, sourc
 message of an entry, ``reduce(a, b)`` combines two. Numba inlines both (`hpgraph.semiring.jit`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 

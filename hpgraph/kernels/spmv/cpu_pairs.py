@@ -7,8 +7,6 @@ searched instead, four entries at a time, until four contain one. Either way few
 which is unpredictable.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

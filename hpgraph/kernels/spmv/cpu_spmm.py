@@ -4,8 +4,6 @@ Every entry of the sparse row is combined with a contiguous row of X, so that th
 LLVM vectorizes it.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

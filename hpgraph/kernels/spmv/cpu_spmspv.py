@@ -6,8 +6,6 @@ reduced in the order of the frontier, on any number of threads. (The alternative
 is the bucketed SpMSpV of A. Azad and A. Buluç, IPDPS'17.)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

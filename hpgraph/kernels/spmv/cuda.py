@@ -4,8 +4,6 @@ Kernels run on CuPy's current device and stream; temporaries come from CuPy's po
 waits for the device, to bin its rows.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

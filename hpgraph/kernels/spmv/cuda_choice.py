@@ -5,8 +5,6 @@ types alone, and products are reproducible; if sums are exact, or ``config.measu
 product times the candidates with close predictions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

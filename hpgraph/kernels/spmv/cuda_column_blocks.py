@@ -1,7 +1,5 @@
 """Whole products by blocks of columns: eligibility and launches. See column_blocks.cuh."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

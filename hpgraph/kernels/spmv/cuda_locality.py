@@ -1,7 +1,5 @@
 """Locality of a matrix's gathers, measured on a sample of its entries: see locality.cuh."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products over SELL on the GPU: launches, and the pieces of wide slices. See sell.cuh."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """SpMM on the GPU: the product that `spmm.cuh` is compiled for, and its launches."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

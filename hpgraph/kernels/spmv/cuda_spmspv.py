@@ -1,7 +1,5 @@
 """SpMSpV on the GPU: the product that `spmspv.cuh` is compiled for, and its launches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whole products over CSR by stretches of entries: launches, and the row ends. See row_stretches.cuh."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -11,8 +11,6 @@ float64 and patterns of float64), where `python -m benchmarks layouts` sets what
 those of "cpu" on two cores of a server. On other machines times scale, but what is compared scales alike.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hpgraph.formats import CSR, Division, lengths_of

@@ -1,7 +1,5 @@
 """Preparation of products over a semiring for their operands' types, cached."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
