@@ -1,20 +1,26 @@
-"""The commands that describe a graph, search it and rank its vertices."""
+"""The commands that describe a graph, convert it and search it from one vertex; and those of no graph."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import hpgraph as hpg
+from hpgraph.cli.completion import script
 from hpgraph.cli.graph_input import load, source_of, vertex_of
-from hpgraph.cli.output import called, explain, on_cpu, plural, print_levels, print_top, printable, save, timed
+from hpgraph.cli.output import called, explain, on_cpu, plural, print_levels, printable, save, timed
+from hpgraph.core.device import cuda_available
+from hpgraph.io.hpg_reader import GraphFile
+from hpgraph.io.kinds import kind_of
+from hpgraph.io.remote import check_target
 
 
 def info(arguments: Any) -> None:
     """What a graph file holds."""
-    import numpy as np
-
-    graph = load(arguments, "cpu")
+    graph = load(arguments)
     n, m = graph.n_vertices, graph.n_edges
     csr = graph.out_csr
     out_degree, in_degree = np.asarray(graph.out_degree), np.asarray(graph.in_degree)
@@ -46,29 +52,16 @@ def info(arguments: Any) -> None:
 
 def convert(arguments: Any) -> None:
     """Write a graph in another format; as .hpg without having it in memory."""
-    from pathlib import Path
-
-    from hpgraph.io.hpg_reader import GraphFile
-    from hpgraph.io.kinds import kind_of
-    from hpgraph.io.remote import check_target
-
     kind = kind_of(Path(arguments.target))
     if kind != "hpg" or arguments.file == "debian":
         check_target(arguments.target)
-        hpg.write(load(arguments, "cpu"), arguments.target, compression=arguments.compression)
+        hpg.write(load(arguments), arguments.target, compression=arguments.compression)
         print(f"written to {arguments.target}")
         return
     start = time.perf_counter()
-    hpg.convert(
-        arguments.file,
-        arguments.target,
-        memory=arguments.memory,
-        directed=arguments.directed,
-        transpose=arguments.reverse,
-        duplicates=arguments.duplicates,
-        compression=arguments.compression,
-        delimiter=arguments.delimiter,
-    )
+    same = ("memory", "directed", "duplicates", "compression", "delimiter")
+    how = {name: getattr(arguments, name) for name in same}
+    hpg.convert(arguments.file, arguments.target, transpose=arguments.reverse, **how)
     seconds = time.perf_counter() - start
     header = GraphFile(Path(arguments.target)).header
     print(
@@ -80,40 +73,38 @@ def convert(arguments: Any) -> None:
 
 def path(arguments: Any) -> None:
     """A shortest path between two vertices."""
-    graph = load(arguments, arguments.device)
+    graph = load(arguments)
     ends = [hpg.id(vertex_of(graph, getattr(arguments, end), f"--{end}")) for end in ("source", "target")]
     weight = arguments.weighted or None
-    found, seconds = timed(arguments.device, lambda: hpg.shortest_path(graph, *ends, weight=weight))
+    found, took = timed(arguments, lambda: hpg.shortest_path(graph, *ends, weight=weight))
     length = hpg.shortest_path_length(graph, *ends, weight=weight)
     steps = plural(len(found) - 1, "step")
-    print(f"{steps}{f' of length {length:.6g}' if weight else ''}; {seconds:.3g} s with loading the kernels")
+    print(f"{steps}{f' of length {length:.6g}' if weight else ''}; {took}")
     print(f"  {' -> '.join(map(printable, found))}")
 
 
 def bfs(arguments: Any) -> None:
     """Breadth-first search from one vertex."""
-    graph = load(arguments, arguments.device)
+    graph = load(arguments)
     source = source_of(graph, arguments)
-    result, seconds = timed(arguments.device, lambda: hpg.bfs(graph, hpg.id(source)))
+    result, took = timed(arguments, lambda: hpg.bfs(graph, hpg.id(source)))
     level = on_cpu(result.level)
     reached = level[level >= 0]
     print(
         f"BFS from {called(graph, source)} on {arguments.device}: {reached.size:,} of {graph.n_vertices:,} vertices "
-        f"reached, the farthest in {plural(int(reached.max()), 'step')}; {seconds:.3g} s with loading the kernels"
+        f"reached, the farthest in {plural(int(reached.max()), 'step')}; {took}"
     )
     print_levels(reached)
     explain(arguments, result)
-    save(arguments.output, graph, level=level, parent=on_cpu(result.parent))
+    save(arguments, graph, level=level, parent=on_cpu(result.parent))
 
 
 def sssp(arguments: Any) -> None:
     """Shortest paths from one vertex."""
-    import numpy as np
-
-    graph = load(arguments, arguments.device)
+    graph = load(arguments)
     source = source_of(graph, arguments)
     wanted = arguments.output is not None
-    result, seconds = timed(arguments.device, lambda: hpg.sssp(graph, hpg.id(source), parents=wanted))
+    result, took = timed(arguments, lambda: hpg.sssp(graph, hpg.id(source), parents=wanted))
     distance = on_cpu(result.distance)
     unreached = np.isinf(distance) if distance.dtype.kind == "f" else distance == np.iinfo(distance.dtype).max
     reached = np.flatnonzero(~unreached)
@@ -121,50 +112,17 @@ def sssp(arguments: Any) -> None:
     print(
         f"SSSP from {called(graph, source)} on {arguments.device}: {reached.size:,} of {graph.n_vertices:,} vertices "
         f"reached, the farthest ({called(graph, farthest)}) at distance {distance[farthest]:.6g}; "
-        f"{seconds:.3g} s with loading the kernels"
+        f"{took}"
     )
     if not graph.weighted:
         print("  (the graph has no weights: every arc has length 1)")
     explain(arguments, result)
     if wanted:
-        save(arguments.output, graph, distance=distance, parent=on_cpu(result.parent))
-
-
-def pagerank(arguments: Any) -> None:
-    """PageRank of every vertex."""
-    graph = load(arguments, arguments.device)
-    result, seconds = timed(
-        arguments.device,
-        lambda: hpg.pagerank(
-            graph, damping=arguments.damping, tol=arguments.tol, max_iteration=arguments.max_iteration
-        ),
-    )
-    rank = on_cpu(result.rank)
-    print(
-        f"PageRank on {arguments.device}: {'converged' if result.converged else 'NOT converged'} after "
-        f"{plural(int(result.iterations), 'iteration')}, last change {float(result.residual):.2g}; "
-        f"{seconds:.3g} s with loading the kernels"
-    )
-    print_top(graph, rank, arguments.top, "rank", "{:.6g}")
-    explain(arguments, result)
-    save(arguments.output, graph, rank=rank)
-
-
-def triangles(arguments: Any) -> None:
-    """The number of triangles."""
-    graph = load(arguments, arguments.device)
-    count, seconds = timed(arguments.device, lambda: hpg.triangle_count(graph))
-    print(f"{plural(int(count), 'triangle')} on {arguments.device}; {seconds:.3g} s with loading the kernels")
-    if arguments.top > 0 or arguments.output is not None:
-        each = on_cpu(hpg.triangles(graph))
-        print_top(graph, each, arguments.top, "triangles", "{:,}")
-        save(arguments.output, graph, triangles=each)
+        save(arguments, graph, distance=distance, parent=on_cpu(result.parent))
 
 
 def warmup(arguments: Any) -> None:
     """Compile the built-in kernels."""
-    from hpgraph.core.config import config
-    from hpgraph.core.device import cuda_available
     from hpgraph.warmup import warm_up
 
     devices = [arguments.device] if arguments.device else ["cpu", *(["cuda"] if cuda_available() else [])]
@@ -173,6 +131,11 @@ def warmup(arguments: Any) -> None:
         for what, seconds in warm_up(device, arguments.jobs):
             calls += 1
             # A bar moves instead, where there is one.
-            if not config.show_progress():
+            if not hpg.config.show_progress():
                 print(f"{device:<5} {what:<28} {seconds:6.2f} s", flush=True)
         print(f"{device:<5} {calls} calls compiled, or found compiled, in {time.perf_counter() - start:.1f} s")
+
+
+def completion(arguments: Any) -> None:
+    """A script that makes a shell complete commands."""
+    print(script(arguments.parser, arguments.shell))

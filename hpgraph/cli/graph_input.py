@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hpgraph as hpg
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.io.memory import Budget
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
 
 
-def load(arguments: Any, device: str) -> Graph:
+def load(arguments: Any) -> Graph:
     """Read the graph, say how large it is, and take it to the device."""
-    from hpgraph.io.memory import Budget
-
     if arguments.memory is not None:
         Budget.of(arguments.memory, "--memory")  # of the bundled graph it is not asked
     start = time.perf_counter()
@@ -26,25 +24,18 @@ def load(arguments: Any, device: str) -> Graph:
         if arguments.directed is False:
             graph = graph.undirected
     else:
-        graph = hpg.read(
-            arguments.file,
-            directed=arguments.directed,
-            delimiter=arguments.delimiter,
-            memory=arguments.memory,
-            duplicates=arguments.duplicates,
-        )
+        how = {name: getattr(arguments, name) for name in ("directed", "delimiter", "memory", "duplicates")}
+        graph = hpg.read(arguments.file, **how)
     if arguments.reverse:
         graph = graph.reverse()
     seconds = time.perf_counter() - start
     kind = "directed" if graph.directed else "undirected"
     print(f"{arguments.file}: {graph.n_vertices:,} vertices, {graph.n_edges:,} arcs, {kind}; read in {seconds:.3g} s")
-    return graph if device == "cpu" else graph.to(device)
+    return graph.to(arguments.device)
 
 
 def source_of(graph: Graph, arguments: Any) -> int:
     """The index of the vertex to start from: of a name where the graph has names, which may be numbers."""
-    from hpgraph.containers.vertices import id
-
     if arguments.source_id is not None:
         return graph.index_of(id(arguments.source_id), "--source-id")
     try:

@@ -24,15 +24,15 @@ _SUFFIXES = (".csv", ".csv.gz", ".npz", *_ARROW)
 _VERTICES = ("parent", "mate")
 
 
-def timed(device: str, call: Callable[[], Any]) -> tuple[Any, float]:
-    """What a call returned, and the seconds until it was ready."""
+def timed(arguments: Any, call: Callable[[], Any]) -> tuple[Any, str]:
+    """What a call returned, and how long it took until that was ready."""
+    from hpgraph.core.device import array_module
+
     start = time.perf_counter()
     result = call()
-    if device == "cuda":
-        from hpgraph.core.device import array_module
-
-        array_module(device).cuda.get_current_stream().synchronize()
-    return result, time.perf_counter() - start
+    if arguments.device == "cuda":
+        array_module("cuda").cuda.get_current_stream().synchronize()
+    return result, f"{time.perf_counter() - start:.3g} s with loading the kernels"
 
 
 def on_cpu(values: Any) -> Any:
@@ -40,6 +40,11 @@ def on_cpu(values: Any) -> Any:
     from hpgraph.core.device import to_device
 
     return to_device(values, "cpu")
+
+
+def how_it_ended(result: Any) -> str:
+    """Whether an iteration converged, and after how many steps."""
+    return f"{'' if result.converged else 'NOT '}converged after {plural(int(result.iterations), 'iteration')}"
 
 
 def explain(arguments: Any, result: Any) -> None:
@@ -82,19 +87,22 @@ def print_levels(reached: Any) -> None:
         print(f"{level:>7}{count:>12,}")
 
 
-def print_top(graph: Graph, values: Any, top: int, title: str, form: str) -> None:
-    """Print the vertices of the largest values."""
+def show(arguments: Any, graph: Graph, **columns: Any) -> None:
+    """Print the vertices of the largest values of each column, and write all to the file that was asked for."""
     import numpy as np
 
-    if top < 1 or values.size == 0:
-        return
-    # A stable sort: of equals the first vertex comes first, whatever the device.
-    best = np.argsort(-values, kind="stable")[:top].tolist()
-    labels = [called(graph, vertex) for vertex in best]
-    width = max(6, *(len(label) for label in labels))
-    print(f"  {'vertex':<{width}}  {title}")
-    for vertex, label in zip(best, labels, strict=True):
-        print(f"  {label:<{width}}  {form.format(values[vertex])}")
+    for title, values in columns.items():
+        if arguments.top < 1 or values.size == 0:
+            break
+        # A stable sort: of equals the first vertex comes first, whatever the device.
+        best = np.argsort(-values, kind="stable")[: arguments.top].tolist()
+        labels = [called(graph, vertex) for vertex in best]
+        width = max(6, *(len(label) for label in labels))
+        form = "{:,}" if values.dtype.kind in "iu" else "{:.6g}"
+        print(f"  {'vertex':<{width}}  {title.replace('_', ' ')}")
+        for vertex, label in zip(best, labels, strict=True):
+            print(f"  {label:<{width}}  {form.format(values[vertex])}")
+    save(arguments, graph, **columns)
 
 
 @contextlib.contextmanager
@@ -155,12 +163,13 @@ def check_output(path: str | IO[str] | None) -> None:
     check_writable(path)
 
 
-def save(path: str | IO[str] | None, graph: Graph, **columns: Any) -> None:
+def save(arguments: Any, graph: Graph, **columns: Any) -> None:
     """Write one row a vertex; by name where there are names, and an empty field where there is no parent or mate.
 
     Names stand in a CSV file as they are, ``=1+1`` too: any reader of CSV gets them back, as from pandas' `to_csv`. A
     spreadsheet takes such a field for a formula unless it imports the column as text.
     """
+    path: str | IO[str] | None = arguments.output
     if path is None:
         return
     import numpy as np

@@ -1,111 +1,216 @@
-"""The commands that find structures: cores, trusses, colours, independent sets, matchings, communities."""
+"""The commands that find parts and structures: components, cuts, communities, forests, orders, samples, labels.
+
+What labels and beliefs begin with comes as a table in a CSV file: a column ``vertex``, and the others as they say.
+"""
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
+import numpy as np
+
 import hpgraph as hpg
-from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import on_cpu, plural, print_top, save, timed
+from hpgraph.cli.graph_input import load, source_of, vertex_of
+from hpgraph.cli.output import called, how_it_ended, on_cpu, plural, save, timed
+
+# Vertices of the center, and of bridges, cut vertices and paths, that are named.
+_CENTER, _NAMED = 5, 10
 
 
-def cores(arguments: Any) -> None:
-    """Core numbers."""
-    numbers = _of_vertices(arguments, hpg.core_number, "core")
-    largest = int(numbers.max()) if len(numbers) else 0
-    inside = int((numbers == largest).sum())
-    print(f"largest core number {largest:,}, of {plural(inside, 'vertex')}")
+def _first(shown: Any, of: int) -> str:
+    return ", ".join(map(str, shown)) + (", ..." if of > len(shown) else "")
 
 
-def colors(arguments: Any) -> None:
-    """A greedy colouring."""
-    found = _of_vertices(arguments, lambda graph: hpg.greedy_color(graph, arguments.strategy, arguments.seed), "color")
-    print(plural(int(found.max()) + 1 if len(found) else 0, "colour"))
+def _marked(graph: hpg.Graph, vertices: Any) -> Any:
+    """1 at some vertices, and else 0."""
+    mark = np.zeros(graph.n_vertices, np.int64)
+    mark[on_cpu(graph.indices_of(vertices))] = 1
+    return mark
+
+
+def diameter(arguments: Any) -> None:
+    """Diameter, radius and center."""
+    graph = load(arguments)
+    how: dict[str, Any] = {"weight": arguments.weighted or None, "largest_component": arguments.largest}
+    calls = hpg.diameter, hpg.radius, hpg.center
+    try:
+        (widest, least, center), took = timed(arguments, lambda: [call(graph, **how) for call in calls])
+    except ValueError as error:
+        told = str(error).replace("largest_component=True", "--largest").replace("take G.undirected", "--undirected")
+        raise ValueError(told) from error
+    part = " of the largest component" if arguments.largest else ""
+    print(f"diameter{part} {widest:g}, radius {least:g}; {took}")
+    print(f"  center: {plural(len(center), 'vertex')} ({_first(center[:_CENTER].tolist(), len(center))})")
+
+
+def components(arguments: Any) -> None:
+    """Connected components, weak or strong."""
+    graph = load(arguments)
+    connection: Any = "strong" if arguments.strong else "weak"
+    found, took = timed(arguments, lambda: hpg.connected_components(graph, connection=connection))
+    label = on_cpu(found.label)
+    kind = f"{connection} component" if graph.directed else "component"
+    print(f"{plural(found.count, kind)} on {arguments.device}; {took}")
+    for size in np.sort(np.bincount(label, minlength=found.count))[::-1][: arguments.top].tolist():
+        print(f"  {plural(size, 'vertex')}")
+    save(arguments, graph, component=label)
+
+
+def cuts(arguments: Any) -> None:
+    """Bridges, articulation points and biconnected components."""
+    graph = load(arguments)
+    calls = hpg.bridges, hpg.articulation_points, hpg.biconnected_components
+    (edges, vertices, parts), took = timed(arguments, lambda: [call(graph) for call in calls])
+    print(
+        f"{plural(len(edges), 'bridge')}, {plural(len(vertices), 'articulation point')}, "
+        f"{plural(len(parts), 'biconnected component')} on {arguments.device}; {took}"
+    )
+    if len(edges):
+        print(f"  bridges: {_first([f'{u} - {v}' for u, v in edges[:_NAMED].tolist()], len(edges))}")
+    if len(vertices):
+        print(f"  articulation points: {_first(vertices[:_NAMED].tolist(), len(vertices))}")
+    save(arguments, graph, articulation_point=_marked(graph, vertices))
+
+
+def bipartite(arguments: Any) -> None:
+    """Whether a graph has two sides, and which."""
+    graph = load(arguments)
+    whether, took = timed(arguments, lambda: hpg.is_bipartite(graph))
+    print(f"the graph is {'bipartite' if whether else 'not bipartite: it has a cycle of odd length'}; {took}")
+    if whether:
+        side = _marked(graph, hpg.bipartite_sets(graph)[1])
+        print(f"  sides of {plural(int((side == 0).sum()), 'vertex')} and {plural(int(side.sum()), 'vertex')}")
+        save(arguments, graph, side=side)
+
+
+def order(arguments: Any) -> None:
+    """A topological order, and the longest path."""
+    graph = load(arguments)
+    weight = "weight" if arguments.weighted else None
+    (ordered, path), took = timed(arguments, lambda: (hpg.topological_sort(graph), hpg.dag_longest_path(graph, weight)))
+    print(f"a topological order on {arguments.device}; {took}")
+    indices = on_cpu(graph.indices_of(ordered))
+    print(f"  first: {_first([called(graph, vertex) for vertex in indices[:_NAMED].tolist()], len(indices))}")
+    print(f"  longest path, of {plural(len(path), 'vertex')}: {_first(path[:_NAMED].tolist(), len(path))}")
+    place = np.empty(graph.n_vertices, np.int64)
+    place[indices] = np.arange(graph.n_vertices)
+    save(arguments, graph, place=place)
 
 
 def communities(arguments: Any) -> None:
     """Communities, and how large the largest are."""
-    import numpy as np
-
-    graph = load(arguments, arguments.device)
-    options = {"weight": arguments.weighted, "seed": arguments.seed}
-    searches = {
-        "louvain": lambda: hpg.louvain(graph, resolution=arguments.resolution, **options),
-        "leiden": lambda: hpg.leiden(graph, resolution=arguments.resolution, **options),
-        "labels": lambda: hpg.label_propagation_communities(graph, **options),
-        "cdlp": lambda: hpg.cdlp(graph),
-    }
-    found, seconds = timed(arguments.device, searches[arguments.method])
+    graph = load(arguments)
+    how = {"weight": arguments.weighted, "seed": arguments.seed}
+    call, how = {
+        "louvain": (hpg.louvain, how | {"resolution": arguments.resolution}),
+        "leiden": (hpg.leiden, how | {"resolution": arguments.resolution}),
+        "labels": (hpg.label_propagation_communities, how),
+        "cdlp": (hpg.cdlp, {}),
+    }[arguments.method]
+    found, took = timed(arguments, lambda: call(graph, **how))
     label = on_cpu(getattr(found, "label", found))
     sizes = np.unique(label, return_counts=True)[1]
     quality = hpg.modularity(graph, label, weight=arguments.weighted, resolution=arguments.resolution)
-    print(
-        f"{arguments.method} on {arguments.device}: {len(sizes):,} communities, modularity {quality:.4f}; "
-        f"{seconds:.3g} s with loading the kernels"
-    )
+    print(f"{arguments.method} on {arguments.device}: {len(sizes):,} communities, modularity {quality:.4f}; {took}")
     if arguments.top > 0 and len(sizes):
         largest = np.sort(sizes)[::-1][: arguments.top]
         print(f"  the largest have {', '.join(f'{size:,}' for size in largest)} vertices")
-    save(arguments.output, graph, community=label)
-
-
-def truss(arguments: Any) -> None:
-    """Truss numbers: of a vertex, the largest among its edges."""
-    import numpy as np
-
-    def of_vertices(graph: Any) -> Any:
-        numbers = on_cpu(hpg.truss_number(graph.undirected))
-        ends = on_cpu(graph.undirected.edges(both_ways=True).source)
-        largest = np.zeros(graph.n_vertices, np.int64)
-        np.maximum.at(largest, ends, numbers)
-        return largest
-
-    numbers = _of_vertices(arguments, of_vertices, "truss")
-    largest = int(numbers.max()) if len(numbers) else 0
-    print(f"largest truss number {largest:,}, at {plural(int((numbers == largest).sum()), 'vertex')}")
-
-
-def degree(arguments: Any) -> None:
-    """Degree centrality."""
-    _of_vertices(arguments, hpg.degree_centrality, "degree_centrality", "{:.6g}")
-
-
-def independent(arguments: Any) -> None:
-    """A maximal independent set."""
-    import numpy as np
-
-    def members(graph: Any) -> Any:
-        inside = np.zeros(graph.n_vertices, np.int64)
-        inside[on_cpu(graph.indices_of(hpg.maximal_independent_set(graph, seed=arguments.seed)))] = 1
-        return inside
-
-    print(plural(int(_of_vertices(arguments, members, "independent").sum()), "vertex"), "in the set")
-
-
-def matching(arguments: Any) -> None:
-    """A maximal matching."""
-    # As "parent" among columns: an index that is written as the vertex is called.
-    mates = _of_vertices(arguments, lambda graph: hpg.maximal_matching(graph, arguments.seed), "mate")
-    print(plural(int((mates >= 0).sum()) // 2, "edge"), "in the matching")
+    save(arguments, graph, community=label)
 
 
 def forest(arguments: Any) -> None:
     """A spanning forest of least weight."""
-    graph = load(arguments, arguments.device)
-    found, seconds = timed(arguments.device, lambda: hpg.minimum_spanning_forest(graph))
+    graph = load(arguments)
+    found, took = timed(arguments, lambda: hpg.minimum_spanning_forest(graph))
     print(
         f"spanning forest on {arguments.device}: {plural(len(found.source), 'edge')}, {plural(found.count, 'tree')}, "
-        f"total weight {found.total:,.10g}; {seconds:.3g} s with loading the kernels"
+        f"total weight {found.total:,.10g}; {took}"
     )
 
 
-def _of_vertices(arguments: Any, call: Any, name: str, form: str = "{:,}") -> Any:
+def sample(arguments: Any) -> None:
+    """Neighbours of a vertex, drawn hop by hop."""
+    graph = load(arguments)
+    source = source_of(graph, arguments)
+    try:
+        fanouts = [int(one) for one in arguments.fanouts.split(",")]
+    except ValueError:
+        raise ValueError(f"--fanouts {arguments.fanouts}: give numbers with commas between, 10,10 say") from None
+    how = {name: getattr(arguments, option) for name, option in (
+        ("replace", "replace"), ("weight", "weighted"), ("incoming", "incoming"), ("seed", "seed"))}  # fmt: skip
+    found, took = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **how))
+    vertex = on_cpu(found.vertex)
+    print(
+        f"sample around {called(graph, source)} on {arguments.device}: {plural(len(vertex), 'vertex')}, "
+        f"{plural(sum(found.edges_of_hop), 'edge')}; {took}"
+    )
+    print("    hop    vertices       edges")
+    for hop, vertices in enumerate(found.vertices_of_hop):
+        edges = f"{found.edges_of_hop[hop - 1]:>12,}" if hop else ""
+        print(f"{hop:>7}{vertices:>12,}{edges}")
+    hops = np.full(graph.n_vertices, -1)
+    hops[vertex] = np.repeat(np.arange(len(found.vertices_of_hop)), found.vertices_of_hop)
+    save(arguments, graph, hop=hops)
 
-    graph = load(arguments, arguments.device)
-    found, seconds = timed(arguments.device, lambda: call(graph))
-    each = on_cpu(found)
-    print(f"{name} of every vertex on {arguments.device}: {seconds:.3g} s with loading the kernels")
-    if arguments.top > 0:
-        print_top(graph, each, arguments.top, name, form)
-    save(arguments.output, graph, **{name: each})
-    return each
+
+def labels(arguments: Any) -> None:
+    """Labels of some vertices for all of them."""
+    graph = load(arguments)
+    columns, known = _table(arguments.labels, "--labels")
+    if "label" not in columns:
+        raise ValueError(f"--labels {arguments.labels}: there must be a column label, not only {', '.join(columns)}")
+    given = {hpg.id(vertex_of(graph, row["vertex"], "--labels")): row["label"] for row in known if row["label"]}
+    call = hpg.label_propagation if arguments.keep else hpg.label_spreading
+    found, took = timed(arguments, lambda: call(graph, given, weight=arguments.weighted))
+    print(f"{plural(len(given), 'label')} spread on {arguments.device}: {how_it_ended(found)}; {took}")
+    label = np.asarray(found)
+    named, count = np.unique(label[label != None].astype(str), return_counts=True)  # noqa: E711
+    for name, vertices in zip(named.tolist(), count.tolist(), strict=True):
+        print(f"  {name}: {plural(vertices, 'vertex')}")
+    save(arguments, graph, label=np.where(label == None, "", label))  # noqa: E711
+
+
+def beliefs(arguments: Any) -> None:
+    """Loopy belief propagation."""
+    graph = load(arguments)
+    columns, known = _table(arguments.unary, "--unary")
+    states = [name for name in columns if name != "vertex"]
+    unary = {
+        hpg.id(vertex_of(graph, row["vertex"], "--unary")): _numbers([row[name] for name in states], "--unary")
+        for row in known
+    }
+    potential = [_numbers(row.split(","), "--potential") for row in arguments.potential.split(";")]
+    if {len(row) for row in potential} != {len(states)} or len(potential) != len(states):
+        raise ValueError(
+            f"--potential must have {len(states)} rows of {len(states)} numbers, as there are states in --unary "
+            f"({', '.join(states)}): '2,1;1,2' says two of two"
+        )
+    how = {"product": arguments.product, "damping": arguments.damping, "weight": arguments.weighted}
+    found, took = timed(arguments, lambda: hpg.belief_propagation(graph, unary, potential, **how))
+    print(f"beliefs on {arguments.device}: {how_it_ended(found)}; {took}")
+    belief, state = on_cpu(found.belief), np.array(states)[on_cpu(found.state)]
+    for name in states:
+        print(f"  {name}: {plural(int((state == name).sum()), 'vertex')}")
+    save(arguments, graph, **{name: belief[:, at] for at, name in enumerate(states)}, state=state)
+
+
+def _table(path: str, argument: str) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and rows of a CSV file that begins with the columns' names."""
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file, strict=True)
+        columns = list(reader.fieldnames or [])
+        if "vertex" not in columns or len(columns) < 2:
+            raise ValueError(f"{argument} {path}: the first line must name a column vertex and at least one other")
+        rows = list(reader)
+    for line, row in enumerate(rows, 2):
+        if None in row or None in row.values():
+            raise ValueError(f"{argument} {path}, row {line}: {plural(len(columns), 'field')} expected")
+    return columns, rows
+
+
+def _numbers(texts: list[str], argument: str) -> list[float]:
+    try:
+        return [float(text) for text in texts]
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
