@@ -20,7 +20,6 @@ def connected_components(
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
-        The graph.
     directed : bool
         Otherwise arcs go both ways, and `connection` does not matter.
     connection : {"weak", "strong"}

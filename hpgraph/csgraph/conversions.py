@@ -60,19 +60,12 @@ def csgraph_from_masked(graph: Any) -> Any:
     Parameters
     ----------
     graph : masked array, shape (n, n)
-        Weights; where it is masked there is no arc.
+        Weights; where it is masked there is no arc. One on the GPU, which is never masked, is a `TypeError`.
 
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
         Of float64.
-
-    Raises
-    ------
-    ValueError
-        If the array is not square.
-    TypeError
-        For arrays on the GPU, which are never masked.
     """
     _refuse_cuda(graph, "csgraph_from_masked")
     masked = np.ma.asanyarray(graph)
@@ -89,7 +82,7 @@ def csgraph_masked_from_dense(
     Parameters
     ----------
     graph, null_value, nan_null, infinity_null
-        As for `csgraph_from_dense`; on the CPU.
+        As for `csgraph_from_dense`. An array on the GPU is a `TypeError`.
     copy : bool
         Whether to copy the array.
 
@@ -97,13 +90,6 @@ def csgraph_masked_from_dense(
     -------
     numpy.ma.MaskedArray, shape (n, n)
         Masked where there is no arc.
-
-    Raises
-    ------
-    ValueError
-        If the array is not square.
-    TypeError
-        For arrays on the GPU, which are never masked.
     """
     _refuse_cuda(graph, "csgraph_masked_from_dense")
     array = np.array(graph, copy=copy or None, subok=True)
@@ -148,24 +134,9 @@ def csgraph_to_dense(csgraph: Any, null_value: Any = 0) -> Any:
 
 
 def csgraph_to_masked(csgraph: Any) -> Any:
-    """A sparse graph as a masked array.
+    """A sparse graph as a masked array of float64, masked where there is no arc.
 
-    Parameters
-    ----------
-    csgraph : sparse array or matrix in CSR, CSC or LIL format, Graph or Matrix, shape (n, n)
-        The graph, on the CPU.
-
-    Returns
-    -------
-    numpy.ma.MaskedArray, shape (n, n)
-        Of float64, masked where there is no arc.
-
-    Raises
-    ------
-    ValueError
-        As for `csgraph_to_dense`.
-    TypeError
-        For graphs on the GPU, whose arrays are never masked.
+    Graphs are those of `csgraph_to_dense`. One on the GPU is a `TypeError`: CuPy has no masked arrays.
     """
     _refuse_cuda(csgraph, "csgraph_to_masked")
     return np.ma.masked_invalid(csgraph_to_dense(csgraph, np.nan))

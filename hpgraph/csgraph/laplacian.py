@@ -29,7 +29,6 @@ def laplacian(
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
-        The graph.
     normed : bool
         Whether to divide rows and columns by the square roots of the degrees.
     return_diag : bool

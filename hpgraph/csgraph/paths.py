@@ -25,28 +25,20 @@ class NegativeCycleError(errors.NegativeCycleError, scipy.sparse.csgraph.Negativ
 
 
 def shortest_path(
-    csgraph: Any,
-    method: str = "auto",
-    directed: bool = True,
-    return_predecessors: bool = False,
-    unweighted: bool = False,
-    overwrite: bool = False,
-    indices: Any = None,
-) -> Any:
+    csgraph: Any, method: str = "auto", directed: bool = True, return_predecessors: bool = False,
+    unweighted: bool = False, overwrite: bool = False, indices: Any = None,
+) -> Any:  # fmt: skip
     """Lengths of the shortest paths between vertices.
 
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
-        The graph.
     method : {"auto", "FW", "D", "BF", "J"}
         Accepted for SciPy's sake, and checked as there: what is computed is the same. "D" warns of negative weights.
     directed : bool
         Otherwise arcs go both ways, with the lighter of two weights.
-    return_predecessors : bool
-        Whether to return predecessors too.
-    unweighted : bool
-        Whether every arc has length 1.
+    return_predecessors, unweighted : bool
+        Whether to return predecessors too, and whether every arc has length 1.
     overwrite : bool
         Accepted for SciPy's sake: nothing is overwritten.
     indices : int or array of ints, optional
@@ -85,14 +77,9 @@ def shortest_path(
 
 
 def dijkstra(
-    csgraph: Any,
-    directed: bool = True,
-    indices: Any = None,
-    return_predecessors: bool = False,
-    unweighted: bool = False,
-    limit: float = np.inf,
-    min_only: bool = False,
-) -> Any:
+    csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
+    unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
+) -> Any:  # fmt: skip
     """Lengths of the shortest paths between vertices, up to a limit, or from the nearest of several vertices.
 
     Parameters
@@ -146,23 +133,7 @@ def bellman_ford(
     return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Lengths of the shortest paths between vertices, for weights of any sign.
-
-    Parameters
-    ----------
-    csgraph, directed, indices, return_predecessors, unweighted
-        As for `shortest_path`.
-
-    Returns
-    -------
-    dist_matrix, predecessors
-        As for `shortest_path`.
-
-    Raises
-    ------
-    NegativeCycleError
-        If a cycle of negative length is reached.
-    """
+    """Lengths of the shortest paths between vertices, for weights of any sign; all else is as for `shortest_path`."""
     return _paths(as_graph_input(csgraph), directed, indices, return_predecessors, unweighted)
 
 
@@ -175,20 +146,7 @@ def johnson(
 ) -> Any:
     """Lengths of the shortest paths between vertices: one search for weights of any sign, then others without.
 
-    Parameters
-    ----------
-    csgraph, directed, indices, return_predecessors, unweighted
-        As for `shortest_path`.
-
-    Returns
-    -------
-    dist_matrix, predecessors
-        As for `shortest_path`.
-
-    Raises
-    ------
-    NegativeCycleError
-        If the graph has a cycle of negative length.
+    All else is as for `shortest_path`; any cycle of negative length is a `NegativeCycleError`.
 
     References
     ----------
@@ -209,85 +167,47 @@ def johnson(
 
 
 def floyd_warshall(
-    csgraph: Any,
-    directed: bool = True,
-    return_predecessors: bool = False,
-    unweighted: bool = False,
+    csgraph: Any, directed: bool = True, return_predecessors: bool = False, unweighted: bool = False,
     overwrite: bool = False,
-) -> Any:
-    """Lengths of the shortest paths between all vertices.
-
-    Parameters
-    ----------
-    csgraph, directed, return_predecessors, unweighted, overwrite
-        As for `shortest_path`.
-
-    Returns
-    -------
-    dist_matrix, predecessors
-        As for `shortest_path`.
-
-    Raises
-    ------
-    NegativeCycleError
-        If the graph has a cycle of negative length.
-    """
+) -> Any:  # fmt: skip
+    """Lengths of the shortest paths between all vertices; all else is as for `shortest_path`."""
     return _paths(as_graph_input(csgraph), directed, None, return_predecessors, unweighted)
 
 
 def _paths(
-    given: GraphInput,
-    directed: bool,
-    indices: Any,
-    return_predecessors: bool,
-    unweighted: bool,
+    given: GraphInput, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool,
     cutoff: float | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     graph, xp = given.graph(directed, weighted=not unweighted), given.xp
     starts = _starts(indices, graph.n_vertices)
     shape = (*starts.shape, graph.n_vertices)
     if starts.ndim == 0:
         distance, predecessors = _search(graph, int(starts), cutoff, return_predecessors)
     elif unweighted and not return_predecessors:
-        distance = _levels(graph, starts.ravel(), cutoff)
+        # Numbers of arcs, by breadth-first searches together.
+        depth = None if cutoff is None else int(min(cutoff, graph.n_vertices))
+        level = levels_from(graph, starts.ravel(), max_depth=depth).level
+        distance = xp.where(level < 0, np.inf, level.astype(np.float64))
     else:
-        try:
-            found = sssp(
-                graph, sources=starts.ravel(), cutoff=cutoff, parents=return_predecessors,
-                deterministic=return_predecessors,
-            )  # fmt: skip
-        except errors.NegativeCycleError as error:
-            raise NegativeCycleError(str(error)) from None
-        distance, predecessors = found.distance, found.parent
-        if return_predecessors:
-            rows = xp.arange(starts.size)
-            predecessors[rows, xp.asarray(starts.ravel())] = NO_PREDECESSOR
-            predecessors[predecessors < 0] = NO_PREDECESSOR
+        distance, predecessors = _search(graph, starts.ravel(), cutoff, return_predecessors)
     if not return_predecessors:
         return distance.reshape(shape)
     return distance.reshape(shape), predecessors.astype(np.int32, copy=False).reshape(shape)
 
 
-def _levels(graph: Graph, starts: np.ndarray[Any, Any], cutoff: float | None) -> Any:
-    """Numbers of arcs from some vertices, as floats: breadth-first searches together."""
-    depth = None if cutoff is None else int(min(cutoff, graph.n_vertices))
-    level = levels_from(graph, starts, max_depth=depth).level
-    distance = level.astype(np.float64)
-    distance[level < 0] = np.inf
-    return distance
-
-
-def _search(graph: Graph, start: int, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:
-    """Distances and predecessors from one vertex."""
+def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:
+    """Distances and predecessors from one vertex, or from each of an array of them."""
+    several = isinstance(start, np.ndarray)
+    how = {"sources": start} if several else {"source": start}
     try:
-        found = sssp(graph, start, cutoff=cutoff, parents=with_parents, deterministic=with_parents)
+        found = sssp(graph, **how, cutoff=cutoff, parents=with_parents, deterministic=with_parents)
     except errors.NegativeCycleError as error:
         raise NegativeCycleError(str(error)) from None
-    if not with_parents:
-        return found.distance, None
     parent = found.parent
-    parent[start] = NO_PREDECESSOR
-    parent[parent < 0] = NO_PREDECESSOR
+    if with_parents:
+        xp = array_module(parent)
+        parent[(xp.arange(start.size), xp.asarray(start)) if several else start] = NO_PREDECESSOR
+        parent[parent < 0] = NO_PREDECESSOR
     return found.distance, parent
 
 

@@ -19,7 +19,6 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
-        The graph.
     i_start : int
         Where to start.
     directed : bool
@@ -52,22 +51,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
 
 def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
-    """Vertices in depth-first order, neighbours in the order of their rows.
-
-    Parameters
-    ----------
-    csgraph, i_start, directed, return_predecessors
-        As for `breadth_first_order`.
-
-    Returns
-    -------
-    node_array, predecessors
-        As for `breadth_first_order`.
-
-    Raises
-    ------
-    IndexError, TypeError
-        If `i_start` is no vertex.
+    """Vertices in depth-first order, neighbours in the order of their rows; all else is as for `breadth_first_order`.
 
     Notes
     -----
@@ -100,22 +84,12 @@ def _in_order(
 
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
-    """The tree of a breadth-first search, with the weights of its arcs.
-
-    Parameters
-    ----------
-    csgraph, i_start, directed
-        As for `breadth_first_order`.
+    """The tree of a `breadth_first_order`, with the weights of its arcs.
 
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
         Arcs from predecessors; SciPy's or CuPy's.
-
-    Raises
-    ------
-    IndexError, TypeError
-        If `i_start` is no vertex.
 
     Examples
     --------
@@ -131,27 +105,7 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
 
 def depth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
-    """The tree of a depth-first search, with the weights of its arcs.
-
-    Parameters
-    ----------
-    csgraph, i_start, directed
-        As for `breadth_first_order`.
-
-    Returns
-    -------
-    csr_array or csr_matrix, shape (n, n)
-        Arcs from predecessors; SciPy's or CuPy's.
-
-    Raises
-    ------
-    IndexError, TypeError
-        If `i_start` is no vertex.
-
-    Notes
-    -----
-    As `depth_first_order`.
-    """
+    """The tree of a `depth_first_order`, with the weights of its arcs, as `breadth_first_tree` gives it."""
     _, predecessors = depth_first_order(csgraph, i_start, directed)
     return reconstruct_path(csgraph, predecessors, directed)
 

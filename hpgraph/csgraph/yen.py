@@ -33,7 +33,6 @@ def yen(
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
-        The graph.
     source, sink : int
         Vertices.
     K : int

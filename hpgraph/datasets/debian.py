@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 
-def debian(
-    *, recommends: bool = False, suggests: bool = False, weighted: bool = False, device: str = "cpu"
-) -> Graph:
+def debian(*, recommends: bool = False, suggests: bool = False, weighted: bool = False, device: str = "cpu") -> Graph:
     """The dependency network of Debian bookworm's packages.
 
     An arc ``i -> j`` says that package ``i`` depends on package ``j``: ``j`` is named in its ``Depends`` or
@@ -42,10 +40,8 @@ def debian(
 
     Raises
     ------
-    ValueError
-        If ``device`` is unknown.
-    MissingExtraError, DeviceError
-        If CUDA is asked for and cannot be had.
+    ValueError, MissingExtraError, DeviceError
+        If ``device`` is unknown, or cannot be had.
 
     References
     ----------
@@ -67,16 +63,13 @@ def debian(
     file = resources.files("hpgraph.datasets") / "data" / "debian-bookworm.npz"
     with file.open("rb") as stream, np.load(stream) as stored:
         names = stored["names"].tobytes().decode("utf-8").split("\n")
-        size, out_degree, target, kind = (
-            stored[key] for key in ("installed_size", "out_degree", "indices", "kind")
-        )
+        size, out_degree, target, kind = (stored[key] for key in ("installed_size", "out_degree", "indices", "kind"))
     n = len(names)
     # Kinds are numbered strongest first, see make_debian.KINDS.
     wanted = np.array([True, recommends, suggests])[kind]
     source = np.repeat(np.arange(n), out_degree)[wanted]
     target = target[wanted]
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(source, minlength=n), out=indptr[1:])
+    indptr = np.append(0, np.cumsum(np.bincount(source, minlength=n)))
     weight = np.maximum(size, 1).astype(np.float32)[target] if weighted else None
     graph = Graph(CSR((n, n), indptr, target, weight, validate=False), directed=True, names=names)
     return graph.to(device)

@@ -24,9 +24,7 @@ _MAX_SCALE = 31
 _CHUNK = 1 << 24
 
 
-def kron(
-    scale: int, edge_factor: int = 16, *, seed: int = 2, weighted: bool = False, device: str = "cpu"
-) -> Graph:
+def kron(scale: int, edge_factor: int = 16, *, seed: int = 2, weighted: bool = False, device: str = "cpu") -> Graph:
     """A Kronecker graph as Graph500 specifies it: a few vertices have very many neighbours, most have few or none.
 
     Parameters
@@ -50,10 +48,8 @@ def kron(
 
     Raises
     ------
-    ValueError
-        If ``scale`` or ``edge_factor`` is out of range or ``device`` unknown.
-    TypeError
-        If ``scale`` or ``edge_factor`` is not an integer.
+    ValueError, TypeError
+        If a number is out of range or no integer, or ``device`` unknown.
     DeviceMemoryError
         If the memory will not suffice.
 
@@ -73,30 +69,10 @@ def kron(
     return _recursive(scale, edge_factor, (0.57, 0.19, 0.19), seed, weighted, device)
 
 
-def social(
-    scale: int, edge_factor: int = 16, *, seed: int = 5, weighted: bool = False, device: str = "cpu"
-) -> Graph:
+def social(scale: int, edge_factor: int = 16, *, seed: int = 5, weighted: bool = False, device: str = "cpu") -> Graph:
     """A recursive random graph gentler than `kron`, nearer the degrees of a social network.
 
-    Errors are those of `kron`.
-
-    Parameters
-    ----------
-    scale : int
-        The graph has ``2**scale`` vertices, 1 to 31.
-    edge_factor : int, optional
-        Edges drawn per vertex. Loops and duplicates are dropped, so fewer remain.
-    seed : int, optional
-        Of the random numbers.
-    weighted : bool, optional
-        Give each edge a whole number from 1 to 64, see `kron`.
-    device : {"cpu", "cuda"}, optional
-        Where the graph is made and lies.
-
-    Returns
-    -------
-    Graph
-        Undirected, vertex ids permuted at random.
+    Parameters, result and errors are those of `kron`.
 
     References
     ----------
@@ -112,30 +88,10 @@ def social(
     return _recursive(scale, edge_factor, (0.45, 0.22, 0.22), seed, weighted, device)
 
 
-def uniform(
-    scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool = False, device: str = "cpu"
-) -> Graph:
+def uniform(scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool = False, device: str = "cpu") -> Graph:
     """A uniform random graph: every pair of vertices is as likely to be joined as any other.
 
-    Errors are those of `kron`.
-
-    Parameters
-    ----------
-    scale : int
-        The graph has ``2**scale`` vertices, 1 to 31.
-    edge_factor : int, optional
-        Edges drawn per vertex. Loops and duplicates are dropped, so slightly fewer remain.
-    seed : int, optional
-        Of the random numbers.
-    weighted : bool, optional
-        Give each edge a whole number from 1 to 64, see `kron`.
-    device : {"cpu", "cuda"}, optional
-        Where the graph is made and lies.
-
-    Returns
-    -------
-    Graph
-        Undirected.
+    Parameters, result and errors are those of `kron`; vertex ids are as they were drawn.
 
     References
     ----------
@@ -155,9 +111,7 @@ def uniform(
     return _undirected(xp, n, _keys(xp, n, source, rng.integers(0, n, draws)), weighted)
 
 
-def grid(
-    side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = False, device: str = "cpu"
-) -> Graph:
+def grid(side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = False, device: str = "cpu") -> Graph:
     """A square lattice with a share of its edges removed: like a road network, few neighbours and a large diameter.
 
     Parameters
@@ -166,26 +120,13 @@ def grid(
         The lattice has ``side * side`` vertices, numbered row by row; 1 to 46340.
     removed : float, optional
         Share of the edges to remove at random, 0 to 1.
-    seed : int, optional
-        Of the random numbers.
-    weighted : bool, optional
-        Give each edge a whole number from 1 to 64, see `kron`.
-    device : {"cpu", "cuda"}, optional
-        Where the graph is made and lies.
+    seed, weighted, device
+        As for `kron`, as are errors.
 
     Returns
     -------
     Graph
         Undirected; no vertex has more than four neighbours.
-
-    Raises
-    ------
-    ValueError
-        If ``side`` or ``removed`` is out of range or ``device`` unknown.
-    TypeError
-        If ``side`` is not an integer.
-    DeviceMemoryError
-        If the memory will not suffice.
 
     Examples
     --------

@@ -12,7 +12,7 @@ import numpy as np
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.config import config
 from hpgraph.core.device import is_cuda, native, to_device, unmasked
-from hpgraph.io.ids import in_order, is_sparse
+from hpgraph.io.arcs import in_order, is_sparse
 
 
 def numbered_ends(

@@ -11,13 +11,9 @@ import numpy as np
 
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arc_sorter import join_weights
-from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.arcs import Arcs, Array, NameNumbers, in_order, is_sparse
 from hpgraph.io.hpg_reader import GraphFile
-from hpgraph.io.ids import NameNumbers, in_order, is_sparse
-from hpgraph.io.matrix_market_stream import matrix_market_blocks
 from hpgraph.io.memory import Budget
-from hpgraph.io.npz import read_npz
-from hpgraph.io.npz_stream import NpzEntries
 from hpgraph.kernels.pages import decode
 
 Block = tuple[Array, Array, Array | None]
@@ -77,22 +73,6 @@ def joined(path: Path, stream: ArcStream, budget: Budget) -> Arcs:
 
 def _joined(parts: list[Any]) -> Array:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-
-def matrix_market_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
-    """The entries of a Matrix Market file; one of an array, all of them at once."""
-    header, blocks = matrix_market_blocks(path, progress, budget)
-    return ArcStream(blocks, header.symmetry != "symmetric", header.n, mirrored=True)
-
-
-def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
-    """The entries of a sparse array; of blocks and diagonals, all of them at once."""
-    entries = NpzEntries.of(path, progress, budget)
-    if entries is None:
-        return of_arcs(read_npz(path, progress, budget))
-    names = entries.names
-    known = None if names is None else lambda: names
-    return ArcStream(entries.blocks, entries.directed, entries.n, names=known, mirrored=True)
 
 
 def of_arcs(arcs: Arcs) -> ArcStream:

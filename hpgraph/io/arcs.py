@@ -1,21 +1,26 @@
-"""The arcs of a graph as arrays, and what else its file says; and what readers and writers of files have in common."""
+"""The arcs of a graph as arrays, what else its file says, and names of vertices in files.
+
+A `Reader` of a format is a function ``(path, progress, budget) -> Arcs``, a `Writer` one ``(graph, path) -> None``.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.caller import each_warning_once
 from hpgraph.formats.duplicates import Duplicates
-from hpgraph.io.memory import Budget
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 Array = np.ndarray[Any, np.dtype[Any]]
+# Bytes a name, with its number, in addition to its characters.
+_NAME_BYTES = 200
 
 
 @dataclass(frozen=True)
@@ -64,15 +69,31 @@ class Arcs:
         return Arcs(self.source[kept], self.target[kept], weight, self.n_vertices, False, self.names)
 
 
-class Reader(Protocol):
-    """Reads a whole file of one format."""
+class NameNumbers(defaultdict[str, int]):
+    """Number of each name, in the order of first use; ``letters``: bytes of the text of all names, at most."""
 
-    def __call__(self, path: Path, progress: bool | None, budget: Budget) -> Arcs:
-        """The arcs of a file."""
+    letters = 0
+
+    def __init__(self) -> None:
+        super().__init__(itertools.count().__next__)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all names take."""
+        return len(self) * _NAME_BYTES + self.letters
 
 
-class Writer(Protocol):
-    """Writes a whole file of one format."""
+def is_sparse(source: Array, target: Array, largest: int) -> bool:
+    """Whether ids leave more than half of 0 .. largest unused."""
+    if largest + 1 > 4 * source.size:
+        return True
+    used = np.zeros(largest + 1, np.bool_)
+    used[source] = True
+    used[target] = True
+    return 2 * int(np.count_nonzero(used)) < largest + 1
 
-    def __call__(self, graph: Graph, path: Path) -> None:
-        """Write a graph."""
+
+def in_order(source: Array, target: Array) -> tuple[Array, Array, Array]:
+    """Source and target as positions in the ascending array of all ids, and that array."""
+    ids, place = np.unique(np.concatenate((source, target)), return_inverse=True)
+    return place[: len(source)], place[len(source) :], ids

@@ -1,4 +1,4 @@
-"""Tables of arcs in Parquet and Arrow files, read some rows at a time by pyarrow, which is an optional extra."""
+"""Tables of arcs in Parquet, Arrow and Feather files, by pyarrow; metadata say what a table cannot."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.core.progress import progress_bar
-from hpgraph.io.arc_stream import ArcStream, Block
-from hpgraph.io.arcs import Array
+from hpgraph.io.arc_stream import ArcStream, Block, joined
+from hpgraph.io.arcs import Arcs, Array, NameNumbers
 from hpgraph.io.arrow_sizes import largest_batch
-from hpgraph.io.ids import NameNumbers
 from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
 from hpgraph.io.parquet_sizes import page_sizes
+from hpgraph.io.replace import replacing
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
 
 ARROW = (".parquet", ".arrow", ".feather")
 """Suffixes of such files."""
 
-OWN = b"hpgraph"
-"""Under which metadata `hpgraph.write` says what a table cannot."""
-
-ROWS = 1 << 17
-"""Rows of a batch, as they are read and written."""
-
+# Under which metadata `hpgraph.write` says what a table cannot, and rows of a batch, as they are read and written.
+_OWN, _ROWS = b"hpgraph", 1 << 17
 _BUFFER = 1 << 16
 _INT64_MAX = 2**63 - 1
 # Bytes a string, in addition to its characters.
@@ -83,7 +83,7 @@ def _said(path: Path, error: Exception) -> Exception:
 def said_beside(path: Path | str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
     """What `hpgraph.write` said beside a table; nothing where it did not write it."""
     try:
-        said = json.loads(metadata.get(OWN, b"{}"))
+        said = json.loads(metadata.get(_OWN, b"{}"))
         n, directed, weight = said.get("n_vertices", 0), said.get("directed", True), np.dtype(said.get("weight", "f8"))
         fits = isinstance(n, int) and n >= 0 and isinstance(directed, bool) and weight.kind in "biuf"
     except (ValueError, TypeError, AttributeError):
@@ -156,7 +156,7 @@ class _Table:
     def batches(self, columns: list[str]) -> Iterator[Any]:
         """Some rows of some columns at a time, each checked: offsets in a file may lead anywhere."""
         if self._parquet is not None:
-            found = self._parquet.iter_batches(batch_size=ROWS, columns=columns, use_threads=False)
+            found = self._parquet.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False)
         else:
             found = (self._reader.get_batch(number) for number in range(self._reader.num_record_batches))
         for batch in found:
@@ -249,3 +249,41 @@ def _numbered(path: Path, columns: list[Any], number_of: NameNumbers, budget: Bu
             number_of.letters += 2 * sys.getsizeof(texts[code])
     budget.check(number_of.nbytes, f"the names of {len(number_of)} vertices and more of {path}")
     return list(numbers[inverse].reshape(-1, 2).T)
+
+
+def read_arrow(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
+    """A `Reader` with the further parameters of `arrow_stream`. It needs pyarrow."""
+    return joined(path, arrow_stream(path, progress, budget, **how), budget)
+
+
+def write_arrow(graph: Graph, path: Path) -> None:
+    """A `Writer` of a table of columns source, target and weight: an undirected edge once. It needs pyarrow.
+
+    Names must be all text or all whole numbers; vertices without an edge are then left out, as in edge lists.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError("pyarrow", "arrow", f"writing {path.suffix} files") from None
+    arcs = Arcs.of(graph).each_edge_once()
+    said: dict[str, Any] = {"directed": arcs.directed, "ids": "index", "n_vertices": arcs.n_vertices}
+    ends: list[Any] = [arcs.source, arcs.target]
+    if arcs.names is not None:
+        known = text_or_numbers(arcs.names)
+        if known is None:
+            raise ValueError(f"{path}: names are all text or all whole numbers there, and some are neither")
+        said = {"directed": arcs.directed, "ids": "number" if known.dtype.kind in "iu" else "name"}
+        called = pyarrow.array(known.astype(object) if known.dtype.kind not in "iu" else known)
+        ends = [called.take(pyarrow.array(end)) for end in ends]
+    columns = {"source": ends[0], "target": ends[1]}
+    if arcs.weight is not None:
+        columns["weight"], said["weight"] = arcs.weight, arcs.weight.dtype.str
+    table = pyarrow.table(columns).replace_schema_metadata({_OWN: json.dumps(said)})
+    with replacing(path) as file:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet
+
+            pyarrow.parquet.write_table(table, file, compression="zstd")
+        else:
+            with pyarrow.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table, max_chunksize=_ROWS)

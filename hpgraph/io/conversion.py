@@ -21,9 +21,8 @@ from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
 from hpgraph.io.files import stream
 from hpgraph.io.hpg_layout import Header
-from hpgraph.io.hpg_writer import GraphWriter, check_compression
+from hpgraph.io.hpg_writer import GraphWriter, PageCutter, check_compression
 from hpgraph.io.memory import Budget
-from hpgraph.io.page_cutter import PageCutter
 from hpgraph.io.remote import given_path, here
 from hpgraph.io.replace import check_writable, replacing
 from hpgraph.kernels.pages import ARCS_PER_PAGE

@@ -6,21 +6,23 @@ a second pass in Python finds it and names the error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arc_stream import ArcStream, Block, joined, of_arcs
-from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.ids import NameNumbers
+from hpgraph.io.arcs import Arcs, Array, NameNumbers
 from hpgraph.io.line_format import (
+    TITLES,
     LineFormat,
+    OwnComment,
     data_lines,
     find_line_format,
     is_number,
@@ -31,12 +33,16 @@ from hpgraph.io.line_format import (
     without_comment,
 )
 from hpgraph.io.memory import NO_LIMIT, Budget
+from hpgraph.io.replace import is_zipped, replacing_text
 from hpgraph.io.stream import count_lines, open_text, shortened
 from hpgraph.io.text_numbers import parsed
 
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
 _INT64_MAX = 2**63 - 1
-# Characters of the lines read at a time.
-_BLOCK = 1 << 16
+# Characters of the lines read, and lines written, at a time.
+_BLOCK = _LINES = 1 << 16
 
 
 def read_edge_list(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
@@ -262,3 +268,66 @@ def _reason(fields: list[str], form: LineFormat, n_vertices: int | None) -> str 
     if form.weight is not None and not is_number(fields[form.weight]):
         return f"weight {fields[form.weight]!r} is not a number"
     return None
+
+
+def write_edge_list(graph: Graph, path: Path) -> None:
+    """A `Writer`: an undirected edge once.
+
+    ``.csv`` puts commas between fields and a header line on top, ``.tsv`` tabs, all others blanks, or tabs where a name
+    needs them. Names must be all text or all whole numbers, and stand in a line; ``.wel`` wants weights.
+    """
+    arcs = Arcs.of(graph).each_edge_once()
+    kind = path.suffixes[-2 if is_zipped(path) else -1].lower()
+    if kind == ".wel" and arcs.weight is None:
+        raise ValueError(f"{path}: a .wel file holds weights and the graph has none; write it to .el")
+    delimiter = {".csv": ",", ".tsv": "\t"}.get(kind, " ")
+    names, ids = None, "index"
+    if arcs.names is not None:
+        known = text_or_numbers(arcs.names)
+        if known is None or (known.dtype.kind == "u" and known.max() > _INT64_MAX):
+            raise ValueError(
+                f"{path}: an edge list holds names that are all text or all whole numbers of 64 bits, and some are "
+                "neither; pickle holds any"
+            )
+        ids = "name" if known.dtype.kind in "UT" else "number"
+        names = list(map(str, known.tolist()))
+        if delimiter == " " and not all(map(_stands_between_blanks, names)):
+            delimiter = "\t"
+        names = [_as_field(name, delimiter, path) for name in names]
+
+    with replacing_text(path) as target:
+        dtype = None if arcs.weight is None else arcs.weight.dtype
+        target.write(f"{OwnComment(arcs.n_vertices, arcs.source.size, arcs.directed, ids, dtype)}\n")
+        if kind == ".csv":
+            target.write(",".join(TITLES[:2] if dtype is None else TITLES) + "\n")
+        _write_lines(arcs, names, delimiter, target)
+
+
+def _write_lines(arcs: Arcs, names: Sequence[str] | None, delimiter: str, target: IO[str]) -> None:
+    columns: list[Any] = [
+        ends.tolist() if names is None else map(names.__getitem__, ends.tolist()) for ends in (arcs.source, arcs.target)
+    ]
+    if arcs.weight is not None:
+        columns.append((arcs.weight.astype("i1") if arcs.weight.dtype.kind == "b" else arcs.weight).tolist())
+    # %r gives the shortest digits that read back as the same number.
+    marks = ["%s", "%s", "%r"][: len(columns)]
+    line: Callable[[Any], str] = delimiter.join(marks).__mod__
+    edges = zip(*columns, strict=True)
+    while block := list(islice(edges, _LINES)):
+        target.write("\n".join(map(line, block)) + "\n")
+
+
+def _stands_between_blanks(name: str) -> bool:
+    return set(name).isdisjoint(' ,;"') and not name.startswith(("#", "%"))
+
+
+def _as_field(name: str, delimiter: str, path: Path) -> str:
+    """A name as it stands in a line: quoted where it would be split or taken for a comment."""
+    if not name or name != name.strip() or not name.isprintable():
+        raise ValueError(
+            f"{path}: the name {name!r} is empty, begins or ends with a blank or holds a control character, which an "
+            "edge list cannot show; .npz holds any name"
+        )
+    if delimiter == " " or (delimiter not in name and '"' not in name and not name.startswith(("#", "%"))):
+        return name
+    return '"' + name.replace('"', '""') + '"'

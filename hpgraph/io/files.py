@@ -19,7 +19,7 @@ from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.io.arc_stream import ArcStream, Block, hpg_stream, of_arcs
 from hpgraph.io.hpg_reader import read_hpg
 from hpgraph.io.hpg_writer import check_compression, write_hpg
-from hpgraph.io.kinds import EDGE_LISTS, READERS, STREAMS, WRITERS, kind_of
+from hpgraph.io.kinds import EDGE_LISTS, KINDS, kind_of
 from hpgraph.io.memory import Budget
 from hpgraph.io.remote import here, to_be_written
 from hpgraph.io.stream import shortened
@@ -131,7 +131,7 @@ def read(
             return _of_hpg(place, directed, weight_dtype, budget, duplicates).to(device)
         more = _more(kind, place, comments, delimiter, n_vertices, names)
         with _errors_named(place, kind):
-            arcs = READERS[kind](place, progress, budget, **more)
+            arcs = KINDS[kind].read(place, progress, budget, **more)
         budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
         weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
     graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed), duplicates)
@@ -153,10 +153,10 @@ def stream(
     with _errors_named(place, kind):
         if kind == "hpg":
             arcs = hpg_stream(place)
-        elif kind in STREAMS:
-            arcs = STREAMS[kind](place, progress, budget, **more)
+        elif (batches := KINDS[kind].stream) is not None:
+            arcs = batches(place, progress, budget, **more)
         else:
-            arcs = of_arcs(READERS[kind](place, progress, budget))
+            arcs = of_arcs(KINDS[kind].read(place, progress, budget))
 
     def blocks() -> Iterator[Block]:
         with _errors_named(place, kind):
@@ -261,7 +261,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
             return
         if compression is not None:
             raise ValueError(f"compression is for .hpg files; {place} needs none: leave it out")
-        WRITERS[kind](as_graph(graph).to("cpu"), place)
+        KINDS[kind].write(as_graph(graph).to("cpu"), place)
 
 
 def _weight_dtype(dtype: Any) -> np.dtype[Any] | None:

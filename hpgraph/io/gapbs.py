@@ -67,8 +67,10 @@ def write_gapbs(graph: Graph, path: Path) -> None:
     data = graph.out_csr.data
     if graph.n_vertices > _INT32.max:
         raise ValueError(f"{path}: ids have 32 bits there, and there are {graph.n_vertices} vertices")
-    if data is not None and data.size and (
-        not np.array_equal(data, np.trunc(data)) or data.min() < _INT32.min or data.max() > _INT32.max
+    if (
+        data is not None
+        and data.size
+        and (not np.array_equal(data, np.trunc(data)) or data.min() < _INT32.min or data.max() > _INT32.max)
     ):
         raise ValueError(f"{path}: weights are whole numbers of 32 bits there; .hpg holds any")
     with replacing(path) as file:

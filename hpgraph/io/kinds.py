@@ -4,83 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from hpgraph.io.arc_stream import ArcStream, matrix_market_stream, npz_stream
-from hpgraph.io.arcs import Arcs, Reader, Writer
-from hpgraph.io.arrow_stream import ARROW, arrow_stream
-from hpgraph.io.arrow_table import read_arrow, write_arrow
+from hpgraph.io.arc_stream import ArcStream
+from hpgraph.io.arcs import Arcs
+from hpgraph.io.arrow_stream import ARROW, arrow_stream, read_arrow, write_arrow
 from hpgraph.io.dimacs import read_dimacs, write_dimacs
-from hpgraph.io.edge_list import edge_list_stream, read_edge_list
-from hpgraph.io.edge_list_writer import write_edge_list
+from hpgraph.io.edge_list import edge_list_stream, read_edge_list, write_edge_list
 from hpgraph.io.gapbs import read_gapbs, write_gapbs
 from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics
 from hpgraph.io.graphml import read_graphml, write_graphml
-from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
+from hpgraph.io.matrix_market import matrix_market_stream, read_matrix_market, write_matrix_market
 from hpgraph.io.metis import read_metis, write_metis
-from hpgraph.io.npz import read_npz, write_npz
+from hpgraph.io.npz import npz_stream, read_npz, write_npz
 from hpgraph.io.replace import is_zipped
 
 EDGE_LISTS = (".txt", ".tsv", ".csv", ".el", ".wel")
 """Suffixes of edge lists; each also with .gz and .zst."""
 
-_KINDS = {
-    ".mtx": "Matrix Market",
-    ".npz": "npz",
-    ".hpg": "hpg",
-    **dict.fromkeys(EDGE_LISTS, "edge list"),
-    **dict.fromkeys(ARROW, "Arrow"),
-    ".graphml": "GraphML",
-    ".graph": "METIS",
-    ".metis": "METIS",
-    ".gr": "DIMACS",
-    ".col": "DIMACS",
-    ".sg": "GAPBS",
-    ".wsg": "GAPBS",
-    ".v": "Graphalytics",
-    ".e": "Graphalytics",
-}
-# Compressed internally, or of several files.
-_NOT_ZIPPED = frozenset({"npz", "hpg", "Arrow", "Graphalytics"})
 
-_READERS: dict[str, Reader] = {
-    "Matrix Market": read_matrix_market,
-    "npz": read_npz,
-    "GraphML": read_graphml,
-    "METIS": read_metis,
-    "DIMACS": read_dimacs,
-    "GAPBS": read_gapbs,
-    "Graphalytics": read_graphalytics,
-}
-READERS: dict[str, Callable[..., Arcs]] = {**_READERS, "edge list": read_edge_list, "Arrow": read_arrow}
-"""Readers of whole files; those of edge lists and of tables take more parameters."""
+class Kind(NamedTuple):
+    """A format: its suffixes, a `Reader`, a `Writer`, a reader in batches of arcs, and whether files may be zipped.
 
-STREAMS: dict[str, Callable[..., ArcStream]] = {
-    "edge list": edge_list_stream,
-    "Arrow": arrow_stream,
-    "Matrix Market": matrix_market_stream,
-    "npz": npz_stream,
-}
-"""Readers in batches of arcs, with the parameters of the whole-file readers."""
+    Those of edge lists and of tables take more parameters.
+    """
 
-WRITERS: dict[str, Writer] = {
-    "Matrix Market": write_matrix_market,
-    "npz": write_npz,
-    "edge list": write_edge_list,
-    "Arrow": write_arrow,
-    "GraphML": write_graphml,
-    "METIS": write_metis,
-    "DIMACS": write_dimacs,
-    "GAPBS": write_gapbs,
-    "Graphalytics": write_graphalytics,
+    suffixes: tuple[str, ...]
+    read: Callable[..., Arcs]
+    write: Callable[..., None]
+    stream: Callable[..., ArcStream] | None = None
+    zipped: bool = True
+
+
+# Not zipped is what is compressed internally, or of several files.
+KINDS = {
+    "Matrix Market": Kind((".mtx",), read_matrix_market, write_matrix_market, matrix_market_stream),
+    "npz": Kind((".npz",), read_npz, write_npz, npz_stream, zipped=False),
+    "edge list": Kind(EDGE_LISTS, read_edge_list, write_edge_list, edge_list_stream),
+    "Arrow": Kind(ARROW, read_arrow, write_arrow, arrow_stream, zipped=False),
+    "GraphML": Kind((".graphml",), read_graphml, write_graphml),
+    "METIS": Kind((".graph", ".metis"), read_metis, write_metis),
+    "DIMACS": Kind((".gr", ".col"), read_dimacs, write_dimacs),
+    "GAPBS": Kind((".sg", ".wsg"), read_gapbs, write_gapbs),
+    "Graphalytics": Kind((".v", ".e"), read_graphalytics, write_graphalytics, zipped=False),
 }
 
 
 def kind_of(path: Path) -> str:
     """The format that the name of a file says."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
     zipped = is_zipped(path)
-    kind = _KINDS.get("".join(suffixes[-2:-1] if zipped else suffixes[-1:]))
-    if kind is None or (zipped and kind in _NOT_ZIPPED):
+    suffix = "".join(path.suffixes[-2:-1] if zipped else path.suffixes[-1:]).lower()
+    if suffix == ".hpg" and not zipped:
+        return "hpg"
+    kind = next((name for name, one in KINDS.items() if suffix in one.suffixes), None)
+    if kind is None or (zipped and not KINDS[kind].zipped):
         raise ValueError(
             f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
             f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .graph (METIS), .gr and .col (DIMACS), .sg and .wsg "

@@ -1,39 +1,41 @@
 """NumPy archives as `scipy.sparse.save_npz` makes them, with three arrays of ours beside SciPy's.
 
 A file written here is read by `scipy.sparse.load_npz` too, which passes over the arrays it does not know. SciPy's own
-kernels trust offsets and indices; they are checked here before any of them runs.
+kernels trust offsets and indices; they are checked here before any of them runs. An archive of a few kilobytes can hold
+gigabytes, and pickled objects, which run code when they are loaded: type, shape and size of each array are therefore
+checked first, and only numbers and text are read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import lzma
 import math
 import struct
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from hpgraph.containers.name_arrays import text_or_numbers
-from hpgraph.core.errors import FileFormatError
+from hpgraph.core.errors import DeviceMemoryError, FileFormatError
 from hpgraph.formats.checks import as_ids, as_offsets
+from hpgraph.io.arc_stream import ArcStream, Block, of_arcs
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
-from hpgraph.io.npz_archive import Archive, Member
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-DIRECTED = "hpgraph_directed"
-PATTERN = "hpgraph_pattern"
-NAMES = "hpgraph_names"
-
+_DIRECTED, _PATTERN, _NAMES = "hpgraph_directed", "hpgraph_pattern", "hpgraph_names"
 # Arrays of each format beside the values, and their dimensions; those of the values.
 _ARRAYS = {
     "csr": ({"indices": 1, "indptr": 1}, 1),
@@ -43,42 +45,99 @@ _ARRAYS = {
     "coo": ({"row": 1, "col": 1}, 1),
 }
 # Bytes at the peak of an entry that was read, as measured: an arc, and in the graph; and of a row.
-_ENTRY_BYTES = 40
-_ROW_BYTES = 32
+_ENTRY_BYTES, _ROW_BYTES = 40, 32
+# NumPy's own limit of what it parses as Python's literals.
+_LONGEST_HEADER = 10_000
+# Entries at a time.
+_PIECE = 1 << 16
 # What zipfile, its decompressors and NumPy raise for a damaged archive.
-DAMAGE = (
-    ValueError,
-    TypeError,
-    LookupError,
-    OSError,
-    EOFError,
-    OverflowError,
-    RuntimeError,
-    SyntaxError,
-    struct.error,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
+_DAMAGE = (
+    ValueError, TypeError, LookupError, OSError, EOFError, OverflowError, RuntimeError, SyntaxError, struct.error,
+    tokenize.TokenError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+)  # fmt: skip
 
 
-def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """A `Reader`, of a sparse array saved by SciPy or by `write_npz`: each entry stored is an arc, also a zero."""
+@dataclass(frozen=True)
+class _Member:
+    """An array in an archive, as its first bytes say."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+class _Archive:
+    """An ``.npz`` file opened for reading."""
+
+    def __init__(self, path: Path, content: BinaryIO) -> None:
+        self._path, self._zip = path, zipfile.ZipFile(content)
+        self._info = {one.filename.removesuffix(".npy"): one for one in self._zip.infolist()}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._info)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._info
+
+    def member(self, name: str) -> _Member:
+        """What an array is, checked."""
+        if name not in self._info:
+            raise FileFormatError(self._path, f"the array {name!r} is missing")
+        with self._zip.open(self._info[name]) as stream:
+            version = np.lib.format.read_magic(stream)
+            if version not in ((1, 0), (2, 0)):
+                raise FileFormatError(self._path, f"{name}.npy is of version {version}; arrays of numbers have (1, 0)")
+            parse = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
+            shape, _, dtype = parse(stream, max_header_size=_LONGEST_HEADER)
+            taken = stream.tell()
+        member = _Member(shape, dtype)
+        if dtype.hasobject or dtype.kind not in "biufcSU":
+            held = shortened(str(dtype))
+            raise FileFormatError(self._path, f"{name}.npy is an array of {held}, not of numbers or text")
+        if min(shape, default=0) < 0 or taken + member.nbytes != self._info[name].file_size:
+            raise FileFormatError(self._path, f"{name}.npy does not have the size that its shape {shape} says")
+        return member
+
+    def pieces(self, name: str) -> Iterator[Array]:
+        """A one-dimensional array in blocks, in native byte order; `member` has been read before."""
+        member = self.member(name)
+        with self._zip.open(self._info[name]) as stream:
+            stream.read(self._info[name].file_size - member.nbytes)
+            for begin in range(0, member.shape[0], _PIECE):
+                nbytes = min(_PIECE, member.shape[0] - begin) * member.dtype.itemsize
+                content = stream.read(nbytes)
+                if len(content) < nbytes:
+                    raise EOFError(f"{name}.npy ends early")
+                piece = np.frombuffer(content, dtype=member.dtype)
+                yield piece.astype(member.dtype.newbyteorder("="), copy=False)
+
+    def read(self, name: str) -> Array:
+        """An array in native byte order; `member` has been read before."""
+        with self._zip.open(self._info[name]) as stream:
+            array: Array = np.lib.format.read_array(stream, allow_pickle=False, max_header_size=_LONGEST_HEADER)
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, progress: bool | None = False) -> Iterator[_Archive]:
+    """The archive in a file; damage that is met while it is open is a `FileFormatError`."""
     with open_bytes(path, progress) as content:
         try:
             if content.read(len(np.lib.format.MAGIC_PREFIX)) == np.lib.format.MAGIC_PREFIX:
                 raise FileFormatError(path, "a single NumPy array; save a sparse array with scipy.sparse.save_npz")
             content.seek(0)
-            return _arcs(path, Archive(path, content), budget)
-        except FileFormatError:
+            yield _Archive(path, content)
+        except (FileFormatError, DeviceMemoryError):
             raise
-        except DAMAGE as error:
+        except _DAMAGE as error:
             raise FileFormatError(path, f"not a whole NumPy archive of a sparse array ({error})") from None
 
 
 @dataclass(frozen=True)
-class Inside:
+class _Inside:
     """What an archive says that it holds, checked as far as types and shapes go.
 
     ``layout`` (str): SciPy's name of the format; ``n`` (int): rows and columns; ``members`` (dict): the arrays of the
@@ -87,11 +146,11 @@ class Inside:
 
     layout: str
     n: int
-    members: dict[str, Member]
-    own: dict[str, Member]
+    members: dict[str, _Member]
+    own: dict[str, _Member]
 
 
-def inspect_npz(path: Path, archive: Archive) -> Inside:
+def _inspected(path: Path, archive: _Archive) -> _Inside:
     """Look at the arrays of an archive without reading them."""
     layout, n = _layout_and_size(path, archive)
     beside, data_dimensions = _ARRAYS[layout]
@@ -99,30 +158,81 @@ def inspect_npz(path: Path, archive: Archive) -> Inside:
         beside = {"coords": 2}
     members = {name: archive.member(name) for name in [*beside, "data"]}
     _check_members(path, layout, n, members, {**beside, "data": data_dimensions})
-    own = {name: archive.member(name) for name in (DIRECTED, PATTERN, NAMES) if name in archive}
-    for name in own.keys() - {NAMES}:
+    own = {name: archive.member(name) for name in (_DIRECTED, _PATTERN, _NAMES) if name in archive}
+    for name in own.keys() - {_NAMES}:
         if own[name].shape != () or own[name].dtype.kind != "b":
             raise FileFormatError(path, f"{name} is True or False, not {own[name].dtype} of shape {own[name].shape}")
-    if NAMES in own and (own[NAMES].shape != (n,) or own[NAMES].dtype.kind not in "iuU"):
-        names = own[NAMES]
+    if _NAMES in own and (own[_NAMES].shape != (n,) or own[_NAMES].dtype.kind not in "iuU"):
+        names = own[_NAMES]
         raise FileFormatError(path, f"{math.prod(names.shape)} names of type {names.dtype} for {n} vertices")
-    return Inside(layout, n, members, own)
+    return _Inside(layout, n, members, own)
 
 
-def _arcs(path: Path, archive: Archive, budget: Budget) -> Arcs:
-    inside = inspect_npz(path, archive)
-    layout, n, members, own = inside.layout, inside.n, inside.members, inside.own
-    held = sum(member.nbytes for member in (*members.values(), *own.values()))
-    needed = held + _ENTRY_BYTES * math.prod(members["data"].shape) + _ROW_BYTES * n
-    budget.check(needed, f"the array of {n} rows in {path}")
+def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
+    """A `Reader`, of a sparse array saved by SciPy or by `write_npz`: each entry stored is an arc, also a zero."""
+    with _opened(path, progress) as archive:
+        inside = _inspected(path, archive)
+        n, members, own = inside.n, inside.members, inside.own
+        held = sum(member.nbytes for member in (*members.values(), *own.values()))
+        needed = held + _ENTRY_BYTES * math.prod(members["data"].shape) + _ROW_BYTES * n
+        budget.check(needed, f"the array of {n} rows in {path}")
+        row, col, data = _entries(inside.layout, n, {name: archive.read(name) for name in members})
+        said = {name: archive.read(name) for name in own}
+        directed = bool(said[_DIRECTED]) if _DIRECTED in said else not _is_symmetric(n, row, col, data)
+        return Arcs(row, col, None if said.get(_PATTERN) else data, n, directed, said.get(_NAMES), mirrored=True)
 
-    row, col, data = _entries(layout, n, {name: archive.read(name) for name in members})
-    weight = None if PATTERN in own and archive.read(PATTERN) else data
-    directed = bool(archive.read(DIRECTED)) if DIRECTED in own else not _is_symmetric(n, row, col, data)
-    return Arcs(row, col, weight, n, directed, archive.read(NAMES) if NAMES in own else None, mirrored=True)
+
+def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
+    """The entries of a sparse array; of blocks, diagonals, and COO with one array of both ids, all of them at once."""
+    with _opened(path) as archive:
+        inside = _inspected(path, archive)
+        whole = inside.layout in ("bsr", "dia") or "coords" in inside.members
+        if not whole:
+            rows = inside.members["indptr"].nbytes if "indptr" in inside.members else 0
+            held = 2 * rows + sum(member.nbytes for member in inside.own.values())
+            budget.check(held, f"the offsets and names in {path}")
+            said = {name: archive.read(name) for name in inside.own}
+    if whole:
+        return of_arcs(read_npz(path, progress, budget))
+    directed, names = bool(said[_DIRECTED]) if _DIRECTED in said else None, said.get(_NAMES)
+    blocks = partial(_blocks, path, progress, inside, bool(said.get(_PATTERN)))
+    return ArcStream(blocks, directed, inside.n, names=None if names is None else lambda: names, mirrored=True)
 
 
-def _check_members(path: Path, layout: str, n: int, members: dict[str, Member], dimensions: dict[str, int]) -> None:
+def _blocks(path: Path, progress: bool | None, inside: _Inside, pattern: bool) -> Iterator[Block]:
+    """Rows, columns and values, some at a time."""
+    with _opened(path, progress) as archive:
+        ends = (_by_entry if inside.layout == "coo" else _by_row)(archive, inside.n)
+        values, none = archive.pieces("data"), np.empty(0, np.int64)
+        # Even no values have a type.
+        yield none, none, None if pattern else np.empty(0, archive.member("data").dtype.newbyteorder("="))
+        for row, col in ends:
+            value = next(values)[: len(row)]
+            first, second = (col, row) if inside.layout == "csc" else (row, col)
+            yield first, second, None if pattern else value
+
+
+def _by_entry(archive: _Archive, n: int) -> Iterator[tuple[Array, Array]]:
+    for row, col in zip(archive.pieces("row"), archive.pieces("col"), strict=True):
+        yield as_ids(row, "row", n, "row"), as_ids(col, "col", n, "column")
+
+
+def _by_row(archive: _Archive, n: int) -> Iterator[tuple[Array, Array]]:
+    indptr = archive.read("indptr")
+    # SciPy allows arrays longer than the last offset says.
+    used = max(0, min(int(indptr[-1]), archive.member("indices").shape[0]))
+    indptr = as_offsets(indptr, "indptr", n, used)
+    begin = 0
+    for piece in archive.pieces("indices"):
+        ids = as_ids(piece[: max(0, used - begin)], "indices", n, "column")
+        first = int(np.searchsorted(indptr, begin, side="right")) - 1
+        last = int(np.searchsorted(indptr, begin + len(ids), side="left"))
+        lengths = np.diff(indptr[first : last + 1].clip(begin, begin + len(ids)))
+        yield np.repeat(np.arange(first, first + len(lengths)), lengths), ids
+        begin += len(ids)
+
+
+def _check_members(path: Path, layout: str, n: int, members: dict[str, _Member], dimensions: dict[str, int]) -> None:
     """Types and shapes that fit each other."""
     for name, member in members.items():
         if len(member.shape) != dimensions[name]:
@@ -145,10 +255,10 @@ def _check_members(path: Path, layout: str, n: int, members: dict[str, Member], 
             )
 
 
-def _layout_and_size(path: Path, archive: Archive) -> tuple[str, int]:
+def _layout_and_size(path: Path, archive: _Archive) -> tuple[str, int]:
     """SciPy's name of the format, and the number of rows and columns."""
     if "format" not in archive or "shape" not in archive:
-        held = shortened(", ".join(archive.names[:8])) or "nothing"
+        held = shortened(", ".join(list(archive)[:8])) or "nothing"
         raise FileFormatError(path, f"no sparse array, only {held}; scipy.sparse.save_npz saves one")
     named, size = archive.member("format"), archive.member("shape")
     if named.shape != () or named.dtype.kind not in "SU" or named.nbytes > 64:
@@ -205,8 +315,8 @@ def write_npz(graph: Graph, path: Path) -> None:
         "indices": csr.indices,
         "data": np.ones(csr.nnz, np.int8) if csr.data is None else csr.data,
         "_is_array": np.array(True),
-        DIRECTED: np.array(graph.directed),
-        PATTERN: np.array(csr.data is None),
+        _DIRECTED: np.array(graph.directed),
+        _PATTERN: np.array(csr.data is None),
     }
     if graph.names is not None:
         names = text_or_numbers(graph.names)
@@ -215,8 +325,8 @@ def write_npz(graph: Graph, path: Path) -> None:
                 f"{path}: .npz holds names that are all text or all whole numbers, and some are neither; pickle holds "
                 "any"
             )
-        # Archives have text of fixed width.
-        arrays[NAMES] = np.array(names.tolist()) if names.dtype.kind == "T" else names
+        # _Archives have text of fixed width.
+        arrays[_NAMES] = np.array(names.tolist()) if names.dtype.kind == "T" else names
     with replacing(path) as target:
         np.savez_compressed(target, **arrays)
 

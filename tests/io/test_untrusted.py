@@ -403,12 +403,12 @@ def test_what_a_parser_raises_names_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, becomes: bool
 ) -> None:
     """An error that a damaged file can cause becomes one of ours, with its cause; a fault of the reader's does not."""
-    from hpgraph.io.kinds import READERS
+    from hpgraph.io.kinds import KINDS
 
     def reads(*given: Any, **more: Any) -> Any:
         raise error
 
-    monkeypatch.setitem(READERS, "METIS", reads)
+    monkeypatch.setitem(KINDS, "METIS", KINDS["METIS"]._replace(read=reads))
     path = tmp_path / "g.graph"
     for act in (lambda: hpg.read(path), lambda: hpg.convert(path, tmp_path / "g.hpg")):
         with pytest.raises(Exception, match="x") as raised:

@@ -19,7 +19,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import NETWORKX, given, serves
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family, serves
 
 # Vectors that ARPACK iterates with, by default, before it counts one restart: `max_iter` counts those in `nx.hits`.
 _VECTORS = 20
@@ -40,7 +40,7 @@ def _converged(max_iter: int, run: Callable[..., Any], *args: Any, grows: bool =
     return result
 
 
-@serves(unless=given("dangling"))
+@serves(unless=lambda call: None if call["dangling"] is None else "dangling is not taken")
 def pagerank(
     G: ConvertedGraph, alpha: float = 0.85, personalization: Any = None, max_iter: int = 100, tol: float = 1.0e-6,
     nstart: Any = None, weight: str | None = "weight", dangling: Any = None, *, dtype: Any = np.float64,
@@ -103,12 +103,10 @@ def hits(
     return G.by_node(hubs), G.by_node(authorities)
 
 
-@serves()
-def katz_centrality(
-    G: ConvertedGraph, alpha: float = 0.1, beta: Any = 1.0, max_iter: int = 1000, tol: float = 1.0e-6,
-    nstart: Any = None, normalized: bool = True, weight: str | None = None,
+def _katz_centrality(
+    G: ConvertedGraph, alpha: float, beta: Any, max_iter: int, tol: float, nstart: Any, normalized: bool,
+    weight: str | None,
 ) -> dict[Any, float]:  # fmt: skip
-    """As `networkx.katz_centrality`."""
     if len(G) == 0:
         return {}
     try:
@@ -128,11 +126,9 @@ def katz_centrality(
     return G.by_node(result.centrality)
 
 
-@serves()
-def eigenvector_centrality(
-    G: ConvertedGraph, max_iter: int = 100, tol: float = 1.0e-6, nstart: Any = None, weight: str | None = None
+def _eigenvector_centrality(
+    G: ConvertedGraph, max_iter: int, tol: float, nstart: Any, weight: str | None
 ) -> dict[Any, float]:
-    """As `networkx.eigenvector_centrality`."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
     start = None if nstart is None else G.array_of(nstart)
@@ -157,12 +153,9 @@ def _drawn(G: ConvertedGraph, k: int | None, seed: Any) -> Any:
     return id(np.array([G.index[node] for node in seed.sample(G.nodes, k)], np.int64))
 
 
-@serves()
-def betweenness_centrality(
-    G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: str | None = None,
-    endpoints: bool = False, seed: Any = None,
-) -> dict[Any, float]:  # fmt: skip
-    """As `networkx.betweenness_centrality`."""
+def _betweenness_centrality(
+    G: ConvertedGraph, k: int | None, normalized: bool, weight: str | None, endpoints: bool, seed: Any
+) -> dict[Any, float]:
     sources = _drawn(G, k, seed)
     if len(G) == 0:
         return {}
@@ -175,11 +168,9 @@ def betweenness_centrality(
     )
 
 
-@serves()
-def edge_betweenness_centrality(
-    G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: str | None = None, seed: Any = None
+def _edge_betweenness_centrality(
+    G: ConvertedGraph, k: int | None, normalized: bool, weight: str | None, seed: Any
 ) -> dict[tuple[Any, Any], float]:
-    """As `networkx.edge_betweenness_centrality`."""
     sources = _drawn(G, k, seed)
     if len(G) == 0:
         return {}
@@ -199,11 +190,7 @@ def edge_betweenness_centrality(
     return dict(zip(zip(G.named(source), G.named(target), strict=True), values.tolist(), strict=True))
 
 
-@serves(unless=given("sp"))
-def closeness_centrality(
-    G: ConvertedGraph, u: Any = None, distance: str | None = None, wf_improved: bool = True, *, sp: Any = None
-) -> Any:
-    """As `networkx.closeness_centrality`."""
+def _closeness_centrality(G: ConvertedGraph, u: Any, distance: str | None, wf_improved: bool) -> Any:
     graph = G.lengths(distance)
     sources = None if u is None else id(np.array([G.number(u, "Source {} is not in G")], np.int64))
     if len(G) == 0:
@@ -214,11 +201,7 @@ def closeness_centrality(
     return G.by_node(values) if u is None else float(values[0])
 
 
-@serves(unless=given("sources"))
-def harmonic_centrality(
-    G: ConvertedGraph, nbunch: Any = None, distance: str | None = None, sources: Any = None
-) -> dict[Any, float]:
-    """As `networkx.harmonic_centrality`."""
+def _harmonic_centrality(G: ConvertedGraph, nbunch: Any, distance: str | None) -> dict[Any, float]:
     # NetworkX goes by the order of a set.
     wanted = list(set(G.nbunch_iter(nbunch) if nbunch is not None else G.nodes))
     if not wanted:
@@ -227,3 +210,17 @@ def harmonic_centrality(
     numbers = id(np.array([G.index[node] for node in wanted], np.int64))
     values = to_device(_closeness.harmonic_centrality(graph, numbers, weight=graph.weighted or None), "cpu").tolist()
     return {node: value if value else 0 for node, value in zip(wanted, values, strict=True)}
+
+
+globals().update(
+    family(
+        {
+            "katz_centrality": _katz_centrality,
+            "eigenvector_centrality": _eigenvector_centrality,
+            "betweenness_centrality": _betweenness_centrality,
+            "edge_betweenness_centrality": _edge_betweenness_centrality,
+            "closeness_centrality": _closeness_centrality,
+            "harmonic_centrality": _harmonic_centrality,
+        }
+    )
+)

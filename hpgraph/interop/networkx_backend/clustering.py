@@ -12,7 +12,7 @@ from hpgraph.algorithms import triangles as _triangles
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import serves
+from hpgraph.interop.networkx_backend.serving import family
 
 
 def _undirected(call: Any) -> str | None:
@@ -31,9 +31,7 @@ def _of(G: ConvertedGraph, array: Any, nodes: Any) -> Any:
     return {node: values[G.index[node]] for node in G.nbunch_iter(nodes)}
 
 
-@serves()
-def clustering(G: ConvertedGraph, nodes: Any = None, weight: str | None = None) -> Any:
-    """As `networkx.clustering`."""
+def _coefficients(G: ConvertedGraph, nodes: Any, weight: str | None) -> Any:
     graph = G.lengths(weight)
     if len(G) == 0:
         return _of(G, np.zeros(0), nodes)
@@ -42,32 +40,7 @@ def clustering(G: ConvertedGraph, nodes: Any = None, weight: str | None = None) 
     return _of(G, _clustering.clustering(graph, weight=graph.weighted), nodes)
 
 
-@serves()
-def average_clustering(
-    G: ConvertedGraph, nodes: Any = None, weight: str | None = None, count_zeros: bool = True
-) -> float:
-    """As `networkx.average_clustering`."""
-    values = clustering(G, nodes, weight).values()
-    if not count_zeros:
-        values = [value for value in values if value > 0]
-    return sum(values) / len(values)
-
-
-@serves(unless=_undirected)
-def transitivity(G: ConvertedGraph) -> float:
-    """As `networkx.transitivity`."""
-    return _clustering.transitivity(G.graph()) or 0 if len(G) else 0
-
-
-@serves()
-def triangles(G: ConvertedGraph, nodes: Any = None) -> Any:
-    """As `networkx.triangles`."""
-    return _of(G, _triangles.triangles(G.graph()) if len(G) else np.zeros(0), nodes)
-
-
-@serves(unless=_undirected)
-def square_clustering(G: ConvertedGraph, nodes: Any = None) -> Any:
-    """As `networkx.square_clustering`."""
+def _square_clustering(G: ConvertedGraph, nodes: Any) -> Any:
     wanted = list(G.nbunch_iter(nodes))
     numbers = np.array([G.index[node] for node in wanted], np.int64)
     values = to_device(_squares.square_clustering(G.graph(), id(numbers)), "cpu").tolist() if wanted else []
@@ -80,3 +53,21 @@ def square_clustering(G: ConvertedGraph, nodes: Any = None) -> Any:
         possible = beyond > 2 * to_device(_triangles.triangles(G.graph()), "cpu")
         found.update((node, 0) for node, value in found.items() if not (value or possible[G.index[node]]))
     return found[nodes] if nodes in G else found
+
+
+globals().update(
+    family(
+        {
+            "clustering": _coefficients,
+            "triangles": lambda G, nodes: _of(G, _triangles.triangles(G.graph()) if len(G) else np.zeros(0), nodes),
+        }
+    )
+    | family(
+        {
+            "transitivity": lambda G: _clustering.transitivity(G.graph()) or 0 if len(G) else 0,
+            "square_clustering": _square_clustering,
+        },
+        unless=_undirected,
+    )
+    | family("average_clustering")
+)

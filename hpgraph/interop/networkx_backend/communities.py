@@ -18,40 +18,29 @@ from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 
-def _levels(G: ConvertedGraph, search: Callable[..., Any], weight: str | None, **options: Any) -> list[list[set[Any]]]:
+def _levels(
+    G: ConvertedGraph, search: Callable[..., Any], weight: str | None, seed: Any, **options: Any
+) -> list[list[set[Any]]]:
     """The communities of each level of a search, from the finest on."""
     graph = G.lengths(weight)
     if graph.n_edges == 0:
-        return [[{node} for node in G]] if len(G) else []
-    found = search(graph, weight=graph.weighted, **options)
+        return [[{node} for node in G]]
+    draw = 0 if seed is None else seed.getrandbits(31)
+    found = search(graph, weight=graph.weighted, seed=draw, **options)
     labels = [to_device(label, "cpu") for label in found.hierarchy]
     return [list(sets_by_label(G, label, int(label.max()) + 1)) for label in labels]
 
 
-def _last(levels: list[list[set[Any]]]) -> list[set[Any]]:
-    return levels[-1] if levels else []
-
-
-def _louvain_levels(
-    G: ConvertedGraph, weight: str | None, resolution: float, threshold: float, seed: Any, max_level: int | None = None
-) -> list[list[set[Any]]]:
-    options = {"resolution": resolution, "threshold": threshold, "max_level": max_level, "seed": seed.getrandbits(31)}
-    return _levels(G, _louvain.louvain, weight, **options)
-
-
-def _leiden_levels(G: ConvertedGraph, weight: str | None, resolution: float, seed: Any) -> list[list[set[Any]]]:
-    return _levels(G, _leiden.leiden, weight, resolution=resolution, seed=seed.getrandbits(31))
-
-
-def _check_levels(max_level: int | None) -> int | None:
+def _leiden_communities(
+    G: ConvertedGraph, weight: str | None, resolution: float, max_level: int | None, seed: Any
+) -> list[set[Any]]:
     if max_level is not None and max_level <= 0:
         raise ValueError("max_level argument must be a positive integer or None")
-    return max_level
+    return _levels(G, _leiden.leiden, weight, seed, resolution=resolution)[:max_level][-1]
 
 
 def _by_labels(G: ConvertedGraph, weight: str | None = None, seed: Any = None) -> list[set[Any]]:
-    draw = 0 if seed is None else seed.getrandbits(31)
-    return _last(_levels(G, _labels.label_propagation_communities, weight, seed=draw))
+    return _levels(G, _labels.label_propagation_communities, weight, seed)[-1]
 
 
 def _checked(G: ConvertedGraph, communities: Any) -> list[Any]:
@@ -99,17 +88,15 @@ def _maximizes(call: Mapping[str, Any]) -> str | None:
 globals().update(
     family(
         {
-            "louvain_communities": lambda G, weight, resolution, threshold, max_level, seed: _last(
-                _louvain_levels(G, weight, resolution, threshold, seed, _check_levels(max_level))
-            ),
             "louvain_partitions": lambda G, weight, resolution, threshold, seed: iter(
-                _louvain_levels(G, weight, resolution, threshold, seed)
+                _levels(G, _louvain.louvain, weight, seed, resolution=resolution, threshold=threshold)
             ),
             "fast_label_propagation_communities": lambda G, weight, seed: iter(_by_labels(G, weight, seed)),
             "modularity": _modularity_of,
             "partition_quality": _quality,
         }
     )
+    | family("louvain_communities")
     | family(
         {
             "asyn_lpa_communities": lambda G, weight, seed: iter(_by_labels(G, weight, seed)),
@@ -120,10 +107,10 @@ globals().update(
     | family(
         {
             # A level is what `leiden_partitions` gives: parts that are refined before they are put together.
-            "leiden_communities": lambda G, weight, resolution, max_level, seed: _last(
-                _leiden_levels(G, weight, resolution, seed)[: _check_levels(max_level)]
+            "leiden_communities": _leiden_communities,
+            "leiden_partitions": lambda G, weight, resolution, seed: iter(
+                _levels(G, _leiden.leiden, weight, seed, resolution=resolution)
             ),
-            "leiden_partitions": lambda G, weight, resolution, seed: iter(_leiden_levels(G, weight, resolution, seed)),
         },
         unless=_maximizes,
         unread=("metric", "theta"),

@@ -90,11 +90,6 @@ def _attracting(G: ConvertedGraph) -> list[set[Any]]:
     return [found for number, found in enumerate(sets_by_label(G, label, count)) if not leaves[number]]
 
 
-def _is_attracting(G: ConvertedGraph) -> bool:
-    found = _attracting(G)
-    return len(found) == 1 and len(found[0]) == len(G)
-
-
 def _is_semiconnected(G: ConvertedGraph) -> bool:
     """Whether of any two nodes one reaches the other: each component has an arc to the one completed before it."""
     if not _is_one(G):
@@ -154,12 +149,6 @@ def _articulation_points(G: ConvertedGraph) -> Iterator[Any]:
     yield from dict.fromkeys(G.named(above[kept][order]))
 
 
-def _is_biconnected(G: ConvertedGraph) -> bool:
-    found = _biconnected_sets(G)
-    first = next(found, None)
-    return first is not None and next(found, None) is None and len(first) == len(G)
-
-
 def _bridges(G: ConvertedGraph) -> tuple[np.ndarray, np.ndarray]:
     if len(G) == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -191,15 +180,13 @@ globals().update(
             "strongly_connected_components": _strong_sets,
             "condensation": _condensation,
             "attracting_components": lambda G: iter(_attracting(G)),
-            "number_attracting_components": lambda G: len(_attracting(G)),
-            "is_attracting_component": _is_attracting,
             "is_semiconnected": _is_semiconnected,
             "biconnected_components": _biconnected_sets,
             "articulation_points": _articulation_points,
-            "is_biconnected": _is_biconnected,
             "is_bipartite": lambda G: bool(_bipartite.is_bipartite(G.graph())) if len(G) else True,
         },
         parallel=True,
     )
+    | family("number_attracting_components is_attracting_component is_biconnected", parallel=True)
     | family({"bridges": _named_bridges, "has_bridges": lambda G: len(_bridges(G)[0]) > 0})
 )

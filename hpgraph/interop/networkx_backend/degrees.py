@@ -131,11 +131,6 @@ def _degree_mixing(
     return _mixed(values.tolist(), code[: len(source)], code[len(source) :], normalized)
 
 
-def _matrix(found: dict[Any, dict[Any, float]], mapping: Any, normalized: bool) -> np.ndarray:
-    table: np.ndarray = nx.utils.dict_to_numpy_array(found, mapping=mapping)
-    return table / table.sum() if normalized else table
-
-
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
     """Pearson's coefficient, from sums that are exact where the values are whole numbers."""
     if x.dtype.kind == "i":
@@ -243,10 +238,6 @@ def _has_eulerian_path(G: ConvertedGraph, source: Any = None) -> bool:
     return within and _count(G) == 1
 
 
-def _isolates(G: ConvertedGraph) -> Iterator[Any]:
-    return iter(G.named(np.flatnonzero(G.degree() == 0)))
-
-
 def _weights(G: ConvertedGraph, edge: Any) -> Iterator[dict[Any, Any]]:
     """The dict of an edge, or of all."""
     if edge is None:
@@ -304,16 +295,10 @@ globals().update(
             ),
             "degree_pearson_correlation_coefficient": _pearson,
             "degree_mixing_dict": _degree_mixing,
-            "degree_mixing_matrix": lambda G, x, y, weight, nodes, normalized, mapping: _matrix(
-                _degree_mixing(G, x, y, weight, nodes, False), mapping, normalized
-            ),
             "attribute_assortativity_coefficient": _attribute_assortativity,
             "numeric_assortativity_coefficient": _numeric_assortativity,
             "attribute_mixing_dict": lambda G, attribute, nodes, normalized: _mixed(
                 *_by_attribute(G, attribute, nodes), normalized
-            ),
-            "attribute_mixing_matrix": lambda G, attribute, nodes, mapping, normalized: _matrix(
-                _mixed(*_by_attribute(G, attribute, nodes), False), mapping, normalized
             ),
             "reciprocity": _reciprocity,
             "overall_reciprocity": _overall_reciprocity,
@@ -322,12 +307,13 @@ globals().update(
             "is_k_regular": lambda G, k: bool((G.degree() == k).all()),
             "is_eulerian": _is_eulerian,
             "has_eulerian_path": _has_eulerian_path,
-            "is_semieulerian": lambda G: _has_eulerian_path(G) and not _is_eulerian(G),
             "number_of_selfloops": lambda G: int((G.rows == G.indices).sum()),
             "is_weighted": _is_weighted,
             "voterank": _voterank,
         }
     )
-    | family({"isolates": _isolates, "number_of_isolates": lambda G: sum(1 for _ in _isolates(G))}, parallel=True)
+    | family({"isolates": lambda G: iter(G.named(np.flatnonzero(G.degree() == 0)))}, parallel=True)
+    | family("number_of_isolates", parallel=True)
+    | family("degree_mixing_matrix attribute_mixing_matrix is_semieulerian")
     | family({"rich_club_coefficient": _rich_club}, unless=_normalized, unread=("normalized", "Q", "seed"))
 )

@@ -17,7 +17,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import NETWORKX, family, given, serves
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 _NULL = "Cannot compute eccentricity of a null graph."
 
@@ -44,9 +44,7 @@ def _not_connected(G: ConvertedGraph, bounds: bool = False) -> nx.NetworkXError:
     )
 
 
-@serves(unless=given("sp"))
-def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
-    """As `networkx.eccentricity`."""
+def _eccentricities(G: ConvertedGraph, v: Any, weight: str | None) -> Any:
     if len(G) == 0 and NETWORKX >= (3, 7):
         raise nx.NetworkXPointlessConcept(_NULL)
     wanted = list(G.nbunch_iter(v))
@@ -79,18 +77,6 @@ def _extreme(G: ConvertedGraph, weight: str | None, bounds: bool, find: Any, whi
     return int(value) if G.whole(weight) else float(value) or 0
 
 
-@serves(unless=given("e"))
-def diameter(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> float:
-    """As `networkx.diameter`."""
-    return _extreme(G, weight, usebounds, _eccentricity.diameter, max)
-
-
-@serves(unless=given("e"))
-def radius(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> float:
-    """As `networkx.radius`."""
-    return _extreme(G, weight, usebounds, _eccentricity.radius, min)
-
-
 def _where(G: ConvertedGraph, weight: str | None, bounds: bool, which: Any) -> list[Any]:
     _require_nodes(G, bounds, which)
     _require_connected(G, bounds)
@@ -99,15 +85,7 @@ def _where(G: ConvertedGraph, weight: str | None, bounds: bool, which: Any) -> l
     return [node for node, value in values.items() if value == bound]
 
 
-@serves(unless=given("e"))
-def periphery(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
-    """As `networkx.periphery`."""
-    return _where(G, weight, usebounds, max)
-
-
-@serves(unless=given("e"))
-def center(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
-    """As `networkx.center`."""
+def _center(G: ConvertedGraph, usebounds: bool, weight: str | None) -> list[Any]:
     if len(G) == 0 and weight is None and not G.is_directed() and not usebounds:
         # NetworkX asks whether it is a tree.
         raise nx.NetworkXPointlessConcept("G has no nodes.")
@@ -121,9 +99,7 @@ def _by_searches(call: Mapping[str, Any]) -> str | None:
     return None if call["method"] in (None, "unweighted", "dijkstra") else "only Dijkstra's method is taken"
 
 
-@serves(unless=_by_searches)
-def average_shortest_path_length(G: ConvertedGraph, weight: str | None = None, method: str | None = None) -> float:
-    """As `networkx.average_shortest_path_length`."""
+def _average_length(G: ConvertedGraph, weight: str | None, method: str | None) -> float:
     n = len(G)
     if n == 0:
         raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
@@ -192,7 +168,17 @@ def _no_tree(call: Mapping[str, Any]) -> str | None:
 
 
 globals().update(
-    family({"global_efficiency": _global_efficiency}, parallel=True)
+    family(
+        {
+            "eccentricity": _eccentricities,
+            "diameter": lambda G, usebounds, weight: _extreme(G, weight, usebounds, _eccentricity.diameter, max),
+            "radius": lambda G, usebounds, weight: _extreme(G, weight, usebounds, _eccentricity.radius, min),
+            "periphery": lambda G, usebounds, weight: _where(G, weight, usebounds, max),
+            "center": _center,
+        }
+    )
+    | family({"average_shortest_path_length": _average_length}, unless=_by_searches)
+    | family({"global_efficiency": _global_efficiency}, parallel=True)
     | family({"harmonic_diameter": _harmonic_diameter, "wiener_index": _wiener_index})
     | family({"barycenter": _barycenter}, unless=_no_tree)
 )

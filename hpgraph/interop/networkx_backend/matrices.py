@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
@@ -76,28 +76,6 @@ def _degrees(matrix: Any) -> Any:
     return scipy.sparse.dia_array((matrix.sum(axis=1)[None, :], [0]), shape=matrix.shape).tocsr()
 
 
-def _laplacian(G: ConvertedGraph, nodelist: Any, weight: str | None) -> Any:
-    matrix = adjacency(G, nodelist, weight)
-    return _degrees(matrix) - matrix
-
-
-def _normalized_laplacian(G: ConvertedGraph, nodelist: Any, weight: str | None) -> Any:
-    matrix = adjacency(G, nodelist, weight)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = 1.0 / np.sqrt(matrix.sum(axis=1))
-    scale[np.isinf(scale)] = 0
-    scaling = scipy.sparse.dia_array((scale[None, :], [0]), shape=matrix.shape).tocsr()
-    return scaling @ ((_degrees(matrix) - matrix) @ scaling)
-
-
-def _modularity(G: ConvertedGraph, nodelist: Any, weight: str | None) -> np.ndarray:
-    """As `networkx.modularity_matrix`, and of directed graphs `networkx.directed_modularity_matrix`."""
-    matrix = adjacency(G, nodelist, weight)
-    received, sent = matrix.sum(axis=0), matrix.sum(axis=1)
-    found: np.ndarray = matrix - np.outer(sent, received) / received.sum()
-    return found
-
-
 def _bethe_hessian(G: ConvertedGraph, r: float | None, nodelist: Any) -> Any:
     if r is None:
         degree = G.degree()
@@ -121,26 +99,6 @@ def _incidence(G: ConvertedGraph, nodelist: Any, oriented: bool, weight: str | N
     ends = np.concatenate([source, target]), np.concatenate([number, number])
     shape = len(nodelist), len(G.edges)
     return scipy.sparse.csc_array((cells, ends), shape=shape, dtype=dtype or np.float64)
-
-
-def _google(G: ConvertedGraph, alpha: float, personalization: Any, nodelist: Any, weight: str | None, dangling: Any) -> np.ndarray:  # fmt: skip  # noqa: E501
-    """As `networkx.google_matrix`."""
-    nodelist = list(G) if nodelist is None else nodelist
-    table, n = _dense(G, nodelist, None, None, weight, 0.0), len(G)
-    if n == 0:
-        return table
-
-    def shares(of: Any) -> np.ndarray:
-        given = np.array([of.get(node, 0) for node in nodelist], float)
-        if of is personalization and given.sum() == 0:
-            raise ZeroDivisionError
-        return given / given.sum()
-
-    jumps = np.repeat(1.0 / n, n) if personalization is None else shares(personalization)
-    table[table.sum(axis=1) == 0] = jumps if dangling is None else shares(dangling)
-    table /= table.sum(axis=1)[:, None]
-    found: np.ndarray = alpha * table + (1 - alpha) * jumps
-    return found
 
 
 def pseudoinverse(G: ConvertedGraph, weight: str | None, invert_weight: bool = False) -> np.ndarray:
@@ -234,13 +192,6 @@ def _of_edge_frame(df: Any, source: Any, target: Any, edge_attr: Any, create_usi
     return graph_of_edges(list(index), tails, heads, create_using is nx.DiGraph, data)
 
 
-def _frame(G: ConvertedGraph, nodelist: Any, **options: Any) -> Any:
-    import pandas
-
-    names = list(G) if nodelist is None else nodelist
-    return pandas.DataFrame(data=_dense(G, nodelist, **options), index=names, columns=names)
-
-
 def _edge_frame(G: ConvertedGraph, source: Any, target: Any, dtype: Any) -> Any:
     """As `networkx.to_pandas_edgelist`."""
     import pandas
@@ -262,34 +213,26 @@ def _simple_matrix(call: Mapping[str, Any]) -> str | None:
     return "only CSR, CSC and COO are taken"
 
 
-_to_table: Callable[..., Any] = lambda G, nodelist, dtype, order, weight, nonedge: _dense(  # noqa: E731
-    G, nodelist, dtype, order, weight, nonedge
-)
 globals().update(
     family(
         {
             "to_scipy_sparse_array": lambda G, nodelist, dtype, weight, format: adjacency(
                 G, nodelist, weight, dtype, format
             ),
-            "adjacency_matrix": lambda G, nodelist, dtype, weight: adjacency(G, nodelist, weight, dtype),
-            "to_numpy_array": _to_table,
-            "to_pandas_adjacency": lambda G, nodelist, dtype, order, weight, nonedge: _frame(
-                G, nodelist, dtype=dtype, order=order, weight=weight, nonedge=nonedge
-            ),
+            "to_numpy_array": _dense,
             "to_pandas_edgelist": _edge_frame,
-            "laplacian_matrix": _laplacian,
-            "normalized_laplacian_matrix": _normalized_laplacian,
-            "modularity_matrix": _modularity,
-            "directed_modularity_matrix": _modularity,
             "bethe_hessian_matrix": _bethe_hessian,
             "incidence_matrix": _incidence,
-            "google_matrix": _google,
             "resistance_distance": _resistance,
             "effective_graph_resistance": _effective_resistance,
         },
         # Said of parallel edges, which are refused.
         unread=("multigraph_weight",),
     )
+    | family("""
+        adjacency_matrix to_pandas_adjacency laplacian_matrix normalized_laplacian_matrix modularity_matrix
+        directed_modularity_matrix google_matrix
+    """)
     | family({"from_scipy_sparse_array": _of_matrix}, unless=_simple_matrix, unread=("parallel_edges",))
     | family(
         {

@@ -17,7 +17,6 @@ from hpgraph.core.errors import NoPathError
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.searches import (
     Search,
-    all_paths,
     by_any_weights,
     by_steps,
     by_weights,
@@ -199,30 +198,6 @@ def _predecessor(G: ConvertedGraph, source: Any, target: Any, cutoff: float | No
     return (before, seen) if return_seen else before
 
 
-def _all_before(G: ConvertedGraph, source: Any, weight: str | None, method: str) -> dict[Any, list[Any]]:
-    method = "unweighted" if weight is None else method
-    if method == "unweighted":
-        return by_steps(G, G.number(source, "Source {} not in G")).predecessors
-    if method == "dijkstra":
-        return _predecessors(G, source, weight)[0]
-    if method == "bellman-ford":
-        return _any_predecessors(G, source, weight).predecessors
-    raise ValueError(f"method not supported: {method}")
-
-
-def _all_paths(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Iterator[list[Any]]:
-    before = _all_before(G, source, weight, method)
-    if target not in before:
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    yield from all_paths(before, source, target)
-
-
-def _all_paths_from(G: ConvertedGraph, source: Any, weight: str | None, method: str) -> Iterator[Any]:
-    before = _all_before(G, source, weight, method)
-    for node in before:
-        yield node, list(all_paths(before, source, node))
-
-
 def _within_cutoff(G: ConvertedGraph, source: Any, target: Any) -> bool:
     level = by_steps(G, G.number(source)).distance
     return bool(level[G.number(target, "Target {} is not in G")] >= 0)
@@ -308,26 +283,8 @@ globals().update(
     | family({"shortest_path": shortest_path_in, "shortest_path_length": shortest_path_length_in}, unless=_generic)
     | family(
         {
-            "all_shortest_paths": _all_paths,
-            "single_source_all_shortest_paths": _all_paths_from,
-            "all_pairs_all_shortest_paths": lambda G, weight, method: (
-                (node, dict(_all_paths_from(G, node, weight, method))) for node in G
-            ),
-            "dijkstra_path": lambda G, source, target, weight: _nearest(G, {source}, target, None, weight)[1],
             "dijkstra_path_length": _dijkstra_length,
-            "single_source_dijkstra": lambda G, source, target, cutoff, weight: _nearest(
-                G, {source}, target, cutoff, weight
-            ),
-            "single_source_dijkstra_path": lambda G, source, cutoff, weight: (
-                by_weights(G, [source], weight, cutoff).paths
-            ),
-            "single_source_dijkstra_path_length": lambda G, source, cutoff, weight: (
-                by_weights(G, [source], weight, cutoff).lengths
-            ),
             "multi_source_dijkstra": _nearest,
-            "multi_source_dijkstra_path": lambda G, sources, cutoff, weight: _nearest(G, sources, None, cutoff, weight)[
-                1
-            ],
             "multi_source_dijkstra_path_length": lambda G, sources, cutoff, weight: _nearest(
                 G, sources, None, cutoff, weight
             )[0],
@@ -344,11 +301,9 @@ globals().update(
                 _length(G, path := _between(G, source, target, weight), weight),
                 path,
             ),
-            "bellman_ford_path": lambda G, source, target, weight: _one_pair(G, source, target, weight)[1],
             "bellman_ford_path_length": lambda G, source, target, weight: _one_pair(
                 G, source, target, weight, "node {1} not reachable from {0}", "Node {} not found in graph"
             )[0],
-            "single_source_bellman_ford_path": lambda G, source, weight: by_any_weights(G, source, weight).paths,
             "single_source_bellman_ford_path_length": lambda G, source, weight: (
                 by_any_weights(G, source, weight).lengths
             ),
@@ -357,8 +312,6 @@ globals().update(
                 if target is not None
                 else ((found := by_any_weights(G, source, weight)).lengths, found.paths)
             ),
-            "all_pairs_bellman_ford_path": lambda G, weight: _each(G, "paths", weight, "bellman-ford"),
-            "all_pairs_bellman_ford_path_length": lambda G, weight: _each(G, "lengths", weight, "bellman-ford"),
             "bellman_ford_predecessor_and_distance": lambda G, source, weight: (
                 (found := _any_predecessors(G, source, weight)).predecessors,
                 found.lengths,
@@ -370,4 +323,9 @@ globals().update(
         },
         unread=("heuristic",),
     )
+    | family("""
+        all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths dijkstra_path
+        single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra_path
+        bellman_ford_path single_source_bellman_ford_path all_pairs_bellman_ford_path all_pairs_bellman_ford_path_length
+    """)
 )

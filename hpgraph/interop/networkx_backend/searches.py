@@ -100,25 +100,6 @@ class Search:
         return {self.G.nodes[node]: named[bounds[node] : bounds[node + 1]] for node in met.tolist()}
 
 
-def all_paths(predecessors: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[list[Any]]:
-    """All shortest paths between two nodes, one by one; a path visits no node twice."""
-    stack, on_path = [(target, iter(predecessors[target]))], {target}
-    if target == source:
-        yield [target]
-    while stack:
-        node, before = stack[-1]
-        for previous in before:
-            if previous not in on_path:
-                on_path.add(previous)
-                stack.append((previous, iter(predecessors[previous])))
-                if previous == source:
-                    yield [node for node, _ in reversed(stack)]
-                break
-        else:
-            on_path.discard(node)
-            stack.pop()
-
-
 def _arcs(G: ConvertedGraph, weight: str | None, incoming: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """``indptr, indices, weights`` in NetworkX's order; incoming arcs in the order of the nodes that they leave."""
     values = G.column(weight)

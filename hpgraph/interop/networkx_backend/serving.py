@@ -46,34 +46,33 @@ def serves(*, parallel: bool = False, unless: Refusal | None = None) -> Callable
     return mark
 
 
-def given(*names: str) -> Refusal:
-    """Refuse where one of these arguments is not None."""
-
-    def refusal(arguments: Mapping[str, Any]) -> str | None:
-        return next((f"{name} is not taken" for name in names if arguments.get(name) is not None), None)
-
-    return refusal
-
-
 def family(
-    functions: Mapping[str, Callable[..., Any]], *, parallel: bool = False, unless: Refusal | None = None,
-    unread: tuple[str, ...] = (),
+    functions: Mapping[str, Callable[..., Any]] | str, *, parallel: bool = False, unless: Refusal | None = None,
+    unread: tuple[str, ...] = (), without: tuple[str, ...] = (),
 ) -> dict[str, Callable[..., Any]]:  # fmt: skip
     """Functions by name, each called as the installed NetworkX's; those that it does not have are left out.
 
-    A function is passed by name what it has parameters for. Calls that give any other parameter a value that is not its
-    default are refused, but for those in `unread`, which change no result.
+    A function is passed by name what it has parameters for, but `without`. Calls that give any other parameter a value
+    that is not its default are refused, but for those in `unread`, which change no result.
+
+    ``functions`` as a text of names are those that NetworkX's own code makes of other functions of the backend: it
+    calls these by their names, and NetworkX leads the calls here, since it is given a converted graph.
     """
+    known = registered()
+    if isinstance(functions, str):
+        functions = {name: known[name].orig_func for name in functions.split() if name in known}
     return {
-        name: serves(parallel=parallel, unless=unless)(_followed(name, run, unread))
+        name: serves(parallel=parallel, unless=unless)(_followed(name, run, unread, without))
         for name, run in functions.items()
-        if name in registered()
+        if name in known
     }
 
 
-def _followed(name: str, run: Callable[..., Any], unread: tuple[str, ...]) -> Callable[..., Any]:
+def _followed(
+    name: str, run: Callable[..., Any], unread: tuple[str, ...], without: tuple[str, ...]
+) -> Callable[..., Any]:
     signature = inspect.signature(registered()[name].orig_func)
-    taken = inspect.signature(run).parameters.keys()
+    taken = inspect.signature(run).parameters.keys() - set(without)
 
     def function(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)

@@ -35,23 +35,6 @@ def _breadth_first_edges(G: ConvertedGraph, source: Any, reverse: bool, depth_li
     yield from _breadth_first(G, source, depth_limit, reverse).edges()
 
 
-def _predecessors(G: ConvertedGraph, source: Any, depth_limit: float | None) -> Edges:
-    yield from ((child, parent) for parent, child in _breadth_first_edges(G, source, False, depth_limit))
-
-
-def _successors(G: ConvertedGraph, source: Any, depth_limit: float | None) -> Iterator[tuple[Any, list[Any]]]:
-    children = _children(_breadth_first_edges(G, source, False, depth_limit))
-    # NetworkX gives the source without children too.
-    yield from children.items() if children else [(source, [])]
-
-
-def _children(edges: Edges) -> dict[Any, list[Any]]:
-    found: dict[Any, list[Any]] = {}
-    for parent, child in edges:
-        found.setdefault(parent, []).append(child)
-    return found
-
-
 def _tree(G: ConvertedGraph, order: np.ndarray, before: np.ndarray, nodes: list[Any] | None = None) -> Any:
     """The directed graph of a search, nodes in its order unless they are given by `nodes`."""
     place = np.empty(len(G), np.int64)
@@ -203,13 +186,9 @@ globals().update(
         {
             "bfs_edges": _breadth_first_edges,
             "bfs_tree": _breadth_first_tree,
-            "bfs_predecessors": _predecessors,
-            "bfs_successors": _successors,
             "bfs_layers": _layers,
             "dfs_edges": _depth_first_edges,
             "dfs_tree": _depth_first_tree,
-            "dfs_predecessors": lambda G, source: {v: u for u, v in _depth_first_edges(G, source)},
-            "dfs_successors": lambda G, source: _children(_depth_first_edges(G, source)),
             "dfs_preorder_nodes": lambda G, source: iter(G.named(_depth_first(G, source)[0])),
             "dfs_postorder_nodes": lambda G, source: iter(
                 G.named(np.fromiter(postorder(*_depth_first(G, source)), np.int64))
@@ -224,6 +203,11 @@ globals().update(
             "is_aperiodic": _is_aperiodic,
         },
         parallel=True,
+    )
+    | family(
+        "bfs_predecessors bfs_successors dfs_predecessors dfs_successors",
+        parallel=True,
+        without=("sort_neighbors",),
     )
     | family(
         {
