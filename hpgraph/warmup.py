@@ -1,7 +1,5 @@
 """Compiling everything built in ahead of time: small calls, each in one of several processes, that fill the cache."""
 
-from __future__ import annotations
-
 import functools
 import multiprocessing
 import os

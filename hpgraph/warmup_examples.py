@@ -1,7 +1,5 @@
 """What README and notebooks call on the CPU that `hpgraph.warmup` does not: small graphs, matrices, bundled ones."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from functools import partial

@@ -3,8 +3,6 @@
 Nothing heavier than argparse is imported until a command runs, so that ``hpgraph --help`` answers at once.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

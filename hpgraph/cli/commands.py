@@ -1,7 +1,5 @@
 """The commands that describe a graph, convert it and search it from one vertex; and those of no graph."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

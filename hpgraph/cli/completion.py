@@ -1,7 +1,5 @@
 """Scripts that make shells complete the commands and their options, made from what reads them."""
 
-from __future__ import annotations
-
 import argparse
 
 

@@ -1,7 +1,5 @@
 """The graph and the vertex that a command line names."""
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """The command line: commands, their arguments, and what runs them."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import functools
@@ -185,7 +183,7 @@ def parser() -> argparse.ArgumentParser:
         help="write a value per vertex: .csv, .csv.gz, .npz, .parquet, .feather; - is standard output",
     )  # fmt: skip
 
-    parents = {"run": run, "graph": graph, "placed": placed, "compute": compute}
+    parents: dict[str, Any] = {"run": run, "graph": graph, "placed": placed, "compute": compute}
     for name, about, module, takes, options in _COMMANDS:
         parent, said = parents[takes], f"{about[0].upper()}{about[1:]}."
         one = names.add_parser(name, help=about, description=said, parents=[parent])

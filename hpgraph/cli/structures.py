@@ -3,8 +3,6 @@
 What labels and beliefs begin with comes as a table in a CSV file: a column ``vertex``, and the others as they say.
 """
 
-from __future__ import annotations
-
 import csv
 from typing import Any
 
@@ -102,12 +100,13 @@ def communities(arguments: Any) -> None:
     """Communities, and how large the largest are."""
     graph = load(arguments)
     how = {"weight": arguments.weighted, "seed": arguments.seed}
-    call, how = {
+    calls: dict[str, tuple[Any, dict[str, Any]]] = {
         "louvain": (hpg.louvain, how | {"resolution": arguments.resolution}),
         "leiden": (hpg.leiden, how | {"resolution": arguments.resolution}),
         "labels": (hpg.label_propagation_communities, how),
         "cdlp": (hpg.cdlp, {}),
-    }[arguments.method]
+    }
+    call, how = calls[arguments.method]
     found, took = timed(arguments, lambda: call(graph, **how))
     label = on_cpu(getattr(found, "label", found))
     sizes = np.unique(label, return_counts=True)[1]

@@ -1,7 +1,5 @@
 """The commands that give each vertex a value: centralities, cores, colours, similarity, heat, visits of walks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

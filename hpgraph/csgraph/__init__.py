@@ -13,8 +13,6 @@ Examples
 array([0., 1., 3.])
 """
 
-from __future__ import annotations
-
 from hpgraph.csgraph.components import connected_components
 from hpgraph.csgraph.conversions import (
     construct_dist_matrix,

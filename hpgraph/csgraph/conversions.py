@@ -1,7 +1,5 @@
 """Graphs as dense and as masked arrays, and distances from predecessors, as `scipy.sparse.csgraph` has them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Maximum flows, as `scipy.sparse.csgraph` has them."""
 
-from __future__ import annotations
-
 import operator
 from dataclasses import dataclass
 from typing import Any

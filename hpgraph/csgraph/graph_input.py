@@ -1,7 +1,5 @@
 """Graphs as the functions of `scipy.sparse.csgraph` take them, and sparse results of the kind that came in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

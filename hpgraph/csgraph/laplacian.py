@@ -1,7 +1,5 @@
 """The Laplacian of a graph, as `scipy.sparse.csgraph` has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

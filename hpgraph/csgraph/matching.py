@@ -1,7 +1,5 @@
 """Matchings of bipartite graphs, as `scipy.sparse.csgraph` has them."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

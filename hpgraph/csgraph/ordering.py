@@ -1,7 +1,5 @@
 """Orders of rows and columns, as `scipy.sparse.csgraph` has them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

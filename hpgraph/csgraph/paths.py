@@ -1,7 +1,5 @@
 """Shortest paths, as `scipy.sparse.csgraph` has them: from some vertices or all, over `hpgraph.sssp`."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Trees in which every vertex points to the one above it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

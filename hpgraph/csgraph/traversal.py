@@ -1,7 +1,5 @@
 """Breadth-first and depth-first orders and trees, as `scipy.sparse.csgraph` has them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

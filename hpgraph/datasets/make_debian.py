@@ -19,8 +19,6 @@ How the lists become arcs (the relations of the Debian Policy Manual, chapter 7)
   to itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Edges in tables, rows and columns of other libraries, as `Graph.from_edges` takes them."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 None of these libraries is imported here: an object says where its class comes from.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Graphs of edges in any form in which other libraries and Python hold them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """NetworkX graphs in and out."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Columns of ids, whatever their type, turned into numbers from 0 on and, where ids are names, the names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count
@@ -150,5 +148,4 @@ def _by_hashing(source: list[Any], target: list[Any], titles: Iterable[str]) -> 
 
 
 def _python_list(column: Any) -> list[Any]:
-    listed: list[Any] = to_device(column, "cpu").tolist() if hasattr(column, "dtype") else column.to_pylist()
-    return listed
+    return to_device(column, "cpu").tolist() if hasattr(column, "dtype") else column.to_pylist()

@@ -1,7 +1,5 @@
 """The arcs of a file some at a time, whatever its format, for what must not hold all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

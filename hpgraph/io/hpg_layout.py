@@ -1,7 +1,5 @@
 """What an ``.hpg`` file begins with: a header that says what the file holds and where; docs/format.md describes it."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import dataclass, field

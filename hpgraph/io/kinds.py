@@ -1,7 +1,5 @@
 """Formats of graph files by suffix, and their readers and writers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple

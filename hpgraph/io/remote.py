@@ -1,7 +1,5 @@
 """Graphs from standard input and from elsewhere: copied to a file that is read, and goes when it was."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

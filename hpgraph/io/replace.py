@@ -4,8 +4,6 @@ What stood there before stays until the new file is complete, whatever goes wron
 process that is killed leaves ``.NAME.XXXXXXXX.tmp`` beside it and nothing else.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import gzip

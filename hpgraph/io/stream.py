@@ -5,8 +5,6 @@ No line is longer than `LONGEST_LINE`: two megabytes of gzip can hold a line of 
 line in memory.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Numbers out of lines of text, all at once by NumPy's C parser, and the line that holds something else."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from pathlib import Path

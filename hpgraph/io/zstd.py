@@ -1,7 +1,5 @@
 """Files compressed by zstd, by pyarrow, which has it in all its builds."""
 
-from __future__ import annotations
-
 import io
 import os
 from typing import Any, BinaryIO

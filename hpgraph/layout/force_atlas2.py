@@ -5,8 +5,6 @@ visualization designed for the Gephi software", PLoS ONE 9(6), 2014: its forces,
 the corrections of Gephi's own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

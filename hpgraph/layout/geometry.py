@@ -1,7 +1,5 @@
 """Layouts that ignore edges, and scaling of layouts."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The spectral layout: vertices by the smoothest functions on the graph."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

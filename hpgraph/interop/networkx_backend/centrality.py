@@ -1,7 +1,5 @@
 """Centralities of nodes and edges."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Triangles, and how neighbours are joined among themselves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Communities, and how good they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

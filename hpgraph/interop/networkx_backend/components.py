@@ -1,7 +1,5 @@
 """Which nodes are connected, and what holds them together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -200,8 +200,7 @@ class ConvertedGraph:
 
     def named(self, numbers: Any) -> list[Any]:
         """The nodes of these numbers."""
-        found: list[Any] = self.node_array[to_device(numbers, "cpu")].tolist()
-        return found
+        return self.node_array[to_device(numbers, "cpu")].tolist()
 
     def _matrix(self, entries: np.ndarray[Any, Any]) -> Any:
         n = len(self.nodes)

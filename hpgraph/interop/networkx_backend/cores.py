@@ -1,7 +1,5 @@
 """Cores and trusses: the dense parts of a graph, by peeling; and other parts, as graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

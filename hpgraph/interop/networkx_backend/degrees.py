@@ -1,7 +1,5 @@
 """Degrees, how those of neighbours go together, and what follows from degrees alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How far nodes are from each other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

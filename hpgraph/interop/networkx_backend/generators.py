@@ -1,7 +1,5 @@
 """Graphs made by rule: edges as arrays, in the order in which NetworkX adds them."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Description of the backend for NetworkX, read at import: this module imports only the standard library."""
 
-from __future__ import annotations
-
 from typing import Any
 
 # Every function of the backend, by the module that has it.

@@ -1,7 +1,5 @@
 """What NetworkX loads: conversion, whether a call can and should run here, and the functions by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """How much two nodes' neighbours have in common."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Graphs as matrices and tables, and matrices and tables as graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -107,8 +105,7 @@ def pseudoinverse(G: ConvertedGraph, weight: str | None, invert_weight: bool = F
     if invert_weight and weight is not None:
         matrix.data = 1 / matrix.data
     n = len(G)
-    found: np.ndarray = np.linalg.inv((_degrees(matrix) - matrix).toarray() + 1 / n) - 1 / n
-    return found
+    return np.linalg.inv((_degrees(matrix) - matrix).toarray() + 1 / n) - 1 / n
 
 
 def _resistance(G: ConvertedGraph, nodeA: Any, nodeB: Any, weight: str | None, invert_weight: bool) -> Any:

@@ -1,7 +1,5 @@
 """Shortest paths and their lengths."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise

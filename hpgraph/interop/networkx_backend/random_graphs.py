@@ -3,8 +3,6 @@
 They are made by NumPy, from the state of Python's generator, which is left as NetworkX leaves it.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 Until then a graph is its conversion, which NetworkX's cache holds: functions of the backend take it from there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, cast
 

@@ -4,8 +4,6 @@ The engine finds the distances, in parallel; which nodes come first among those 
 one that NetworkX gives, a pass on one thread finds from them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A function refuses beforehand, by what NetworkX shows of its arguments (`serves`
 needs the converted graph, by raising NotImplementedError, and NetworkX tries the next backend.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -115,8 +113,7 @@ def _raising(error: Exception) -> Iterator[Any]:
 
 def registered() -> Mapping[str, Any]:
     """NetworkX's functions that dispatch, by name."""
-    functions: Mapping[str, Any] = nx.utils.backends._registered_algorithms
-    return functions
+    return nx.utils.backends._registered_algorithms
 
 
 @cache

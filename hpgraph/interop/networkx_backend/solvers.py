@@ -1,7 +1,5 @@
 """What a linear system gives, or a few sparse products: currents, Katz's centrality, structural holes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matchings, independent sets, colourings, the two sides of bipartite graphs, and flows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Breadth-first and depth-first searches, what they reach, and graphs without cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -99,8 +97,7 @@ def postorder(order: np.ndarray, parent: np.ndarray) -> Iterator[int]:
 
 
 def _levels(G: ConvertedGraph, source: int, incoming: bool = False) -> np.ndarray:
-    level: np.ndarray = to_device(bfs(turned(G, G.graph(), incoming), id(source), parents=False).level, "cpu")
-    return level
+    return to_device(bfs(turned(G, G.graph(), incoming), id(source), parents=False).level, "cpu")
 
 
 def _reached(incoming: bool) -> Callable[..., set[Any]]:

@@ -1,7 +1,5 @@
 """Trees: whether a graph is one, and spanning trees of least and greatest weight."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
