@@ -33,14 +33,15 @@ _LONGEST_FIRST = ("triangles", "BFS", "PageRank", "SSSP", "SpMV")
 
 @dataclass(frozen=True)
 class Subject:
-    """The graph in the forms that the analytics want it, on one device."""
+    """The graph in the forms that the analytics want it, on one device.
+
+    An arc i -> j of `depends`, and entry [i, j] of `matrix`, says that i depends on j, which takes so many KiB when
+    installed; `needed_by` has the same arcs, turned round.
+    """
 
     depends: hpg.Graph
-    """Arc i -> j: i depends on j; weighted by what j takes when installed, in KiB."""
     needed_by: hpg.Graph
-    """The same arcs, turned round."""
     matrix: hpg.Matrix
-    """``matrix[i, j]``: KiB that i's dependency j takes."""
     device: str
 
     @classmethod
@@ -58,14 +59,13 @@ class Subject:
 
 @dataclass(frozen=True)
 class Work:
-    """One line of the table: what is run, what is said about its result, how many arcs it follows."""
+    """A line of the table: what is run, what is said of the result, how many arcs it follows, what must be equal."""
 
     name: str
     call: Callable[[Subject], Any]
     found: Callable[[Any], str]
     arcs: Callable[[Subject, Any], int]
     values: Callable[[Any], Any]
-    """What must be equal on every device."""
 
 
 @dataclass(frozen=True)
@@ -79,51 +79,37 @@ class Measured:
     arcs: int
 
 
-def _spmv(subject: Subject) -> Any:
-    return subject.matrix @ array_module(subject.device).ones(subject.depends.n_vertices, dtype=np.float32)
-
-
 def _reached(subject: Subject, reached: Any) -> int:
     return int(subject.needed_by.out_degree[reached].sum())
 
 
 WORKS = (
     Work(
-        "BFS",
-        lambda s: hpg.bfs(s.needed_by, CENTRE),
+        "BFS", lambda s: hpg.bfs(s.needed_by, CENTRE),
         lambda r: f"{int((r.level > 0).sum()):,} packages need {CENTRE}, {int(r.level.max())} steps away at most",
-        lambda s, r: _reached(s, r.level >= 0),
-        lambda r: r.level,
+        lambda s, r: _reached(s, r.level >= 0), lambda r: r.level,
     ),
     Work(
-        "SSSP",
-        lambda s: hpg.sssp(s.needed_by, CENTRE),
+        "SSSP", lambda s: hpg.sssp(s.needed_by, CENTRE),
         lambda r: f"the lightest chains weigh up to {float(r.distance[r.distance < np.inf].max()) / 1024:,.0f} MiB",
-        lambda s, r: _reached(s, r.distance < np.inf),
-        lambda r: r.distance,
+        lambda s, r: _reached(s, r.distance < np.inf), lambda r: r.distance,
     ),
     Work(
-        "PageRank",
-        lambda s: hpg.pagerank(s.depends),
+        "PageRank", lambda s: hpg.pagerank(s.depends),
         lambda r: f"{'converged' if r.converged else 'not converged'} after {r.iterations} iterations",
-        lambda s, r: s.depends.n_edges * r.iterations,
-        lambda r: r.rank,
+        lambda s, r: s.depends.n_edges * r.iterations, lambda r: r.rank,
     ),
     Work(
-        "triangles",
-        lambda s: hpg.triangle_count(s.depends),
+        "triangles", lambda s: hpg.triangle_count(s.depends),
         lambda r: f"{int(r):,} triples of packages, each related to the other two",
-        lambda s, r: s.depends.n_edges,
-        lambda r: np.array([int(r)]),
+        lambda s, r: s.depends.n_edges, lambda r: np.array([int(r)]),
     ),
     Work(
-        "SpMV",
-        _spmv,
+        "SpMV", lambda s: s.matrix @ array_module(s.device).ones(s.depends.n_vertices, dtype=np.float32),
         lambda y: f"{float(y.max()) / 2**20:.1f} GiB at most in what one package depends on directly",
-        lambda s, y: s.depends.n_edges,
-        lambda y: y,
+        lambda s, y: s.depends.n_edges, lambda y: y,
     ),
-)
+)  # fmt: skip
 
 
 @functools.cache
@@ -183,11 +169,8 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
     """What the results say about Debian, in sentences that ``apt-cache`` can check."""
     graph = subject.depends
     result = {m.work.name: m.result for m in measured}
-    level = to_device(result["BFS"].level, "cpu")
-    distance = to_device(result["SSSP"].distance, "cpu")
-    rank = to_device(result["PageRank"].rank, "cpu")
-    wanted = to_device(result["SpMV"], "cpu")
-
+    found = (result["BFS"].level, result["SSSP"].distance, result["PageRank"].rank, result["SpMV"])
+    level, distance, rank, wanted = (to_device(values, "cpu") for values in found)
     needs = to_device(hpg.bfs(graph, START).level, "cpu")
     steps = int(level[graph.index_of(CENTRE)] - level[graph.index_of(START)])
     farthest = int(np.argmax(level))

@@ -14,7 +14,6 @@ from hpgraph.core import errors
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
-from hpgraph.csgraph.pointers import roots
 from hpgraph.formats import CSR
 
 
@@ -223,9 +222,19 @@ def _nearest(
         return distance[:n]
     predecessors = parent[:n].astype(np.int32)
     predecessors[predecessors == n] = NO_PREDECESSOR
-    sources = roots(xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors))
+    sources = _roots(xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors))
     sources[xp.isinf(distance[:n])] = NO_PREDECESSOR
     return distance[:n], predecessors, sources.astype(np.int32)
+
+
+def _roots(above: Any) -> Any:
+    """The root of every vertex's tree, by pointer doubling: `above` has the parent of each vertex, a root its own."""
+    while True:
+        # Some log n rounds, each of which waits for the stream.
+        farther = above[above]
+        if bool((farther == above).all()):
+            return above
+        above = farther
 
 
 def distances_from(graph: Graph, start: int) -> Any:

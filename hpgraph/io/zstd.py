@@ -54,24 +54,7 @@ class ZstdReader(io.RawIOBase):
 
 def zstd_writer(file: BinaryIO) -> Any:
     """A file that compresses into another."""
-    return _Writer(_pyarrow().CompressedOutputStream(_Open(file), "zstd"))
-
-
-class _Writer(io.RawIOBase):
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, content: Any) -> int:
-        self._stream.write(content)
-        return len(content)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
+    return _pyarrow().CompressedOutputStream(_Open(file), "zstd")
 
 
 class _Open:

@@ -35,10 +35,8 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    TypeError
-        If ``trace`` is no trace: a result in place of its ``.trace``, say.
-    MissingExtraError
-        If matplotlib is not installed.
+    TypeError, MissingExtraError
+        If ``trace`` is no trace: a result in place of its ``.trace``, say; or matplotlib is not installed.
 
     Examples
     --------
@@ -61,11 +59,9 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
     points = active.size > _MAX_BARS
     for name, colour in COLOURS.items():
         chosen = direction == name
-        if not chosen.any():
-            continue
-        if points:
+        if points and chosen.any():
             ax.plot(step[chosen], active[chosen], ".", color=colour, markersize=3, label=f"active, {name}")
-        else:
+        elif chosen.any():
             ax.bar(step[chosen], active[chosen], color=colour, width=0.8, label=f"active, {name}")
     # Zeros have no logarithm: a gap in the line, and bars that stand on half a vertex.
     grey = tones_on(ax.get_facecolor()).line
