@@ -4,7 +4,6 @@ import argparse
 import difflib
 import functools
 import re
-from importlib import import_module
 from typing import Any, NoReturn
 
 from hpgraph import __version__
@@ -91,55 +90,47 @@ _OPTIONS = {
     "weighted:lengths": _flag("an arc counts its weight, not 1"),
     "weighted:sent": _flag("weights multiply the values sent along arcs"),
 }  # fmt: skip
-# Name, what the command is about, the module that runs it, what it takes (FILE and reading, a device, an output for
+# Name, what the command is about, what it takes (FILE and reading, a device, an output for
 # each vertex too) and its options: "start" are those of a vertex to start from, "top=0" has another default.
 _COMMANDS = (
-    ("info", "what a graph file holds", "commands", "graph", ""),
-    ("convert", "write a graph in another format; as .hpg it need not fit into memory", "commands", "graph",
-     "OUT compression"),
-    ("bfs", "steps from a source to every vertex", "commands", "compute", "start explain"),
-    ("sssp", "lengths of the shortest paths from a source", "commands", "compute", "start explain"),
-    ("path", "a shortest path from one vertex to another", "commands", "placed", "source:path target weighted:lengths"),
-    ("degree", "degree centrality of every vertex", "values", "compute", "top"),
-    ("heat", "heat that spreads from a vertex along arcs", "values", "compute",
-     "start time laplacian top weighted:sent"),
-    ("similar", "the most similar vertices, by common neighbours", "values", "compute",
-     "start measure links incoming top"),
-    ("walks", "where random walks from a vertex lead", "values", "compute",
-     "start count length p q seed weighted:drawn top"),
-    ("sample", "neighbours of a vertex, drawn hop by hop", "structures", "compute",
+    ("info", "what a graph file holds", "graph", ""),
+    ("convert", "write a graph in another format; as .hpg it need not fit into memory", "graph", "OUT compression"),
+    ("bfs", "steps from a source to every vertex", "compute", "start explain"),
+    ("sssp", "lengths of the shortest paths from a source", "compute", "start explain"),
+    ("path", "a shortest path from one vertex to another", "placed", "source:path target weighted:lengths"),
+    ("degree", "degree centrality of every vertex", "compute", "top"),
+    ("heat", "heat that spreads from a vertex along arcs", "compute", "start time laplacian top weighted:sent"),
+    ("similar", "the most similar vertices, by common neighbours", "compute", "start measure links incoming top"),
+    ("walks", "where random walks from a vertex lead", "compute", "start count length p q seed weighted:drawn top"),
+    ("sample", "neighbours of a vertex, drawn hop by hop", "compute",
      "start fanouts replace incoming seed weighted:drawn"),
-    ("labels", "labels of some vertices for all of them", "structures", "compute", "labels keep weighted"),
-    ("beliefs", "how likely vertices are in each of some states", "structures", "compute",
+    ("labels", "labels of some vertices for all of them", "compute", "labels keep weighted"),
+    ("beliefs", "how likely vertices are in each of some states", "compute",
      "unary potential product damping=0.0 weighted"),
-    ("pagerank", "PageRank of every vertex", "values", "compute", "top damping tol max-iteration explain"),
-    ("triangles", "the number of triangles", "values", "compute", "top=0"),
-    ("closeness", "closeness of vertices: how near they are to all", "values", "compute",
+    ("pagerank", "PageRank of every vertex", "compute", "top damping tol max-iteration explain"),
+    ("triangles", "the number of triangles", "compute", "top=0"),
+    ("closeness", "closeness of vertices: how near they are to all", "compute",
      "harmonic sources seed=7 top weighted:lengths"),
-    ("betweenness", "betweenness: shortest paths by way of vertices", "values", "compute",
-     "sources seed=7 top weighted:lengths"),
-    ("diameter", "the largest distance, the least eccentricity", "structures", "placed", "largest weighted:lengths"),
-    ("eigenvector", "eigenvector centrality of every vertex", "values", "compute",
-     "tol max-iteration top weighted:sent"),
-    ("katz", "Katz centrality of every vertex: walks that end there", "values", "compute",
+    ("betweenness", "betweenness: shortest paths by way of vertices", "compute", "sources seed=7 top weighted:lengths"),
+    ("diameter", "the largest distance, the least eccentricity", "placed", "largest weighted:lengths"),
+    ("eigenvector", "eigenvector centrality of every vertex", "compute", "tol max-iteration top weighted:sent"),
+    ("katz", "Katz centrality of every vertex: walks that end there", "compute",
      "alpha tol max-iteration=1000 top weighted:sent"),
-    ("hits", "hubs and authorities", "values", "compute", "tol=1e-8 max-iteration top weighted:sent"),
-    ("clustering", "clustering coefficients: are neighbours joined", "values", "compute", "form weighted top=0"),
-    ("cores", "core numbers: the largest k of a k-core with the vertex", "values", "compute", "top=0"),
-    ("colors", "a colour for each vertex, other than its neighbours'", "values", "compute", "strategy seed"),
-    ("communities", "groups with many edges inside, few between", "structures", "compute",
-     "method resolution seed weighted top"),
-    ("truss", "truss numbers: edges that lie in many triangles", "values", "compute", "top=0"),
-    ("independent", "a set without neighbours that cannot grow", "values", "compute", "seed"),
-    ("matching", "pairs of neighbours, until no two are left", "values", "compute", "seed"),
-    ("forest", "the edges of least weight that join all there is to join", "structures", "placed", ""),
-    ("components", "connected components", "structures", "compute", "strong top=5"),
-    ("cuts", "bridges and articulation points", "structures", "compute", ""),
-    ("bipartite", "whether the graph has two sides", "structures", "compute", ""),
-    ("order", "a topological order of a graph without cycles", "structures", "compute", "weighted:lengths"),
-    ("warmup", "compile the built-in kernels, so that no later call waits", "commands", "run", "device jobs"),
-    ("completion", 'what makes a shell complete commands: eval "$(hpgraph completion bash)"', "commands", "run",
-     "SHELL"),
+    ("hits", "hubs and authorities", "compute", "tol=1e-8 max-iteration top weighted:sent"),
+    ("clustering", "clustering coefficients: are neighbours joined", "compute", "form weighted top=0"),
+    ("cores", "core numbers: the largest k of a k-core with the vertex", "compute", "top=0"),
+    ("colors", "a colour for each vertex, other than its neighbours'", "compute", "strategy seed"),
+    ("communities", "groups with many edges inside, few between", "compute", "method resolution seed weighted top"),
+    ("truss", "truss numbers: edges that lie in many triangles", "compute", "top=0"),
+    ("independent", "a set without neighbours that cannot grow", "compute", "seed"),
+    ("matching", "pairs of neighbours, until no two are left", "compute", "seed"),
+    ("forest", "the edges of least weight that join all there is to join", "placed", ""),
+    ("components", "connected components", "compute", "strong top=5"),
+    ("cuts", "bridges and articulation points", "compute", ""),
+    ("bipartite", "whether the graph has two sides", "compute", ""),
+    ("order", "a topological order of a graph without cycles", "compute", "weighted:lengths"),
+    ("warmup", "compile the built-in kernels, so that no later call waits", "run", "device jobs"),
+    ("completion", 'what makes a shell complete commands: eval "$(hpgraph completion bash)"', "run", "SHELL"),
 )  # fmt: skip
 
 
@@ -184,10 +175,10 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
 
     parents: dict[str, Any] = {"run": run, "graph": graph, "placed": placed, "compute": compute}
-    for name, about, module, takes, options in _COMMANDS:
+    for name, about, takes, options in _COMMANDS:
         parent, said = parents[takes], f"{about[0].upper()}{about[1:]}."
         one = names.add_parser(name, help=about, description=said, parents=[parent])
-        one.set_defaults(run=functools.partial(_run, module, name), parser=top)
+        one.set_defaults(run=functools.partial(_run, name), parser=top)
         for option in options.split():
             _add(one, option)
         if name in ("sssp", "forest"):
@@ -212,6 +203,9 @@ def _add(command: argparse.ArgumentParser, option: str) -> None:
         command.add_argument(f"--{word.partition(':')[0]}", **{**how, **changed})
 
 
-def _run(module: str, name: str, arguments: Any) -> None:
+def _run(name: str, arguments: Any) -> None:
     """Run a command, whose module is imported only now: it brings NumPy."""
-    getattr(import_module(f"hpgraph.cli.{module}"), name)(arguments)
+    from hpgraph.cli import commands, structures, values
+
+    module = next(module for module in (commands, structures, values) if hasattr(module, name))
+    getattr(module, name)(arguments)
