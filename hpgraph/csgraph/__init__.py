@@ -24,11 +24,7 @@ from hpgraph.csgraph.conversions import (
 )
 from hpgraph.csgraph.flow import maximum_flow
 from hpgraph.csgraph.laplacian import laplacian
-from hpgraph.csgraph.matching import (
-    maximum_bipartite_matching,
-    min_weight_full_bipartite_matching,
-    structural_rank,
-)
+from hpgraph.csgraph.matching import maximum_bipartite_matching, min_weight_full_bipartite_matching, structural_rank
 from hpgraph.csgraph.ordering import reverse_cuthill_mckee
 from hpgraph.csgraph.paths import NegativeCycleError, bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
 from hpgraph.csgraph.spanning_tree import minimum_spanning_tree

@@ -69,12 +69,7 @@ class _CountedFile(io.RawIOBase):
     def _open_bar(self) -> None:
         size = os.fstat(self._file.fileno()).st_size
         self._bar = progress_bar(
-            total=size,
-            initial=self._taken,
-            desc=f"reading {self._name}",
-            unit="B",
-            unit_scale=True,
-            file=sys.stderr,
+            total=size, initial=self._taken, desc=f"reading {self._name}", unit="B", unit_scale=True, file=sys.stderr
         )
 
     def close(self) -> None:

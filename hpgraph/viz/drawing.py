@@ -42,13 +42,7 @@ _RIM = 0.5
 
 
 def draw(
-    G: Graph | Any,
-    pos: Any = None,
-    ax: Axes | None = None,
-    *,
-    color: Any = None,
-    labels: Any = "auto",
-    seed: int = 0,
+    G: Graph | Any, pos: Any = None, ax: Axes | None = None, *, color: Any = None, labels: Any = "auto", seed: int = 0
 ) -> Axes:
     """Draw a graph of up to some ten thousand vertices.
 

@@ -112,9 +112,7 @@ NOTES: dict[str, str] = {
 }
 # Parameters that NetworkX's own functions do not have.
 PARAMETERS: dict[str, dict[str, str]] = {
-    "pagerank": {
-        "dtype : dtype, optional (default: float64)": "Type in which ranks are computed: float32 or float64.",
-    },
+    "pagerank": {"dtype : dtype, optional (default: float64)": "Type in which ranks are computed: float32 or float64."}
 }
 
 

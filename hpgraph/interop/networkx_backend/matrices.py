@@ -232,11 +232,7 @@ globals().update(
     """)
     | family({"from_scipy_sparse_array": _of_matrix}, unless=_simple_matrix, unread=("parallel_edges",))
     | family(
-        {
-            "from_numpy_array": _of_table,
-            "from_pandas_adjacency": _of_frame,
-            "from_pandas_edgelist": _of_edge_frame,
-        },
+        {"from_numpy_array": _of_table, "from_pandas_adjacency": _of_frame, "from_pandas_edgelist": _of_edge_frame},
         unless=_classes,
         unread=("parallel_edges", "edge_key"),
     )

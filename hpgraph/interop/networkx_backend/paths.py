@@ -13,13 +13,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import NoPathError
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.searches import (
-    Search,
-    by_any_weights,
-    by_steps,
-    by_weights,
-    from_each,
-)
+from hpgraph.interop.networkx_backend.searches import Search, by_any_weights, by_steps, by_weights, from_each
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 _METHODS = ("dijkstra", "bellman-ford", *(("unweighted",) if NETWORKX >= (3, 7) else ()))

@@ -202,9 +202,7 @@ globals().update(
         parallel=True,
     )
     | family(
-        "bfs_predecessors bfs_successors dfs_predecessors dfs_successors",
-        parallel=True,
-        without=("sort_neighbors",),
+        "bfs_predecessors bfs_successors dfs_predecessors dfs_successors", parallel=True, without=("sort_neighbors",)
     )
     | family(
         {
