@@ -71,19 +71,6 @@ def test_distances_of_every_lane(name, delta, device):
     assert not found.unfinished
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_lanes_that_meet_share_arcs(threads):
-    csr = GRAPHS["hubs"]
-    active = [[source] for source in np.flatnonzero(np.diff(csr.indptr))[:64].tolist()]
-    with hpg.config(threads=threads):
-        found = hpg.run(Distances, graph(csr, "cpu"), active=active, delta=5.0)
-    expected = scipy.sparse.csgraph.dijkstra(csr, indices=[lane[0] for lane in active])
-    assert (found.distance == expected).all()
-    # By themselves they would look at each arc that they reach at least once.
-    reached = np.isfinite(expected) @ np.diff(csr.indptr)
-    assert found.trace.edges.sum() < reached.sum() / 4
-
-
 def test_lanes_that_have_nothing_in_common_never_go_together():
     csr = GRAPHS["apart"]
     active = [[source] for source in range(0, 320, 5)]

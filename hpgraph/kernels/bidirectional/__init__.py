@@ -5,8 +5,6 @@ n takes: so memory is zero-initialized lazily by the operating system. On a GPU,
 hundred times as long, `hpgraph.algorithms.shortest_path` uses supersteps.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Bidirectional breadth-first search and bidirectional Dijkstra (I. Pohl, "Bi-directional search", 1971)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

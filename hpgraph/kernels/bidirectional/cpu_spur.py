@@ -5,8 +5,6 @@ Trans. SSC 4 (1968): lengths are reduced by the exact distances to the sink in t
 leaves shortest paths only where they are blocked.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

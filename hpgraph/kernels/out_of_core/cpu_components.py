@@ -1,7 +1,5 @@
 """Weakly connected components of a graph in pages, on the CPU: at most one pass over the pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pages from a file, or encoded in memory, for the CPU: threads read and decode ahead."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Generator, Iterator

@@ -4,8 +4,6 @@ Copies run on separate streams into a ring of buffers while earlier windows are 
 SIGMOD'16). Pages of a file pass through pinned buffers; of pages with few needed rows only those are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Pages in pinned host memory, which the GPU copies from at full speed and reads in place."""
 
-from __future__ import annotations
-
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple

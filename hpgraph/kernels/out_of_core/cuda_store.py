@@ -4,8 +4,6 @@ If few rows of a page are needed the page is not copied: kernels read the rows o
 predicted for each page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

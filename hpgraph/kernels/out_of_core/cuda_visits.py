@@ -1,7 +1,5 @@
 """Visits of the arcs of chosen rows on the GPU, in place: listed in groups, which warps process."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

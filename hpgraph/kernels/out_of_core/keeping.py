@@ -5,8 +5,6 @@ turn. So pages are kept by frequency of use in supersteps, and among equals cach
 pages as fit, and traversals the pages of hubs, which every superstep needs.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from typing import NamedTuple
 

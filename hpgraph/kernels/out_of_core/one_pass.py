@@ -1,7 +1,5 @@
 """One pass at a time over the pages of a store: the windows of all passes share the same buffers."""
 
-from __future__ import annotations
-
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator

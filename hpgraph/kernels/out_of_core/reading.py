@@ -5,8 +5,6 @@ hundred kilobytes costs a thread next to nothing (H. Liu, H. H. Huang, "Graphene
 the same reason). O_DIRECT saves a copy, and leaves the page cache to others; without it, reading is buffered.
 """
 
-from __future__ import annotations
-
 import errno
 import mmap
 import os

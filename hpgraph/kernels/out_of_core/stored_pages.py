@@ -1,7 +1,5 @@
 """Pages read from an array or a file, whole or only some rows of them, and verified: for either device."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

@@ -4,8 +4,6 @@
 only ids of existing columns.
 """
 
-from __future__ import annotations
-
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

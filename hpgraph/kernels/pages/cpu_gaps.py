@@ -16,8 +16,6 @@ before its first; the headers, two bytes each, padded to a multiple of 8 bytes; 
 eight bytes, up to a multiple of 64. All is little-endian.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ shuffles and shifts (D. Lemire, L. Boytsov, "Decoding billions of integers per s
 Practice and Experience 45(1), 2015); LLVM lowers its vectors to any processor.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decoding of pages on the GPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,9 +13,7 @@ if it is empty. ``link`` maps each block to the one before, which is full, and e
 to one worker: its buckets in ascending order, the overflow bucket, and the free list of blocks.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -41,20 +39,11 @@ SCALE = 4
 FINEST = 1e300
 
 
-class Store(NamedTuple):
-    """The memory of all buckets.
-
-    ``vertices`` (array of vertex ids): blocks of vertices; ``link`` (int32 array): the block before each block;
-    ``drawn`` (int32 array of shape (blocks, 2)): the blocks of this superstep, and their numbers of vertices;
-    ``buckets`` (int64 array of shape (workers, buckets)): each worker's buckets; ``board`` (int64 array): shared by the
-    workers.
-    """
-
-    vertices: Any
-    link: Any
-    drawn: Any
-    buckets: Any
-    board: Any
+# The memory of all buckets.
+# `vertices` (array of vertex ids): blocks of vertices; `link` (int32 array): the block before each block; `drawn`
+# (int32 array of shape (blocks, 2)): the blocks of this superstep, and their numbers of vertices; `buckets` (int64
+# array of shape (workers, buckets)): each worker's buckets; `board` (int64 array): shared by the workers.
+Store = namedtuple("Store", "vertices link drawn buckets board")
 
 
 @part

@@ -1,7 +1,5 @@
 """Programs with one monotone property, on the CPU: work space for the compiled loop, and the call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

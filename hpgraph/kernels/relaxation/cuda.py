@@ -1,7 +1,5 @@
 """Programs with one monotone property, on one GPU or several: work space of the persistent kernel, and its launch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

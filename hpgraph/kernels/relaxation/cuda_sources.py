@@ -1,7 +1,5 @@
 """Multi-source relaxation on the GPU: work space for the persistent kernel, and its launches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any

@@ -7,8 +7,7 @@ with the few vertices that fall back into the current bucket (the bucket fusion 
 graph algorithms with GraphIt", CGO'20). The width of a bucket is given, or follows from the values that wait.
 """
 
-from __future__ import annotations
-
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,14 +79,8 @@ PROGRESS = 6
 SENDERS, SENT = range(2)
 
 
-class Functions(NamedTuple):
-    """The program's functions, and the value beyond which a vertex does not send."""
-
-    gather: Any
-    reduce: Any
-    cond: Any
-    edge_cond: Any
-    ceiling: Any
+# The program's functions, and the value beyond which a vertex does not send.
+Functions = namedtuple("Functions", "gather reduce cond edge_cond ceiling")
 
 
 class Course(NamedTuple):
@@ -111,15 +104,6 @@ class Superstep(NamedTuple):
     alone: bool
 
 
-@part
-def replace(values, v, old, new, alone):
-    """values[v] = new if it is still ``old``; whether it was."""
-    if alone:
-        values[v] = new
-        return True
-    return compare_and_swap(values, v, old, new)
-
-
 @part(forceinline=True)
 def _lower(does, state, out, waiting, u, j, step):
     """Relax the j-th arc, from u; return the bucket to put its target in, or -1."""
@@ -136,7 +120,10 @@ def _lower(does, state, out, waiting, u, j, step):
         # A NaN never equals itself: it must not count as a change each time.
         if new == old or new != new:
             return -1
-        if replace(values, v, old, new, step.alone):
+        if step.alone:
+            values[v] = new
+            break
+        if compare_and_swap(values, v, old, new):
             break
     if new > does.ceiling:
         return -1
@@ -253,11 +240,8 @@ def _adapt(progress, scale, all_arcs):
 
 
 @part(counts_references=False)
-def next_bucket(recover, spread, values, indptr, waiting, store, course):
-    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks.
-
-    ``recover, spread``: how the overflow bucket is spread over the others, and all are rebuilt.
-    """
+def _next_bucket(values, indptr, waiting, store, course):
+    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
     board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
     repeats = scale[SPAN] < 0 and progress[ARCS] > DISORDERED * indptr[indptr.size - 1]
     if repeats:
@@ -302,7 +286,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
             began = cycles()
             found = 0
             if progress[STEP] < min(course.limit, trace.shape[0]) and not is_stopped():
-                found = next_bucket(recover, spread, state[0], out.indptr, waiting, store, course)
+                found = _next_bucket(state[0], out.indptr, waiting, store, course)
                 progress[ACTIVE] = found
         turn = begin_together(board, leading, found > 0, turn)
         if turn < 0:
@@ -342,9 +326,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
                         sent += a
                         continue
                 begin, stop = 0, count
-            s, a = _relax(
-                does, state, out, waiting, row, store, block * BLOCK + begin, block * BLOCK + stop, step
-            )
+            s, a = _relax(does, state, out, waiting, row, store, block * BLOCK + begin, block * BLOCK + stop, step)
             senders += s
             sent += a
             if not shared:

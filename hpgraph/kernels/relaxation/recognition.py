@@ -4,8 +4,6 @@ No values are tested: either LLVM emits the same instructions for both, or they 
 respect NaN and the sign of zero as the source does, so equal code gives equal bits.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import replace

@@ -3,8 +3,6 @@
 A relaxation has one property, so a vertex is its id and the value of one source.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,12 +14,7 @@ _ARC = "u, source, weight, v, target"
 
 
 class ValueFunctions(NamedTuple):
-    """Functions of a relaxation over the values of one source.
-
-    ``gather`` (Function): ``gather(u, source, weight, v, target) -> message``; `source` and `target` are the values of
-    u and v; ``reduce`` (Function): ``reduce(a, b) -> message``; ``allows`` (Function): ``allows(u, source, weight, v,
-    target) -> bool``: whether a message passes `cond` and `edge_cond`.
-    """
+    """Functions over values of one source: message of an arc, join of two, and whether one passes the conditions."""
 
     gather: Function
     reduce: Function

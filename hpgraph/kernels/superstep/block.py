@@ -4,8 +4,6 @@ Arrays are indexed by these local numbers; the ``id`` that the program reads is 
 array of the state, beside the properties, holds it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import ClassVar

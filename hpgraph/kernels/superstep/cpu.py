@@ -1,7 +1,5 @@
 """The general loop's supersteps on the CPU: `edge_map` along arcs, then `vertex_map` where messages arrived."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np
@@ -248,9 +246,7 @@ class Supersteps:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
         self._inbox.received[:] = frontier.bits.words
 
-    def apply(
-        self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
-    ) -> tuple[Frontier, np.ndarray]:
+    def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
         """APPLY (Ligra's vertexMap): update the vertices that received a message, and clear the inbox.
 
         Returns the vertices that changed, and the sums.

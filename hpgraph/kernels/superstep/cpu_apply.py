@@ -1,7 +1,5 @@
 """Passes over all vertices: the sums before the first superstep, and the vertices masked by `cond`."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import prange
 

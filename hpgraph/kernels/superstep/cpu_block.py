@@ -1,7 +1,5 @@
 """Join messages from other blocks and devices to a block's own; update every vertex of a block."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import prange
 

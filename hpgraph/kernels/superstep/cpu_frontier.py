@@ -6,8 +6,7 @@ of targets, so there are no atomics, and every target joins its messages in the 
 same bit for bit on any number of threads.
 """
 
-from __future__ import annotations
-
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,35 +54,15 @@ class Functions(NamedTuple):
     neutral: Any = None
 
 
-class Queues(NamedTuple):
-    """The frontier, room for the next one (a double buffer), and room for the list of receivers."""
+# The frontier, room for the next one (a double buffer), and room for the list of receivers.
+Queues = namedtuple("Queues", "current following listed")
 
-    current: Any
-    following: Any
-    listed: Any
+# Messages, flat; bitmap of the receivers; bitmap of the settled vertices, if each vertex receives only once.
+# The first message is joined to `identity`, so that min and max ignore a NaN that arrives first.
+Inbox = namedtuple("Inbox", "message received settled identity")
 
-
-class Inbox(NamedTuple):
-    """Messages, flat; bitmap of the receivers; bitmap of the settled vertices, if each vertex receives only once.
-
-    The first message is joined to `identity`, so that min and max ignore a NaN that arrives first.
-    """
-
-    message: Any
-    received: Any
-    settled: Any
-    identity: Any
-
-
-class Stretch(NamedTuple):
-    """Arcs by rows, of which `first` is the first, None if they are all; `one` is the weight of a pattern's entries."""
-
-    indptr: Any
-    indices: Any
-    data: Any
-    one: Any
-    first: Any = None
-
+# Arcs by rows, of which `first` is the first, None if they are all; `one` is the weight of a pattern's entries.
+Stretch = namedtuple("Stretch", "indptr indices data one first", defaults=(None,))
 
 # Numba prunes the branch behind a None only if it is a separate argument: so a width of one costs nothing.
 @part(forceinline=True)

@@ -5,8 +5,6 @@ owns rows, and the messages of a vertex are combined in the order of the arcs, o
 bitwise reproducible.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

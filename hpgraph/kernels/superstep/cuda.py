@@ -1,7 +1,5 @@
 """The general loop's supersteps on the GPU: messages along arcs, then APPLY."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -278,9 +276,7 @@ class Supersteps:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
         self.arrived = frontier.bits
 
-    def apply(
-        self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
-    ) -> tuple[Frontier, np.ndarray]:
+    def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
         """Update the vertices that received, or all; return those that changed, and the sums. Waits for the device."""
         received = self.arrived
         if everyone:

@@ -1,7 +1,5 @@
 """APPLY on the GPU: updates of vertices from their messages, sums over all, and the vertices that conditions choose."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

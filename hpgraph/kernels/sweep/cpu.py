@@ -7,11 +7,10 @@ Short rows are bound by instructions, not memory. So messages are computed for a
 each short row, and their vertices are then updated in a vectorized loop.
 """
 
-from __future__ import annotations
-
+from collections import namedtuple
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -41,25 +40,11 @@ from hpgraph.semiring.reads import reads
 GROUP = 64
 
 
-class Messages(NamedTuple):
-    """Functions that compute and join messages."""
+# Functions that compute and join messages.
+Messages = namedtuple("Messages", "gather reduce terminal identity")
 
-    gather: Any
-    reduce: Any
-    terminal: Any
-    identity: Any
-
-
-class Updates(NamedTuple):
-    """Functions that update a vertex and its sums, and their data: current and next properties, and the world."""
-
-    renew: Any
-    tally: Any
-    nothing: Any
-    state: Any
-    following: Any
-    world: Any
-    step: Any
+# Functions that update a vertex and its sums, and their data: current and next properties, and the world.
+Updates = namedtuple("Updates", "renew tally nothing state following world step")
 
 
 @njit(error_model="numpy", forceinline=True)

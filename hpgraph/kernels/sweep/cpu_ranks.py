@@ -1,8 +1,7 @@
 """A step of several PageRanks at once, on the CPU: a product with a dense matrix, then an update row by row."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -25,15 +24,8 @@ def columns_held(k: int) -> int:
     return k
 
 
-class Update(NamedTuple):
-    """Inputs of an update beside messages and shares."""
-
-    leaving: Any
-    seats: Any
-    teleport: Any
-    jumps: Any
-    damping: Any
-    tol: Any
+# Inputs of an update beside messages and shares.
+Update = namedtuple("Update", "leaving seats teleport jumps damping tol")
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
@@ -77,8 +69,6 @@ def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dan
         pull_dense(arrays.rows, gather, semiring.add, (shares,), following)
         jumps = (arrays.jump + arrays.spread * np.asarray(dangling)).astype(dtype)
         sums = np.zeros((-(-max(len(shares), 1) // BLOCK), 3, shares.shape[1]))
-        what = Update(
-            arrays.leaving, arrays.seats, arrays.teleport, jumps, dtype.type(arrays.damping), float(tol)
-        )
+        what = Update(arrays.leaving, arrays.seats, arrays.teleport, jumps, dtype.type(arrays.damping), float(tol))
         _update(what, shares, following, sums)
     return sums.sum(axis=0)

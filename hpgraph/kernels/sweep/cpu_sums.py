@@ -1,7 +1,5 @@
 """Sums of floats that LLVM may reassociate, so that it can vectorize their loop."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numba import types

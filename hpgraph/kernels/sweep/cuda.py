@@ -6,8 +6,6 @@ blocks of columns, with the update fused into the product's last phase. The host
 supersteps are running.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -24,13 +24,7 @@ from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
 from hpgraph.kernels.superstep.cuda import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda import KERNELS, Following, begin_standing, conclude, halves, swept
-from hpgraph.kernels.sweep.cuda_program import (
-    MAX_OTHERS,
-    SweepProgram,
-    ignored,
-    read_by_gather,
-    sweep_program,
-)
+from hpgraph.kernels.sweep.cuda_program import MAX_OTHERS, SweepProgram, ignored, read_by_gather, sweep_program
 
 
 class _Gpu:

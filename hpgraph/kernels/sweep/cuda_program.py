@@ -1,7 +1,5 @@
 """A vertex program that sweeps, supersteps over all vertices, as C++: the struct ``Sweeping`` of sweep.cuh."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """A step of several PageRanks at once, on the GPU: instantiations of `ranks.cuh`, and its launches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -82,8 +80,7 @@ class _Kernels:
             self._pieces((-(-binned.pieces * held * sent.itemsize // 16 // _THREADS),), (_THREADS,), (step,))
         self._rows((self._blocks,), (_THREADS,), (step,))
         self._add((3 * held,), (32,), (sums, np.int32(self._blocks), np.int32(3 * held), totals))
-        found: np.ndarray = totals.get()
-        return found
+        return totals.get()
 
 
 def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, tol: float) -> np.ndarray:

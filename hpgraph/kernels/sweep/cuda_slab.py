@@ -1,7 +1,5 @@
 """Supersteps over a matrix that is all slab, in one cooperative launch: see sweep_slab.cuh."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

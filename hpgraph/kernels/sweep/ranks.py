@@ -1,7 +1,5 @@
 """Power iteration of several personalized PageRanks at once: the data of a step, on either device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 

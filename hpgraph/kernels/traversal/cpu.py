@@ -1,7 +1,5 @@
 """Programs whose first message wins, on the CPU: work space for the compiled traversal, and the call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

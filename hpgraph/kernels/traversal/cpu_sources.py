@@ -5,8 +5,6 @@ memory than the bits of one search. Each then continues as a traversal from one 
 count start anew, with a plain queue.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

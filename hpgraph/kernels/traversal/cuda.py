@@ -1,7 +1,5 @@
 """Programs whose first message wins, on one GPU or several: work space of the persistent kernel, and its launch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -102,9 +100,7 @@ def _on_host(turn: Takeover, search: Search, settled: np.ndarray, done: int) -> 
     sends = turn.copy("out", out)
     gathers = sends if in_ is out else turn.copy("in", in_)
     here = search._replace(out=sends, in_=gathers)
-    return on_host(
-        search.state, lambda copies: cpu.go_on(here._replace(state=copies), bits.view(np.uint64), done)
-    )
+    return on_host(search.state, lambda copies: cpu.go_on(here._replace(state=copies), bits.view(np.uint64), done))
 
 
 def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> DividedRecord:

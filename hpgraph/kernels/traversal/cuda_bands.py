@@ -4,8 +4,6 @@ A pull loads 16 bytes of bits for each neighbour. From beyond the second-level c
 rate, so if the bits of all vertices do not fit it, all rows search the vertices of one band after another.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Parents of many breadth-first searches on CUDA, from their levels: launches of ``source_parents.cuh``."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -4,8 +4,6 @@ Properties are arrays of shape (n, k) in Fortran order, so that each source has 
 results need no transposition.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
@@ -142,9 +140,7 @@ class Work:
     frontiers' bits, if not in CuPy's pool.
     """
 
-    def __init__(
-        self, search: Search, waits: bool, beyond: int = 0, fronts: tuple[int, int] | None = None
-    ) -> None:
+    def __init__(self, search: Search, waits: bool, beyond: int = 0, fronts: tuple[int, int] | None = None) -> None:
         import cupy
 
         out, in_, starts = search.out, search.in_, search.sources

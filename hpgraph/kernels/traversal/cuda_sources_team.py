@@ -4,8 +4,6 @@ The rows that pulls search are divided among them; see multi_source_team.cuh. Re
 which has all bits.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,9 +7,7 @@ source in turn its vertices are updated, whose properties are contiguous.
 A survey has no program: it counts. Numba prunes the branch behind a None only if it is a separate argument.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -27,23 +25,11 @@ DENSE = 8
 PREFETCH_SOURCES = 6
 
 
-class Program(NamedTuple):
-    """A program's `hpgraph.kernels.runtime.source_functions`; `settle` is None if an update may branch."""
+# A program's `hpgraph.kernels.runtime.source_functions`; `settle` is None if an update may branch.
+Program = namedtuple("Program", "gather update settle")
 
-    gather: Any
-    update: Any
-    settle: Any
-
-
-class Running(NamedTuple):
-    """A program with its data: properties as flat arrays, parameters, and the number of vertices."""
-
-    gather: Any
-    update: Any
-    settle: Any
-    state: Any
-    world: Any
-    n: Any
+# A program with its data: properties as flat arrays, parameters, and the number of vertices.
+Running = namedtuple("Running", "gather update settle state world n")
 
 
 @part

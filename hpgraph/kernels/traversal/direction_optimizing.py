@@ -11,9 +11,8 @@ a pull skip 64 settled vertices by one comparison. The queue is GAPBS's sliding 
 which each vertex is appended once; a superstep's frontier is the window behind the last superstep's.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -71,37 +70,17 @@ _TO, _ADDED = OTHER, OTHER + LINE
 _choose_direction = part(traversal_direction)
 
 
-class Functions(NamedTuple):
-    """The program's functions of an arc, and of a vertex that receives."""
+# The program's functions of an arc, and of a vertex that receives.
+Functions = namedtuple("Functions", "gather update edge_cond")
 
-    gather: Any
-    update: Any
-    edge_cond: Any
+# Work space of a run: the queue; bitmaps of the settled vertices and of two frontiers; shared state; the trace.
+# At first `settled` has the bits of the sources and of vertices that may not receive; bits past the last vertex are
+# set. `queue[:board[TAIL]]` holds the sources. `progress` has their number and that of their arcs, and zeros. Every
+# superstep writes a row of the trace (direction, active vertices, arcs examined, cycles) or of `thin`.
+Space = namedtuple("Space", "queue settled active reached board progress trace thin")
 
-
-class Space(NamedTuple):
-    """Work space of a run: the queue; bitmaps of the settled vertices and of two frontiers; shared state; the trace.
-
-    At first ``settled`` has the bits of the sources and of vertices that may not receive; bits past the last vertex are
-    set. ``queue[:board[TAIL]]`` holds the sources. ``progress`` has their number and that of their arcs, and zeros.
-    Every superstep writes a row of the trace (direction, active vertices, arcs examined, cycles) or of ``thin``.
-    """
-
-    queue: Any
-    settled: Any
-    active: Any
-    reached: Any
-    board: Any
-    progress: Any
-    trace: Any
-    thin: Any
-
-
-class Claims(NamedTuple):
-    """Each worker's buffer of claimed vertices, and of their messages."""
-
-    buffers: Any
-    messages: Any
+# Each worker's buffer of claimed vertices, and of their messages.
+Claims = namedtuple("Claims", "buffers messages")
 
 
 class Policy(NamedTuple):

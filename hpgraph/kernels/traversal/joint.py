@@ -6,9 +6,7 @@ vertex pulls that is unsettled in a live source (`hpgraph.kernels.traversal.join
 overlap, separate searches are faster: the run predicts that and returns.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 from numba import prange
@@ -32,16 +30,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
 from hpgraph.kernels.runtime.direction import PULL, PUSH, joint_direction
 from hpgraph.kernels.traversal.delivery import NONE, running
 from hpgraph.kernels.traversal.direction_optimizing import PULL_ROWS, PUSH_ARCS, PUSH_MAX
-from hpgraph.kernels.traversal.joint_steps import (
-    LIVING,
-    Order,
-    Scratch,
-    joined,
-    list_front,
-    pull,
-    push,
-    settle_claims,
-)
+from hpgraph.kernels.traversal.joint_steps import LIVING, Order, Scratch, joined, list_front, pull, push, settle_claims
 from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import atomic_or
 from hpgraph.semiring.stop import is_stopped
@@ -67,14 +56,8 @@ FOUND, SETTLED, LEAVING, CARRIED, SEEN, WAITING = range(6)
 choose_direction = part(joint_direction)
 
 
-class Shared(NamedTuple):
-    """State shared by the workers; totals of a survey: reached, levels, last level, and sum of 1 / level by source."""
-
-    board: Any
-    progress: Any
-    trace: Any
-    totals: Any
-    inverse: Any
+# State shared by the workers; totals of a survey: reached, levels, last level, and sum of 1 / level by source.
+Shared = namedtuple("Shared", "board progress trace totals inverse")
 
 
 @part
@@ -218,9 +201,7 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
                 begin, end = take(board, worker, alone)
                 if begin == end:
                     break
-                some, arcs, open_, received = pull(
-                    program, in_, out.indptr, search, order, begin, end, policy, scratch
-                )
+                some, arcs, open_, received = pull(program, in_, out.indptr, search, order, begin, end, policy, scratch)
                 totals = joined(totals, some)
                 looked += arcs
                 waiting += open_

@@ -5,9 +5,7 @@ each arc (u, v); a pull ORs the words of a vertex's in-neighbours until every un
 VLDB'14; "bottom-up with early termination", H. Liu et al., iBFS, SIGMOD'16). The joint frontier contains a vertex once.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -27,46 +25,19 @@ LIVING = OTHER
 AT_ONCE = 4
 
 
-class Words(NamedTuple):
-    """Words of the vertices, and queues; `fronts` and `queues` are double buffers."""
+# Words of the vertices, and queues; `fronts` and `queues` are double buffers.
+Words = namedtuple("Words", "seen fronts queues")
 
-    seen: Any
-    fronts: Any
-    queues: Any
+# Work space of one worker: claims (vertex and word), two squares of bits, and the counts of a survey or None.
+Scratch = namedtuple("Scratch", "claimed sources square counts")
 
+# A superstep: its number, the half of the double buffers to read, live sources, whether one worker is alone.
+Order = namedtuple("Order", "step turn live alone backward")
 
-class Scratch(NamedTuple):
-    """Work space of one worker: claims (vertex and word), two squares of bits, and the counts of a survey or None."""
-
-    claimed: Any
-    sources: Any
-    square: Any
-    counts: Any
-
-
-class Order(NamedTuple):
-    """A superstep: its number, the half of the double buffers to read, live sources, whether one worker is alone."""
-
-    step: Any
-    turn: Any
-    live: Any
-    alone: Any
-    backward: Any
-
-
-class Policy(NamedTuple):
-    """Parameters of a run.
-
-    `dead_end`: a reached vertex with up to so many arcs reaches no unsettled vertex; `early`: whether a pull exits a
-    row early.
-    """
-
-    alpha: Any
-    beta: Any
-    forced: Any
-    limit: Any
-    dead_end: Any
-    early: Any
+# Parameters of a run.
+# `dead_end`: a reached vertex with up to so many arcs reaches no unsettled vertex; `early`: whether a pull exits a row
+# early.
+Policy = namedtuple("Policy", "alpha beta forced limit dead_end early")
 
 
 @part

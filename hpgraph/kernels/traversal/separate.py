@@ -7,9 +7,7 @@ Searches that only count, on a graph whose frontiers are known to be thin, need 
 each vertex (`count_each`): on a lattice of 3,600 vertices a third of the time.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 from numba import prange
@@ -41,45 +39,17 @@ AHEAD_ROWS, AHEAD_ARCS = 16, 8
 CACHED = 1 << 16
 
 
-class Runs(NamedTuple):
-    """Functions of one search: those of a single traversal, and one that selects its row of each property."""
+# Functions of one search: those of a single traversal, and one that selects its row of each property.
+Runs = namedtuple("Runs", "gather update edge_cond row")
 
-    gather: Any
-    update: Any
-    edge_cond: Any
-    row: Any
+# Bitmaps of settled and of active vertices, a row per source; sums by superstep; totals by source.
+Sources = namedtuple("Sources", "settled active sums totals inverse")
 
+# Work space of each worker: queue, bitmaps of two frontiers, board, progress, trace, table of thin supersteps.
+Room = namedtuple("Room", "queues fronts boards progress trace thin")
 
-class Sources(NamedTuple):
-    """Bitmaps of settled and of active vertices, a row per source; sums by superstep; totals by source."""
-
-    settled: Any
-    active: Any
-    sums: Any
-    totals: Any
-    inverse: Any
-
-
-class Room(NamedTuple):
-    """Work space of each worker: queue, bitmaps of two frontiers, board, progress, trace, table of thin supersteps."""
-
-    queues: Any
-    fronts: Any
-    boards: Any
-    progress: Any
-    trace: Any
-    thin: Any
-
-
-class Course(NamedTuple):
-    """The policy of a traversal, and the supersteps done before."""
-
-    alpha: Any
-    beta: Any
-    forced: Any
-    limit: Any
-    dead_end: Any
-    done: Any
+# The policy of a traversal, and the supersteps done before.
+Course = namedtuple("Course", "alpha beta forced limit dead_end done")
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
@@ -193,12 +163,8 @@ def run_each(runs, state, world, out, in_, sources, room, claims, course):
         _each(np.int64(worker), runs, state, world, out, in_, sources, room, claims, course, counter)
 
 
-class Counting(NamedTuple):
-    """Work space of each worker that only counts: queue, visited vertices, and sums by superstep."""
-
-    queues: Any
-    marks: Any
-    sums: Any
+# Work space of each worker that only counts: queue, visited vertices, and sums by superstep.
+Counting = namedtuple("Counting", "queues marks sums")
 
 
 @part(inline="always")

@@ -8,8 +8,6 @@ These supersteps leave four bytes each instead of a row of the trace: for a path
 trace would take longer than the search. `unfolded` expands them into rows on demand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, all_set, claim, test
