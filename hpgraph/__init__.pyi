@@ -178,12 +178,15 @@ from hpgraph.scipy_api.array_functions import identity as identity
 from hpgraph.scipy_api.array_functions import issparse as issparse
 from hpgraph.scipy_api.array_functions import kronsum as kronsum
 from hpgraph.scipy_api.array_functions import load_npz as load_npz
+from hpgraph.scipy_api.array_functions import matrix_power as matrix_power
 from hpgraph.scipy_api.array_functions import matrix_transpose as matrix_transpose
 from hpgraph.scipy_api.array_functions import permute_dims as permute_dims
 from hpgraph.scipy_api.array_functions import random_array as random_array
 from hpgraph.scipy_api.array_functions import save_npz as save_npz
 from hpgraph.scipy_api.array_functions import spdiags as spdiags
 from hpgraph.scipy_api.array_functions import swapaxes as swapaxes
+from hpgraph.scipy_api.array_functions import tril as tril
+from hpgraph.scipy_api.array_functions import triu as triu
 from hpgraph.scipy_api.blocks import block_array as block_array
 from hpgraph.scipy_api.blocks import block_diag as block_diag
 from hpgraph.scipy_api.blocks import bmat as bmat
@@ -195,10 +198,7 @@ from hpgraph.scipy_api.construct import eye as eye
 from hpgraph.scipy_api.divided_matrix import DividedMatrix as DividedMatrix
 from hpgraph.scipy_api.matrix import Matrix as Matrix
 from hpgraph.scipy_api.matrix import hyb_array as hyb_array
-from hpgraph.scipy_api.matrix_power import matrix_power as matrix_power
 from hpgraph.scipy_api.random_matrix import random as random
-from hpgraph.scipy_api.triangle import tril as tril
-from hpgraph.scipy_api.triangle import triu as triu
 from hpgraph.scipy_api.vector import Vector as Vector
 from hpgraph.semiring.counter_random import random_bits as random_bits
 from hpgraph.semiring.counter_random import uniform as uniform

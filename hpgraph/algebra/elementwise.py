@@ -65,8 +65,6 @@ def ewise_add(
     TypeError
         When operands lie on different devices, the operator does not work on their types, or the result cannot be cast
         to the type of `out`.
-    CompileError
-        When `op` is a Python function that does not compile.
 
     Examples
     --------

@@ -50,8 +50,6 @@ def kronecker(
         When operands lie on different devices, or the operator does not work on their types.
     DeviceMemoryError
         When the result will not fit.
-    CompileError
-        When `op` is a Python function that does not compile.
 
     Examples
     --------

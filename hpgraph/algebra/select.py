@@ -56,8 +56,6 @@ def select(
         When no predicate has the name.
     TypeError
         When `thunk` is no number, or not whole where a place is meant.
-    CompileError
-        When `op` is a Python function that does not compile.
 
     Examples
     --------

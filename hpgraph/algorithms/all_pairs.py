@@ -52,13 +52,6 @@ def all_pairs_shortest_path_length(
         On the graph's device: numbers of arcs, -1 where there is no path; or, with `weight`, sums of weights, inf where
         there is none. It is the caller's own.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If an argument does not fit, or a weight is negative; at the call, not at the first block.
-    DeviceMemoryError
-        If a block of the size asked for will not fit.
-
     Examples
     --------
     >>> import hpgraph as hpg

@@ -113,8 +113,6 @@ def belief_propagation(
         When a shape does not fit, a number is out of range, or `unary` excludes all states of a vertex.
     TypeError, IndexError
         When something is no number, or a vertex is not there.
-    DeviceMemoryError
-        When the messages will not fit.
 
     Warns
     -----

@@ -80,12 +80,6 @@ def betweenness_centrality(
     ------
     ValueError, TypeError, IndexError
         If a weight is not positive or vanishes beside a distance, or another argument does not fit.
-    DeviceMemoryError
-        If memory does not suffice for a single source.
-
-    See Also
-    --------
-    edge_betweenness_centrality : of edges.
 
     Notes
     -----
@@ -162,10 +156,6 @@ def edge_betweenness_centrality(
     float64 array of shape (n_edges,)
         By arc, in the order of ``G.weights`` and of ``G.out_csr``: by source, then by target. Both arcs of an edge of
         an undirected graph carry the edge's value.
-
-    See Also
-    --------
-    betweenness_centrality : of vertices; its notes hold here too.
 
     References
     ----------

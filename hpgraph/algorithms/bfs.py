@@ -150,8 +150,6 @@ def bfs(
     IndexError, TypeError, ValueError
         If `source`, or one of `sources`, is no vertex of the graph, or another argument does not fit; ``gather=False``
         takes a graph on several GPUs, one source, and not `deterministic`.
-    DeviceMemoryError
-        If the rows of `sources` do not fit the memory.
 
     Notes
     -----

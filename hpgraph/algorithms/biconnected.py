@@ -85,11 +85,6 @@ def bridges(G: Graph | Any) -> Array:
         The ends of each, by name, in NumPy, where the graph has names, else by index, on its device: the lower one
         first, in ascending order.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-
     Notes
     -----
     On the CPU it takes O(n + m) time and, beside the graph, 24 bytes a vertex while ids fit 32 bits. On the GPU it
@@ -123,7 +118,7 @@ def bridges(G: Graph | Any) -> Array:
 def articulation_points(G: Graph | Any) -> Array:
     """The vertices whose removal disconnects their component.
 
-    Parameters, errors, time and memory are those of `bridges`.
+    Parameters, time and memory are those of `bridges`.
 
     Returns
     -------
@@ -167,11 +162,6 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
     BiconnectedComponents
         Of every edge the component that it lies in; iterating gives the vertices of each component, as NetworkX does. A
         bridge is a component of one edge, and a vertex without edges is in none.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
 
     Notes
     -----

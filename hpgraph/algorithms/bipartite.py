@@ -29,10 +29,6 @@ def is_bipartite(G: Graph | Any) -> bool:
     bool
         On CUDA this waits for the stream.
 
-    See Also
-    --------
-    bipartite_sets : the two sides.
-
     Notes
     -----
     A graph is bipartite where no edge joins vertices at equal distance from where a search of their component began. On

@@ -50,11 +50,6 @@ def closeness_centrality(
         On the graph's device. By vertex; else in the order of `sources`, and those that were drawn in ascending order:
         ``hpgraph.algorithms.sources.sources_of(G, k, seed)`` lists them. 0 for a vertex that none other reaches.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If `sources` are no vertices of the graph, a weight is negative, or another argument does not fit.
-
     Notes
     -----
     NetworkX's definition: with r the number of vertices that reach v, v included, and s the sum of their distances,
@@ -89,7 +84,7 @@ def closeness_centrality(
 def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = None, seed: Any = None) -> Array:
     """The sum of 1 / distance over all vertices that reach each vertex.
 
-    Parameters and errors are those of `closeness_centrality`; vertices at distance 0 are left out.
+    Parameters are those of `closeness_centrality`; vertices at distance 0 are left out.
 
     Returns
     -------

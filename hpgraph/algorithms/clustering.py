@@ -52,13 +52,6 @@ def clustering(
     float64 array of shape (n,), or (k,) where `vertices` is given
         By index, or in the order given; on the graph's device. 0 for a vertex of fewer than two neighbours.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When `vertices` are no vertices of the graph, `form` is unknown or has no weights, or no weight is positive.
-    DeviceMemoryError
-        When the work space will not fit.
-
     Notes
     -----
     Unweighted and undirected it takes what `triangles` takes; else four numbers an arc or so beside the graph, while it
@@ -103,8 +96,6 @@ def average_clustering(
 ) -> float:
     """The mean of the local clustering coefficients.
 
-    Errors are those of `clustering`.
-
     Parameters
     ----------
     G, vertices, weight, form
@@ -142,11 +133,6 @@ def transitivity(G: Graph | Any) -> float:
     -------
     float
         0 where there are no triangles.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
 
     Examples
     --------

@@ -38,15 +38,6 @@ def greedy_color(
     integer array of shape (n,)
         Colours from 0, on the graph's device, of the type of its ids.
 
-    Raises
-    ------
-    ValueError
-        If there is no such strategy.
-    TypeError
-        If the seed is no whole number.
-    DeviceMemoryError
-        When the work space will not fit.
-
     Notes
     -----
     On the GPU a vertex waits for those neighbours only that come before it in the order. Never more colours than the

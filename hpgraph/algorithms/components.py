@@ -104,11 +104,6 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     ComponentsResult
         On the graph's device.
 
-    Raises
-    ------
-    ValueError
-        If `connection` is neither.
-
     References
     ----------
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",

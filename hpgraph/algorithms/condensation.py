@@ -87,10 +87,6 @@ def condensation(G: Graph | Any) -> Condensation:
     Condensation
         Its `graph` has no cycles, so that `topological_sort` and `dag_longest_path` take it.
 
-    See Also
-    --------
-    connected_components : with ``connection="strong"``, the components alone.
-
     References
     ----------
     G. M. Slota, S. Rajamanickam, K. Madduri, "BFS and coloring-based parallel algorithms for strongly connected

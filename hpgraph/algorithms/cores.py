@@ -39,16 +39,6 @@ def core_number(G: Graph | Any) -> Array:
     integer array of shape (n,)
         On the graph's device, of the type of its ids.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-
-    See Also
-    --------
-    k_core, k_shell : the parts of the graph that these numbers name.
-    degeneracy_ordering : the order in which vertices are peeled.
-
     Notes
     -----
     Loops are passed over; NetworkX refuses graphs that have any. Beside the graph it takes 16 bytes a vertex on the CPU
@@ -89,11 +79,6 @@ def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gra
     Graph
         The vertices of that core and all edges between them, as `Graph.subgraph`; without vertices if there is none.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `k` is no whole number, or there is not one core number for each vertex.
-
     References
     ----------
     S. B. Seidman, "Network structure and minimum degree", Social Networks 5 (1983).
@@ -111,7 +96,7 @@ def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gra
 def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Graph:
     """The k-shell: the vertices of core number k, which are in the k-core and in no larger one.
 
-    Parameters and errors are those of `k_core`.
+    Parameters are those of `k_core`.
 
     Returns
     -------
@@ -145,11 +130,6 @@ def degeneracy_ordering(G: Graph | Any) -> Array:
     array of shape (n,)
         Names where the graph has names, else indices, on the graph's device. Vertices are in the order of the rounds in
         which they are peeled, those of one round in order of index: the same on every device.
-
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
 
     Notes
     -----

@@ -48,11 +48,6 @@ def ego_graph(
     Graph
         As of `Graph.subgraph`: vertices keep their names, and where there are none, their indices become names.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When `n` is no vertex, `radius` no number from 0 on, or a weight is negative.
-
     Examples
     --------
     >>> import hpgraph as hpg
@@ -144,13 +139,6 @@ def k_hop_subgraph(
     -------
     EgoSample
         With all arcs among the vertices of a part, whichever way they point.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When vertices are not of the graph or there are none, or `k` is negative.
-    DeviceMemoryError
-        When it will not fit.
 
     Notes
     -----

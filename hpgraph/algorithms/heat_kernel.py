@@ -79,8 +79,6 @@ def heat_kernel(
         directed where the Laplacian is "normalized".
     TypeError, IndexError
         When something is no number, or a vertex is not there.
-    DeviceMemoryError
-        When the work space will not fit.
 
     Notes
     -----

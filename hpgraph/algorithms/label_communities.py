@@ -37,13 +37,6 @@ def label_propagation_communities(
     max_iteration : int
         Limit of the rounds; each visits the vertices with a neighbour that changed.
 
-    Raises
-    ------
-    ValueError, TypeError
-        When a weight is negative or not finite, or `max_iteration` is negative.
-    DeviceMemoryError
-        When the work space will not fit.
-
     Notes
     -----
     The asynchronous method, NetworkX's asyn_lpa_communities: batches drawn anew in each round update their labels one
@@ -92,13 +85,6 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
     integer array of length n
         The label of each vertex, on the graph's device; of the type of its ids, or of the labels given. A vertex
         without neighbours keeps its own.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When `max_iteration` is negative, or there is not one label for each vertex.
-    DeviceMemoryError
-        When the work space will not fit.
 
     Notes
     -----

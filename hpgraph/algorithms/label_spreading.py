@@ -95,8 +95,6 @@ def label_spreading(
         is out of range.
     TypeError, IndexError
         When labels are of no such type, or vertices are not there.
-    DeviceMemoryError
-        When the distributions will not fit.
 
     Warns
     -----

@@ -42,13 +42,6 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
         What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If `k` is no positive number, no list of vertices, or an empty one; or a weight is negative.
-    DeviceMemoryError
-        If the tables will not fit.
-
     References
     ----------
     M. Potamias, F. Bonchi, C. Castillo, A. Gionis, "Fast shortest path distance estimation in large networks", CIKM'09.

@@ -38,8 +38,6 @@ def leiden(
 ) -> Communities:
     """Communities of high modularity, each connected: as `louvain`, with a refinement phase before aggregation.
 
-    Errors are those of `louvain`.
-
     Parameters
     ----------
     G, weight, resolution, max_level, seed

@@ -53,13 +53,6 @@ def louvain(
     Communities
         NetworkX returns what its `communities` does; what its louvain_partitions yields is its `hierarchy`.
 
-    Raises
-    ------
-    ValueError, TypeError
-        When a weight is negative or not finite, or a number is out of range.
-    DeviceMemoryError
-        When the work space will not fit.
-
     Notes
     -----
     NetworkX lets one vertex move after another, in an order drawn once. Here batches of them choose by the same state,

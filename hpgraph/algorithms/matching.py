@@ -29,11 +29,6 @@ def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
         The index of each vertex's mate, on the graph's device; -1 for a vertex that has none. NetworkX gives a set of
         edges.
 
-    Raises
-    ------
-    TypeError
-        If the seed is no whole number.
-
     Notes
     -----
     It is the greedy matching in a random order of the edges. Edges that are first at both of their ends are matched in

@@ -36,11 +36,6 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
     float
         NaN where there is no edge, or all weights are 0, where NetworkX raises an error.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When the communities are no partition of the vertices, a weight is negative or not finite, or the resolution is.
-
     References
     ----------
     M. E. J. Newman, M. Girvan, "Finding and evaluating community structure in networks", Physical Review E 69 (2004).
@@ -75,11 +70,6 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
     performance : float
         The share of the pairs of vertices that are joined within a community or not joined between two; NaN where there
         are fewer than two vertices. A loop counts as an edge, as in NetworkX.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When the communities are no partition of the vertices.
 
     References
     ----------
@@ -120,11 +110,6 @@ def normalized_mutual_information(first: Any, second: Any) -> float:
     -------
     float
         Their mutual information over the mean of their entropies; 1 where both have a single community.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When they differ in length, or are no whole numbers.
 
     References
     ----------

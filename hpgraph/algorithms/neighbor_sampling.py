@@ -119,13 +119,6 @@ def sample_neighbors(
     seed : int
         Another seed, another sample; the same seed gives the same, on every device.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When seeds are not of the graph, an argument does not fit, or a weight is negative or not finite.
-    DeviceMemoryError
-        When the sample will not fit.
-
     Notes
     -----
     What is drawn for a vertex follows from `seed`, the vertex and the hop. By weight, running sums of the weights are

@@ -184,11 +184,6 @@ def pagerank(
     PageRankResult, or MultiSourcePageRankResult for k personalizations
         Its array lies on the graph's device, of shape (n,) or (k, n).
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of range or has the wrong length.
-
     Warns
     -----
     ConvergenceWarning

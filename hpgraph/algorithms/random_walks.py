@@ -46,13 +46,6 @@ def random_walk(
         Indices of the vertices, of the type of the graph's ids, on its device; -1 behind the end of a walk that comes
         to a vertex without arcs. ``G.names`` has the names by index.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When starts are not of the graph, an argument does not fit, or a weight is negative or not finite.
-    DeviceMemoryError
-        When the walks will not fit.
-
     Notes
     -----
     By weight, running sums of the weights are computed once and cached with the graph, 8 bytes an arc. They are added

@@ -60,13 +60,6 @@ def reach(
     bits : list of k hpgraph.formats.Bitmask
         The same in an eighth of the memory. All lie on the graph's device.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If `sources` are no vertices of the graph, `within` is negative, or another argument does not fit.
-    DeviceMemoryError
-        If what is asked for will not fit.
-
     References
     ----------
     H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16.
@@ -138,11 +131,6 @@ def k_hop(
         How many there are.
     bool, bits : array of bool of shape (n,), or hpgraph.formats.Bitmask
         Whether a vertex is one of them; on the graph's device.
-
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If `sources` are no vertices of the graph, or there are none, `k` is negative, or another argument does not fit.
 
     Notes
     -----

@@ -69,13 +69,6 @@ def jaccard(
         Where no pairs are given: `source`, `target` and `score`, each pair once, from the lower index; with `vertices`
         in the order of these, with `top` in that of falling scores for each vertex.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When pairs or vertices are not of the graph, an argument does not fit, or a weight is negative or not finite.
-    DeviceMemoryError
-        When all pairs will not fit.
-
     Notes
     -----
     As in NetworkX, a loop makes a vertex its own neighbour, which counts to its size, but never as one in common.
@@ -123,7 +116,7 @@ def overlap(
 ) -> Any:
     """The common neighbours of two vertices as a share of the smaller neighbourhood: ``|A ∩ B| / min(|A|, |B|)``.
 
-    Parameters, result and errors are those of `jaccard`.
+    Parameters and result are those of `jaccard`.
 
     References
     ----------
@@ -152,7 +145,7 @@ def sorensen(
 ) -> Any:
     """Twice the common neighbours over the sizes of both neighbourhoods: 2 ``|A ∩ B| / (|A| + |B|)``.
 
-    Parameters, result and errors are those of `jaccard`.
+    Parameters and result are those of `jaccard`.
 
     References
     ----------
@@ -181,7 +174,7 @@ def cosine(
 ) -> Any:
     """The cosine of the angle between two rows of the adjacency matrix: ``|A ∩ B| / √(|A| |B|)``.
 
-    Result and errors are those of `jaccard`.
+    The result is that of `jaccard`.
 
     Parameters
     ----------
@@ -216,7 +209,7 @@ def adamic_adar(
 ) -> Any:
     """The sum of 1 / log(degree) over common neighbours.
 
-    Parameters and errors are those of `jaccard`.
+    Parameters are those of `jaccard`.
 
     Returns
     -------
@@ -259,7 +252,7 @@ def resource_allocation(
 ) -> Any:
     """The sum of 1 / degree over common neighbours.
 
-    Parameters, result and errors are those of `jaccard`.
+    Parameters and result are those of `jaccard`.
 
     Notes
     -----
@@ -298,8 +291,6 @@ def common_neighbors(
     incoming: bool = False,
 ) -> Any:
     """The number of common neighbours of two vertices, or these neighbours.
-
-    Errors are those of `jaccard`.
 
     Parameters
     ----------

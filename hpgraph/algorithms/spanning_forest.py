@@ -86,8 +86,6 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     ------
     ValueError
         If an edge that the forest cannot do without weighs NaN.
-    DeviceMemoryError
-        When the work space will not fit.
 
     Notes
     -----

@@ -37,13 +37,6 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
     Communities
         Never more than `n_clusters`; its `modularity` is at resolution 1.
 
-    Raises
-    ------
-    ValueError, TypeError
-        When `n_clusters` is not between 1 and the number of vertices, or a weight is negative or not finite.
-    DeviceMemoryError
-        When the eigenvectors will not fit.
-
     Notes
     -----
     The eigenvectors are those of the least eigenvalues of ``I - D^-1/2 A D^-1/2``; loops do not count. Rows are scaled

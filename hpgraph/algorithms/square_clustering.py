@@ -43,13 +43,6 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
     float64 array of shape (n,), or (k,) where `vertices` is given
         By index, or in the order given; on the graph's device.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When `vertices` are no vertices of the graph.
-    DeviceMemoryError
-        When the work space will not fit.
-
     Notes
     -----
     With q squares at a vertex, and t triangles, it is q over the sum of d(u) + d(w) − 2 over pairs of its neighbours

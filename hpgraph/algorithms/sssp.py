@@ -173,8 +173,6 @@ def sssp(
     ValueError, IndexError, TypeError
         If a weight is NaN or -inf, a distance would be beyond the range of its type, `source`, or one of `sources`, is
         no vertex of the graph, or another argument does not fit.
-    DeviceMemoryError
-        If the arrays of `sources` will not fit.
 
     Notes
     -----

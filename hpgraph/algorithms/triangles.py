@@ -38,15 +38,6 @@ def triangle_count(G: Any) -> int:
     int
         Each triangle counts once. On CUDA this waits for the stream.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-
-    See Also
-    --------
-    triangles : the triangles at each vertex.
-
     References
     ----------
     .. [1] N. Chiba, T. Nishizeki, "Arboricity and subgraph listing algorithms", SIAM J. Comput. 14(1), 1985.
@@ -69,7 +60,7 @@ def triangle_count(G: Any) -> int:
 def triangles(G: Any) -> Array:
     """Number of triangles at each vertex.
 
-    Parameters and errors are those of `triangle_count`.
+    The parameter is that of `triangle_count`.
 
     Returns
     -------

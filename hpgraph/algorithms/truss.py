@@ -37,15 +37,6 @@ def truss_number(G: Graph | Any) -> Array:
         On the graph's device, in the order of ``G.edges(both_ways=True)``: both directions of an edge have the same
         number. 2 for an edge in no triangle, 0 for a loop, which is in no truss.
 
-    Raises
-    ------
-    DeviceMemoryError
-        When the work space will not fit.
-
-    See Also
-    --------
-    k_truss : the part of the graph that such a number names.
-
     Notes
     -----
     Beside the graph and its degree order it takes some 42 bytes an edge on the CPU, 57 on the GPU. Every triangle is
@@ -89,13 +80,6 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     Graph
         Undirected: the edges of that truss and the vertices at their ends, as `Graph.edge_subgraph`; without vertices
         if there is none.
-
-    Raises
-    ------
-    TypeError
-        If `k` is no whole number.
-    DeviceMemoryError
-        When the work space will not fit.
 
     Notes
     -----

@@ -105,10 +105,6 @@ class Arithmetic(Functions):
         other : number, array or sparse matrix
             Of the matrix's shape, or one that NumPy broadcasts with it: a row, a column, one element.
 
-        Returns
-        -------
-        Matrix
-
         Raises
         ------
         ValueError
@@ -160,17 +156,9 @@ class Arithmetic(Functions):
         return self._with(csr)._map(lambda data: data * other[row, column])
 
     def maximum(self, other: Any) -> Any:
-        """The larger of two, entry by entry; what is absent is 0.
+        """The larger of two, entry by entry, what is absent being 0; beside an array the result is one.
 
-        Parameters
-        ----------
-        other : number, array or sparse matrix
-            Of the matrix's shape.
-
-        Returns
-        -------
-        Matrix, or array where `other` is one
-            With a positive number every entry is stored, and a SparseEfficiencyWarning given.
+        With a positive number every entry is stored, and a SparseEfficiencyWarning given.
 
         Examples
         --------
@@ -183,18 +171,7 @@ class Arithmetic(Functions):
         return self._extreme(other, np.maximum, "max")
 
     def minimum(self, other: Any) -> Any:
-        """The smaller of two, entry by entry; what is absent is 0.
-
-        Parameters
-        ----------
-        other : number, array or sparse matrix
-            Of the matrix's shape.
-
-        Returns
-        -------
-        Matrix, or array where `other` is one
-            With a negative number every entry is stored, and a SparseEfficiencyWarning given.
-        """
+        """The smaller of two, as `maximum` gives the larger; negative numbers make every entry a stored one."""
         return self._extreme(other, np.minimum, "min")
 
     def _extreme(self, other: Any, ufunc: np.ufunc, op: str) -> Any:
@@ -261,3 +238,48 @@ def _spread(csr: CSR, shape: tuple[int, int]) -> CSR:
         row, column = (ids, xp.tile(column, copies)) if axis == 0 else (xp.tile(row, copies), ids)
         data = None if data is None else xp.tile(data, copies)
     return CSR.from_coo(row, column, data, shape)
+
+
+# Each operator's name in the algebra, its sign, and the sign of its negation.
+_NAMES: dict[Callable[[Any, Any], Any], tuple[str, str, str]] = {
+    operator.eq: ("eq", "==", "!="),
+    operator.ne: ("ne", "!=", "=="),
+    operator.lt: ("lt", "<", ">="),
+    operator.le: ("le", "<=", ">"),
+    operator.gt: ("gt", ">", "<="),
+    operator.ge: ("ge", ">=", "<"),
+}
+
+
+def _comparison(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: self._compare(other, function)
+
+
+class Comparisons(Arithmetic):
+    """``== != < <= > >=`` of a `Matrix` and a number, an array or a sparse matrix."""
+
+    # As for any class with entry-by-entry comparison.
+    __hash__ = None  # type: ignore[assignment]
+
+    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = map(_comparison, _NAMES)  # type: ignore[assignment]
+
+    def _compare(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+        op, sign, negation = _NAMES[function]
+        if is_number(other):
+            if not bool(function(0, other)):
+                return self._with(without_zeros(self._map(lambda data: function(data, other)).csr))
+            warn_of_density(f"A {sign} {other} holds where A has no entry: A {negation} {other} is sparse", 4)
+            return type(self)(function(self.toarray(), other))
+        other = self._beside(other)
+        if other is NotImplemented:
+            return other
+        if not isinstance(other, Arithmetic):
+            return function(self.toarray(), other)
+        if other.shape != self.shape:
+            if function in (operator.eq, operator.ne):
+                return function is operator.ne
+            raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
+        if not function(0, 0):
+            return self._union(other, op)
+        warn_of_density(f"A {sign} B holds where neither has an entry: A {negation} B is sparse", 4)
+        return type(self)(function(self.toarray(), other.toarray()))

@@ -2,66 +2,39 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from hpgraph.algebra.kronecker import kron
+from hpgraph.algebra.mxm import mxm
+from hpgraph.algebra.operands import as_matrix
+from hpgraph.algebra.select import select
 from hpgraph.core.device import require_cupy
 from hpgraph.core.number import whole
 from hpgraph.scipy_api.construct import diags, eye
 from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.scipy_api.random_matrix import random
 from hpgraph.scipy_api.vector import Vector
+from hpgraph.semiring import Semiring, get_semiring
 
 # DLPack's numbers of devices that NumPy reads: main memory, also such as CUDA has pinned.
 _HOST = (1, 3)
 
 
 def identity(n: int, dtype: Any = float, *, device: str = "cpu") -> Matrix:
-    """The identity matrix, `scipy.sparse.identity`.
-
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-    dtype, device
-        As for `eye`.
-
-    Returns
-    -------
-    Matrix, shape (n, n)
-    """
+    """The identity matrix of n rows, `scipy.sparse.identity`; the parameters are those of `eye`."""
     return eye(n, dtype=dtype, device=device)
 
 
 def eye_array(m: int, n: int | None = None, *, k: int = 0, dtype: Any = float, device: str = "cpu") -> Matrix:
-    """Ones on a diagonal, `scipy.sparse.eye_array`.
-
-    Parameters
-    ----------
-    m, n, k, dtype, device
-        As for `eye`.
-
-    Returns
-    -------
-    Matrix, shape (m, n)
-    """
+    """Ones on a diagonal: `eye`, with the arguments of `scipy.sparse.eye_array`."""
     return eye(m, n, k, dtype, device=device)
 
 
 def diags_array(diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, dtype: Any = None) -> Matrix:
-    """The matrix of some diagonals, `scipy.sparse.diags_array`.
-
-    Parameters
-    ----------
-    diagonals, offsets, shape, dtype
-        As for `diags`.
-
-    Returns
-    -------
-    Matrix
-    """
+    """The matrix of some diagonals: `diags`, with the arguments of `scipy.sparse.diags_array`."""
     return diags(diagonals, offsets, shape, dtype)
 
 
@@ -69,23 +42,9 @@ def random_array(
     shape: tuple[int, int], *, density: float = 0.01, dtype: Any = None, rng: Any = None, data_sampler: Any = None,
     device: str = "cpu",
 ) -> Matrix:  # fmt: skip
-    """A matrix of random values at random places, `scipy.sparse.random_array`.
+    """A matrix of random values at random places: `random`, with the arguments of `scipy.sparse.random_array`.
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns.
-    density, dtype, rng, data_sampler, device
-        As for `random`; the numbers are not those that SciPy draws from the same seed.
-
-    Returns
-    -------
-    Matrix
-
-    Raises
-    ------
-    ValueError
-        When there are not two dimensions, or `density` is not within 0 and 1.
+    The shape must have two dimensions. The numbers are not those that SciPy draws from the same seed.
     """
     if len(shape) != 2:
         raise ValueError(f"shape must be (rows, columns), not {tuple(shape)}: a Matrix has two dimensions")
@@ -167,16 +126,7 @@ def kronsum(A: Any, B: Any) -> Matrix:
 
 
 def find(A: Any) -> tuple[Any, Any, Any]:
-    """Places and values of the entries that are not zero, `scipy.sparse.find`.
-
-    Parameters
-    ----------
-    A : Matrix, sparse or dense array
-
-    Returns
-    -------
-    rows, columns, values : arrays, shape (k,)
-        By rows, on the matrix's device.
+    """Rows, columns and values of the entries of a matrix that are not zero, by rows: `scipy.sparse.find`.
 
     Examples
     --------
@@ -191,16 +141,7 @@ def find(A: Any) -> tuple[Any, Any, Any]:
 
 
 def issparse(x: object) -> bool:
-    """Whether something is a `Matrix`, or a sparse array of SciPy's or CuPy's.
-
-    Parameters
-    ----------
-    x : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether something is a `Matrix`, or a sparse array of SciPy's or CuPy's."""
     from scipy.sparse import issparse
 
     cupy = type(x).__module__.startswith("cupyx.scipy.sparse") and hasattr(x, "tocsr")
@@ -232,10 +173,6 @@ def load_npz(file: Any) -> Matrix:
     ----------
     file : str, path or file object
 
-    Returns
-    -------
-    Matrix
-
     Examples
     --------
     >>> import io, hpgraph as hpg
@@ -251,19 +188,7 @@ def load_npz(file: Any) -> Matrix:
 
 
 def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
-    """A matrix with its axes in another order, `scipy.sparse.permute_dims`.
-
-    Parameters
-    ----------
-    A : Matrix, Vector or sparse array
-    axes : sequence of int, optional
-        The order; reversed by default.
-    copy : bool, default False
-        Whether to copy.
-
-    Returns
-    -------
-    Matrix or Vector
+    """A matrix or a vector with its axes in another order, by default reversed: `scipy.sparse.permute_dims`.
 
     Raises
     ------
@@ -280,17 +205,7 @@ def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
 
 
 def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
-    """A matrix with two axes swapped, `scipy.sparse.swapaxes`.
-
-    Parameters
-    ----------
-    A : Matrix, Vector or sparse array
-    axis1, axis2 : int
-        The axes.
-
-    Returns
-    -------
-    Matrix or Vector
+    """A matrix or a vector with two axes swapped, `scipy.sparse.swapaxes`.
 
     Raises
     ------
@@ -305,21 +220,7 @@ def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
 
 
 def matrix_transpose(A: Any) -> Matrix:
-    """The transpose of a matrix, `scipy.sparse.matrix_transpose`.
-
-    Parameters
-    ----------
-    A : Matrix or sparse array
-
-    Returns
-    -------
-    Matrix
-
-    Raises
-    ------
-    ValueError
-        When `A` has one dimension.
-    """
+    """The transpose of a matrix, `scipy.sparse.matrix_transpose`; a ValueError if `A` has one dimension."""
     given = _matrix_or_vector(A)
     if given.ndim != 2:
         raise ValueError("A must have two dimensions, as a Matrix has")
@@ -327,17 +228,7 @@ def matrix_transpose(A: Any) -> Matrix:
 
 
 def expand_dims(A: Any, /, *, axis: int = 0) -> Matrix:
-    """A vector as a matrix of one row or one column, `scipy.sparse.expand_dims`.
-
-    Parameters
-    ----------
-    A : Vector or array, shape (n,)
-    axis : {0, 1, -1, -2}, default 0
-        The new axis: 0 makes a row.
-
-    Returns
-    -------
-    Matrix, shape (1, n) or (n, 1)
+    """A vector as a matrix of one row, or with ``axis=1`` of one column: `scipy.sparse.expand_dims`.
 
     Raises
     ------
@@ -382,3 +273,106 @@ def _matrix_or_vector(A: Any) -> Any:
     if isinstance(A, Matrix | Vector):
         return A
     return Vector(A) if getattr(A, "ndim", 2) == 1 else Matrix(A)
+
+
+def tril(A: Any, k: int = 0, format: str | None = None) -> Any:
+    """The entries on and below a diagonal.
+
+    Parameters
+    ----------
+    A : Matrix or sparse array
+    k : int, default 0
+        Which diagonal; above the main one if positive.
+    format : str, optional
+        A format of SciPy or CuPy to convert to, as for `Matrix.asformat`.
+
+    Returns
+    -------
+    Matrix, or sparse array where `format` is given
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.tril(hpg.Matrix([[1, 2], [3, 4]]), -1).toarray()
+    array([[0, 0],
+           [3, 0]])
+    """
+    return select(A, "tril", k).asformat(format)
+
+
+def triu(A: Any, k: int = 0, format: str | None = None) -> Any:
+    """The entries on and above a diagonal; parameters and result are those of `tril`.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.triu(hpg.Matrix([[1, 2], [3, 4]]), 1).toarray()
+    array([[0, 2],
+           [0, 0]])
+    """
+    return select(A, "triu", k).asformat(format)
+
+
+def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") -> Any:
+    """A square matrix multiplied by itself: ``A ⊕.⊗ A ⊕.⊗ … ⊕.⊗ A``.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+        A sparse array of SciPy or CuPy serves as well.
+    power : int, at least 0
+        How many factors.
+    semiring : Semiring or str, default "plus_times"
+        What adds and multiplies; the multiplication must be associative for the result to have a meaning.
+
+    Returns
+    -------
+    Matrix, shape (n, n)
+        The identity, which only plus_times has here, for power 0.
+
+    Raises
+    ------
+    ValueError
+        When the matrix is not square, or the power is negative, or 0 over another semiring.
+    TypeError
+        When `power` is no integer.
+    DeviceMemoryError
+        When a product will not fit.
+
+    Notes
+    -----
+    By repeated squaring, as `scipy.sparse.linalg.matrix_power`: about 2 log₂ power products.
+
+    Examples
+    --------
+    The walks of three arcs, and the shortest of them:
+
+    >>> import hpgraph as hpg
+    >>> A = hpg.Matrix([[0, 1, 2], [0, 0, 1], [1, 0, 0]])
+    >>> hpg.matrix_power(A, 3).toarray()
+    array([[1, 2, 4],
+           [0, 1, 2],
+           [2, 0, 1]])
+    >>> hpg.matrix_power(A, 3, "min_plus").toarray()
+    array([[3, 4, 5],
+           [0, 3, 4],
+           [4, 0, 3]])
+    """
+    A, power, semiring = as_matrix(A, "A"), operator.index(power), get_semiring(semiring)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"only a square matrix has powers, not one of shape {A.shape}")
+    if power < 0:
+        raise ValueError(f"power must be at least 0, not {power}")
+    if power == 0:
+        if semiring is not get_semiring("plus_times"):
+            raise ValueError(f"the power 0 needs the identity of {semiring.name}: it is known for plus_times only")
+        return eye(A.shape[0], dtype=A.dtype, device=A.device)
+    result: Any = None
+    squared = A
+    while True:
+        if power & 1:
+            result = squared if result is None else mxm(result, squared, semiring)
+        power >>= 1
+        if not power:
+            return A.copy() if result is A else result
+        squared = mxm(squared, squared, semiring)

@@ -73,52 +73,17 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
 
 
 def hstack(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
-    """Matrices side by side.
-
-    Parameters
-    ----------
-    blocks : sequence of Matrix, sparse array or two-dimensional array
-        Of as many rows each.
-    dtype : dtype, optional
-        As for `block_array`.
-
-    Returns
-    -------
-    Matrix
-    """
+    """Matrices of as many rows side by side: `block_array` of one row of blocks."""
     return block_array([list(blocks)], dtype)
 
 
 def vstack(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
-    """Matrices one below the other.
-
-    Parameters
-    ----------
-    blocks : sequence of Matrix, sparse array or two-dimensional array
-        Of as many columns each.
-    dtype : dtype, optional
-        As for `block_array`.
-
-    Returns
-    -------
-    Matrix
-    """
+    """Matrices of as many columns one below the other: `block_array` of one column of blocks."""
     return block_array([[block] for block in blocks], dtype)
 
 
 def block_diag(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
-    """Matrices down the diagonal.
-
-    Parameters
-    ----------
-    blocks : sequence of Matrix, sparse array or two-dimensional array
-        Of any shapes.
-    dtype : dtype, optional
-        As for `block_array`.
-
-    Returns
-    -------
-    Matrix
+    """Matrices of any shapes down the diagonal: `block_array` with nothing beside them.
 
     Examples
     --------

@@ -14,6 +14,17 @@ def _asked(name: str) -> Any:
     return property(lambda matrix: getattr(matrix.tocsr(), name))
 
 
+def _in_class(name: str) -> Any:
+    """The method that converts to a class of SciPy's, or CuPy's where it has one."""
+
+    def method(self: Any, copy: bool = False) -> Any:
+        return self.tocsr(copy=copy).asformat(name)
+
+    method.__name__ = f"to{name}"
+    method.__doc__ = f"The matrix in SciPy's {name.upper()} class; `copy` is as for `tocsr`."
+    return method
+
+
 class Conversions(Structure):
     """What `Matrix` turns into."""
 
@@ -56,78 +67,27 @@ class Conversions(Structure):
         return self.csr.to_scipy(np.bool_, copy=True)
 
     def tocsc(self, copy: bool = False) -> Any:
-        """The matrix in the CSC class of SciPy or CuPy.
-
-        Parameters
-        ----------
-        copy : bool, default False
-            As for `tocsr`.
-
-        Returns
-        -------
-        scipy.sparse.csc_array or cupyx.scipy.sparse.csc_matrix
-        """
+        """The matrix in the CSC class of SciPy or CuPy; `copy` as for `tocsr`."""
         return self.T.tocsr(copy=copy).T
 
     def tocoo(self, copy: bool = True) -> Any:
-        """The matrix in the COO class of SciPy or CuPy, by rows.
-
-        Parameters
-        ----------
-        copy : bool, default True
-            As for `tocsr`.
-
-        Returns
-        -------
-        scipy.sparse.coo_array or cupyx.scipy.sparse.coo_matrix
-        """
+        """The matrix in the COO class of SciPy or CuPy, by rows; `copy` as for `tocsr`."""
         return self.tocsr().tocoo(copy=False)
 
     def asformat(self, format: str | None, copy: bool = False) -> Any:
-        """The matrix in any class of SciPy or CuPy.
+        """The matrix in the class of SciPy or CuPy of a format: "csr", "csc", "coo", ...
 
-        Parameters
-        ----------
-        format : str or None
-            "csr", "csc", "coo", ...; "array" is a dense array, None the matrix itself.
-        copy : bool, default False
-            As for `tocsr`.
-
-        Returns
-        -------
-        sparse array
+        The format "array" is a dense array, None the matrix itself; `copy` is as for `tocsr`.
         """
         if format in ("array", "dense"):
             return self.toarray()
         return self if format is None else self.tocsr(copy=copy).asformat(format)
 
     def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> Any:
-        """The matrix in SciPy's BSR class, of blocks.
-
-        Parameters
-        ----------
-        blocksize : (int, int), optional
-            Shape of a block; chosen by SciPy if not given.
-        copy : bool, default False
-            As for `tocsr`.
-
-        Returns
-        -------
-        scipy.sparse.bsr_array
-        """
+        """The matrix in SciPy's BSR class, of blocks of shape `blocksize`, which SciPy chooses if it is not given."""
         return self.tocsr(copy=copy).tobsr(blocksize=blocksize)
 
-    def todia(self, copy: bool = False) -> Any:
-        """The matrix in SciPy's or CuPy's DIA class."""
-        return self.tocsr(copy=copy).todia()
-
-    def todok(self, copy: bool = False) -> Any:
-        """The matrix in SciPy's DOK class."""
-        return self.tocsr(copy=copy).todok()
-
-    def tolil(self, copy: bool = False) -> Any:
-        """The matrix in SciPy's LIL class."""
-        return self.tocsr(copy=copy).tolil()
+    todia, todok, tolil = _in_class("dia"), _in_class("dok"), _in_class("lil")
 
     def todense(self, order: str | None = None, out: Any = None) -> Any:
         """The same as `toarray`, as for SciPy's sparse arrays."""
@@ -140,24 +100,7 @@ class Conversions(Structure):
         return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Self:
-        """The transpose.
-
-        Parameters
-        ----------
-        axes : None or (1, 0)
-            There for SciPy's sake.
-        copy : bool, default False
-            There for SciPy's sake: the arrays of a matrix do not change, and may be those of another.
-
-        Returns
-        -------
-        Matrix
-
-        Raises
-        ------
-        ValueError
-            For any other `axes`.
-        """
+        """The transpose; `axes`, None or (1, 0), and `copy`, which copies nothing, are there for SciPy's sake."""
         if axes is not None and (np.ndim(axes) != 1 or tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2))):
             raise ValueError(f"axes must be None or (1, 0), not {axes!r}: a matrix can only swap its two axes")
         return self.T

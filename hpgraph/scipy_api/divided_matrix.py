@@ -84,23 +84,7 @@ class DividedMatrix:
         return self.blocks[0].device.kind
 
     def __matmul__(self, x: Any) -> Any:
-        """The product with a vector or a dense matrix.
-
-        Parameters
-        ----------
-        x : array, shape (columns,) or (columns, k), or DividedArray of shape (columns,)
-            An array on the first device.
-
-        Returns
-        -------
-        array, shape (rows,) or (rows, k), or DividedArray
-            On the first device; of a `DividedArray` another one, each piece with its rows.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As `hpgraph.Matrix`.
-        """
+        """The product with a vector or a dense matrix: `mxv` over plus and times."""
         return self.mxv(x)
 
     matvec = matmat = dot = __matmul__

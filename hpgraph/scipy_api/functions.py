@@ -1,4 +1,4 @@
-"""Functions of a Matrix's entries that leave zeros zero: NumPy's, under SciPy's names."""
+"""Functions of a Matrix's entries that leave zeros zero, under SciPy's names: ``np.sin(A)`` is ``A.sin()``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from hpgraph.core.number import beyond_range
 from hpgraph.scipy_api.algebra_methods import Entrywise
 from hpgraph.scipy_api.products import Products
 
+# NumPy's functions by the methods that they call; `_method` adds those of its name.
+_UNARY = {np.absolute: "__abs__", np.negative: "__neg__", np.positive: "__pos__", np.conjugate: "conjugate"}
+
 
 def _method(name: str, what: str) -> Callable[[Any], Any]:
     """A method of the ufunc's name."""
     ufunc = getattr(np, name)
+    _UNARY[ufunc] = name
 
     def method(self: Functions) -> Functions:
         return self._map(ufunc)
@@ -84,23 +88,7 @@ class Functions(Products, Entrywise):
         return self.power(n)
 
     def power(self, n: Any, dtype: Any = None) -> Self:
-        """Every value raised to a power.
-
-        Parameters
-        ----------
-        n : number, not 0
-            The exponent.
-        dtype : dtype, optional
-            Type to compute in.
-
-        Returns
-        -------
-        Matrix
-
-        Raises
-        ------
-        NotImplementedError
-            When `n` is 0 or no number: the result would not be sparse.
+        """Every value raised to a power, computed in `dtype`; a NotImplementedError for 0, which would not be sparse.
 
         Examples
         --------
@@ -117,32 +105,11 @@ class Functions(Products, Entrywise):
         return given._map(lambda data: data**n)
 
     def dot(self, other: Any) -> Any:
-        """The product with a vector, a matrix or a number.
-
-        Parameters
-        ----------
-        other : array, Vector, sparse matrix or number
-            The right-hand operand.
-
-        Returns
-        -------
-        array, Vector or Matrix
-            As ``A @ other``, or ``A * other`` for a number.
-        """
+        """The product with a vector, a matrix or a number: ``A @ other``, or ``A * other`` for a number."""
         return self._map(lambda data: data * other) if is_number(other) else self @ other
 
     def conjugate(self, copy: bool = True) -> Self:
-        """The complex conjugate, which for real values is the matrix itself.
-
-        Parameters
-        ----------
-        copy : bool, default True
-            Whether to copy the arrays where values are real.
-
-        Returns
-        -------
-        Matrix
-        """
+        """The complex conjugate, which for real values is the matrix itself: copied, unless `copy` is false."""
         if self.dtype.kind == "c":
             return self._map(lambda data: data.conj())
         return self.copy() if copy else self
@@ -158,3 +125,54 @@ class Functions(Products, Entrywise):
     def imag(self) -> Self:
         """The imaginary part, at the same places; of real values it is 0."""
         return self._map(lambda data: data.imag.copy() if data.dtype.kind == "c" else data * data.dtype.type(0))
+
+
+# The operator, and what it is called with the operands the other way round.
+_BINARY = {
+    np.add: ("__add__", "__radd__"),
+    np.subtract: ("__sub__", "__rsub__"),
+    np.multiply: ("__mul__", "__rmul__"),
+    np.true_divide: ("__truediv__", "__rtruediv__"),
+    np.matmul: ("__matmul__", "__rmatmul__"),
+    np.power: ("__pow__", "__rpow__"),
+    np.equal: ("__eq__", "__eq__"),
+    np.not_equal: ("__ne__", "__ne__"),
+    np.less: ("__lt__", "__gt__"),
+    np.less_equal: ("__le__", "__ge__"),
+    np.greater: ("__gt__", "__lt__"),
+    np.greater_equal: ("__ge__", "__le__"),
+    np.maximum: ("maximum", "maximum"),
+    np.minimum: ("minimum", "minimum"),
+}
+
+
+class Ufuncs:
+    """What makes NumPy's functions, and operators with an array on the left, come to a `Matrix`."""
+
+    # NumPy's matrices and old code go by it.
+    __array_priority__ = 1000.0
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.pop("out", None)
+        result: Any
+        if method != "__call__" or options:
+            return NotImplemented
+        if ufunc in _UNARY:
+            result = getattr(inputs[0], _UNARY[ufunc])()
+        elif ufunc in _BINARY:
+            left, right = inputs
+            forward, reflected = _BINARY[ufunc]
+            if isinstance(left, Ufuncs):
+                result = getattr(left, forward)(right)
+            else:
+                result = getattr(right, reflected, lambda _: NotImplemented)(left)
+        else:
+            return NotImplemented
+        if out is None or result is NotImplemented:
+            return result
+        # array += A
+        if not isinstance(out[0], np.ndarray):
+            return NotImplemented
+        dense = result if isinstance(result, np.ndarray) else result.toarray()
+        np.copyto(out[0], dense, casting="same_kind")
+        return out[0]

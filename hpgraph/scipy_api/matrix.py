@@ -8,9 +8,9 @@ from typing import Any
 
 from hpgraph.containers.matrix import Format
 from hpgraph.containers.result_table import html_table
-from hpgraph.scipy_api.comparisons import Comparisons
+from hpgraph.scipy_api.arithmetic import Comparisons
+from hpgraph.scipy_api.functions import Ufuncs
 from hpgraph.scipy_api.reductions import Reductions
-from hpgraph.scipy_api.ufuncs import Ufuncs
 
 
 class Matrix(Comparisons, Reductions, Ufuncs):
@@ -140,10 +140,6 @@ def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
         What `Matrix` takes.
     dtype : dtype, optional
         Type to convert the values to.
-
-    Returns
-    -------
-    Matrix
 
     Examples
     --------

@@ -17,6 +17,16 @@ from hpgraph.formats import occurrences
 from hpgraph.scipy_api.products import Products
 
 
+def _extreme(name: str, what: str) -> Any:
+    """A method like `max`."""
+
+    def method(self: Any, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        return self._extreme_entry(name.removeprefix("nan"), axis, out, explicit, skip_nan=name.startswith("nan"))
+
+    method.__name__, method.__doc__ = name, f"{what}; all else is as for `max`."
+    return method
+
+
 class Reductions(Products):
     """What `Matrix` computes of all its entries, of each row's or of each column's."""
 
@@ -63,16 +73,9 @@ class Reductions(Products):
         return _written(result, out)
 
     def mean(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        """Mean of all entries, of each column or of each row, absent ones counted as 0.
+        """Mean of all entries, of each column or of each row, absent ones counted as 0; of integers it is float64.
 
-        Parameters
-        ----------
-        axis, dtype, out
-            As for `sum`; the mean of integers is float64.
-
-        Returns
-        -------
-        scalar, or array of shape (columns,) or (rows,)
+        Parameters and result are those of `sum`.
         """
         whole = self.dtype.kind in "biu"
         count = {None: self.shape[0] * self.shape[1], 0: self.shape[0], 1: self.shape[1]}[as_axis(axis)]
@@ -115,47 +118,9 @@ class Reductions(Products):
         """
         return self._extreme_entry("max", axis, out, explicit, skip_nan=False)
 
-    def min(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """The smallest entry of all, of each column or of each row; NaN where one is NaN.
-
-        Parameters
-        ----------
-        axis, out, explicit
-            As for `max`.
-
-        Returns
-        -------
-        scalar or Vector
-        """
-        return self._extreme_entry("min", axis, out, explicit, skip_nan=False)
-
-    def nanmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """The largest entry that is not NaN.
-
-        Parameters
-        ----------
-        axis, out, explicit
-            As for `max`.
-
-        Returns
-        -------
-        scalar or Vector
-        """
-        return self._extreme_entry("max", axis, out, explicit, skip_nan=True)
-
-    def nanmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """The smallest entry that is not NaN.
-
-        Parameters
-        ----------
-        axis, out, explicit
-            As for `max`.
-
-        Returns
-        -------
-        scalar or Vector
-        """
-        return self._extreme_entry("min", axis, out, explicit, skip_nan=True)
+    min = _extreme("min", "The smallest entry of all, of each column or of each row; NaN where one is NaN")
+    nanmax = _extreme("nanmax", "The largest entry that is not NaN")
+    nanmin = _extreme("nanmin", "The smallest entry that is not NaN")
 
     def _extreme_entry(self, name: str, axis: int | None, out: Any, explicit: bool, *, skip_nan: bool) -> Any:
         if out is not None:
@@ -193,17 +158,7 @@ class Reductions(Products):
         return self._place_of_extreme("max", axis, out, explicit)
 
     def argmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """Where the smallest entry stands, the first of equals.
-
-        Parameters
-        ----------
-        axis, out, explicit
-            As for `max`.
-
-        Returns
-        -------
-        int, or int64 array of shape (columns,) or (rows,)
-        """
+        """Where the smallest entry stands, the first of equals; all else is as for `argmax`."""
         return self._place_of_extreme("min", axis, out, explicit)
 
     def _place_of_extreme(self, name: str, axis: int | None, out: Any, explicit: bool) -> Any:
@@ -254,31 +209,11 @@ class Reductions(Products):
         return result
 
     def trace(self, offset: int = 0) -> Any:
-        """Sum of a diagonal.
-
-        Parameters
-        ----------
-        offset : int, default 0
-            Which diagonal, as for `diagonal`.
-
-        Returns
-        -------
-        scalar
-        """
+        """Sum of a diagonal, as `diagonal` numbers them."""
         return self.diagonal(offset).sum()
 
     def getnnz(self, axis: int | None = None) -> Any:
-        """Number of stored entries, explicit zeros among them; of each column or row with an axis.
-
-        Parameters
-        ----------
-        axis : {None, 0, 1, -1, -2}, optional
-            As for `sum`.
-
-        Returns
-        -------
-        int, or int64 array of shape (columns,) or (rows,)
-        """
+        """Number of stored entries, explicit zeros among them: of all, or int64 of each column or row, as for `sum`."""
         axis = as_axis(axis)
         if axis is None:
             return self.nnz
@@ -287,17 +222,7 @@ class Reductions(Products):
         return occurrences(self.csr.indices, self.shape[1])
 
     def count_nonzero(self, axis: int | None = None) -> Any:
-        """Number of entries that are not zero; of each column or row with an axis.
-
-        Parameters
-        ----------
-        axis : {None, 0, 1, -1, -2}, optional
-            As for `sum`.
-
-        Returns
-        -------
-        int, or int64 array of shape (columns,) or (rows,)
-        """
+        """Number of entries that are not zero: of all, or int64 of each column or row, as for `sum`."""
         if as_axis(axis) is None and not self.is_pattern:
             return int(array_module(self.device).count_nonzero(self.csr.data))
         counted: Any = self._of(without_zeros(self.csr))

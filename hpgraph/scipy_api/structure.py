@@ -90,12 +90,7 @@ class Structure(Indexing):
         return csr.expand_rows(), csr.indices.copy(), values
 
     def nonzero(self) -> tuple[Any, Any]:
-        """Rows and columns of the entries that are not zero.
-
-        Returns
-        -------
-        tuple of two integer arrays
-        """
+        """Rows and columns of the entries that are not zero."""
         csr = without_zeros(self.csr)
         return csr.expand_rows(), csr.indices.copy()
 
@@ -125,12 +120,7 @@ class Structure(Indexing):
         return type(self)(self, format=self._format)
 
     def check_format(self, full_check: bool = True) -> None:
-        """Check that the arrays are those of a valid CSR matrix.
-
-        Parameters
-        ----------
-        full_check : bool, default True
-            Whether to read all of them; otherwise nothing is checked.
+        """Check, with `full_check`, that the arrays are those of a valid CSR matrix.
 
         Raises
         ------
@@ -146,15 +136,7 @@ class Structure(Indexing):
     def resize(self, *shape: Any) -> None:
         """Change the shape in place: entries beyond it are dropped, rows and columns that come are empty.
 
-        Parameters
-        ----------
-        *shape : (int, int), or two int
-            The new shape.
-
-        Raises
-        ------
-        ValueError
-            When it is negative or has not two lengths.
+        The shape is given as a pair or as two numbers; a ValueError if it is negative or has not two lengths.
         """
         rows, columns = self._lengths(shape)
         part = take(self.csr, range(min(rows, self.shape[0])), range(min(columns, self.shape[1])))

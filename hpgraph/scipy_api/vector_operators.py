@@ -84,30 +84,10 @@ class Operators:
         return self.apply_ufunc(ufunc, inputs, out, **options)
 
     def apply_ufunc(self, ufunc: np.ufunc, inputs: tuple[Any, ...], out: tuple[Any, ...] = (), **options: Any) -> Any:
-        """A NumPy function of Vectors, arrays and numbers.
+        """A NumPy function of Vectors, arrays and numbers, written to `out`, a tuple, where given.
 
-        Parameters
-        ----------
-        ufunc : numpy.ufunc
-            The function.
-        inputs : tuple
-            Its operands.
-        out : tuple of Vector or array, optional
-            Where to write.
-        **options : object
-            More of its arguments.
-
-        Returns
-        -------
-        Vector, or tuple of Vector
-            An entry is present where it is in all operands.
-
-        Raises
-        ------
-        TypeError
-            When operands lie on different devices.
-        ValueError
-            When lengths differ.
+        An entry of the result is present where it is in all operands. Operands on different devices are a TypeError,
+        of different lengths a ValueError.
         """
         arrays = [_array(operand) for operand in inputs]
         targets = tuple(_array(target) for target in out)

@@ -1,4 +1,4 @@
-"""SciPy's methods of one-dimensional sparse arrays: those of a `Matrix` of one row. What is absent counts as 0."""
+"""``v[...]`` and ``v[...] = x``, and what a vector has of SciPy's arrays of one dimension, as a Matrix of one row."""
 
 from __future__ import annotations
 
@@ -8,11 +8,86 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.algebra.assign_vector import set_entries
+from hpgraph.algebra.dense_operands import as_mask
 from hpgraph.algebra.operands import is_number
+from hpgraph.algebra.selection import as_axis
+from hpgraph.algebra.take import entry_of, take_entries
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR
-from hpgraph.scipy_api.vector_indexing import Indexing
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.formats.checks import index_dtype
+
+
+class Indexing(VectorStorage):
+    """What stands between the brackets after a `Vector`."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """Entries of the vector.
+
+        Parameters
+        ----------
+        key : int, slice, array or sequence of integers or bool, Bitmask, or Vector of bool
+            As NumPy takes it. A Vector selects where it is present and true.
+
+        Returns
+        -------
+        NumPy scalar or Vector
+            The value at an int, 0 where the vector is absent; a vector otherwise, absent where this one is.
+
+        Raises
+        ------
+        IndexError
+            When an index is out of range.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> v = hpg.Vector([5, 6, 7])
+        >>> int(v[-1]), v[::2].values
+        (7, array([5, 7]))
+        """
+        axis = self._axis(key)
+        return entry_of(self, axis) if isinstance(axis, int) else take_entries(self, axis)
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        set_entries(self, self._axis(key), x)
+
+    def _axis(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            if len(key) != 1:
+                raise IndexError(f"too many indices: a vector has 1 axis, and the index needs {len(key)}")
+            (key,) = key
+        if key is Ellipsis:
+            return range(self.size)
+        if isinstance(key, Bitmask | VectorStorage):
+            if isinstance(key, VectorStorage) and key.dtype != np.bool_:
+                raise IndexError(f"a Vector as an index must be a mask of bool, not {key.dtype}: give v[w != 0]")
+            allowed = as_mask(key, "the mask", self.size, self.device)
+            assert allowed is not None
+            return allowed.to_indices()
+        return as_axis(key, self.size, "index", self.device)
+
+    def todense(self) -> Any:
+        """The same as `toarray`, as for SciPy's sparse arrays."""
+        return self.toarray()
+
+    def resize(self, size: int) -> None:
+        """Change the length in place: entries beyond it are dropped, those that come are absent (GrB_Vector_resize).
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> v = hpg.Vector([5, 6, 7])
+        >>> v.resize(10)
+        >>> v.nvals, v.size
+        (3, 10)
+        """
+        ids = index_dtype(size)
+        indices, values = self.to_indices()
+        kept = indices < size
+        self._become(type(self)._of(indices[kept].astype(ids), values[kept], size, self._fill, before=self.format))
 
 
 def _of_row(name: str, what: str) -> Callable[..., Any]:
@@ -66,31 +141,12 @@ class RowMethods(Indexing):
     count_nonzero = _of_row("count_nonzero", "How many values are not zero")
 
     def nonzero(self) -> tuple[Any]:
-        """The indices of entries that are not zero.
-
-        Returns
-        -------
-        tuple of one integer array
-        """
+        """The indices of entries that are not zero, in a tuple."""
         indices, values = self.to_indices()
         return (indices[values != 0],)
 
     def dot(self, other: Any) -> Any:
-        """The inner product with a vector or an array, or the product with a matrix or a number.
-
-        Parameters
-        ----------
-        other : Vector, array, Matrix or number
-            The right-hand operand.
-
-        Returns
-        -------
-        scalar, Vector or array
-
-        Raises
-        ------
-        ValueError
-            When lengths differ.
+        """The inner product with a vector or an array of the same length, or the product with a matrix or a number.
 
         Examples
         --------
@@ -109,53 +165,17 @@ class RowMethods(Indexing):
         return product.to_indices()[1].sum()
 
     def multiply(self, other: Any) -> Self:
-        """The product with a number, an array or a vector, entry by entry.
-
-        Parameters
-        ----------
-        other : Vector, array or number
-
-        Returns
-        -------
-        Vector
-            Present where all operands are.
-        """
+        """The product with a number, an array or a vector, entry by entry: present where all operands are."""
         other = other if is_number(other) or isinstance(other, RowMethods) else type(self)(other)
         made: Self = operator.mul(self, other)
         return made
 
     def power(self, n: Any, dtype: Any = None) -> Self:
-        """Every value raised to a power.
-
-        Parameters
-        ----------
-        n : number, not 0
-            The exponent.
-        dtype : dtype, optional
-            Type to compute in.
-
-        Returns
-        -------
-        Vector
-
-        Raises
-        ------
-        NotImplementedError
-            When `n` is 0 or no number: absent entries would be 1.
-        """
+        """Every value raised to a power, as by `Matrix.power`."""
         return self._from_row(self.row.power(n, dtype))
 
     def maximum(self, other: Any) -> Any:
-        """The larger of two, entry by entry; what is absent is 0.
-
-        Parameters
-        ----------
-        other : number, array or Vector
-
-        Returns
-        -------
-        Vector, or array where `other` is one
-            As from `Matrix.maximum`.
+        """The larger of two, entry by entry, as by `Matrix.maximum`: absent entries are 0.
 
         Examples
         --------
@@ -166,52 +186,15 @@ class RowMethods(Indexing):
         return self._beside_row(other, "maximum")
 
     def minimum(self, other: Any) -> Any:
-        """The smaller of two, entry by entry; what is absent is 0.
-
-        Parameters
-        ----------
-        other : number, array or Vector
-
-        Returns
-        -------
-        Vector, or array where `other` is one
-            As from `Matrix.minimum`.
-        """
+        """The smaller of two, entry by entry, as by `Matrix.minimum`: absent entries are 0."""
         return self._beside_row(other, "minimum")
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool = False) -> Any:
-        """The same values in another shape of as many places.
-
-        Parameters
-        ----------
-        *shape : int, (int,), two int, or (int, int)
-            The new shape; one length may be -1.
-        order, copy
-            As for `Matrix.reshape`.
-
-        Returns
-        -------
-        Vector or Matrix
-
-        Raises
-        ------
-        ValueError
-            When the shape does not fit.
-        """
+        """The same values in another shape of as many places, as by `Matrix.reshape`: a Vector or a Matrix."""
         return self.row.reshape(*shape, order=order, copy=copy)
 
     def tocoo(self, copy: bool = True) -> Any:
-        """The vector as SciPy's COO array of one dimension; on CUDA as CuPy's matrix of one row.
-
-        Parameters
-        ----------
-        copy : bool, default True
-            Accepted for SciPy's sake: arrays are copied.
-
-        Returns
-        -------
-        scipy.sparse.coo_array or cupyx.scipy.sparse.coo_matrix
-        """
+        """The vector as SciPy's COO array of one dimension, of copies; on CUDA as CuPy's matrix of one row."""
         if self.device == "cuda":
             return self.row.tocoo()
         from scipy.sparse import coo_array
