@@ -124,4 +124,4 @@ def test_what_the_tests_find() -> None:
     raised = {**edges, "hpgraph.core.device": {"hpgraph.containers.graph"}}
     assert upward(raised, layers) == ["hpgraph.core.device imports hpgraph.containers.graph"]
     assert set(cycle(raised)) >= {"hpgraph.core.device", "hpgraph.containers.graph"}
-    assert cycle({**edges, "hpgraph.algebra.mask": {"hpgraph.algebra.mxm"}}) != []
+    assert cycle({**edges, "hpgraph.algebra.write": {"hpgraph.algebra.mxm"}}) != []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference_masked_product import mxv, write
 
 import hpgraph as hpg
-from hpgraph.algebra import masked_product
+from hpgraph.algebra import mxv as products
 from hpgraph.core.device import array_module, cuda_available, to_device
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import Bitmask
@@ -84,7 +84,7 @@ def test_vectors_with_absent_entries(
         multiply_by = moved.vxm if left else moved.mxv
         for push in (False, True):
             target = None if out is None else vector({i: v for i, v in out.items() if i < rows}, rows, device)
-            with mock.patch.object(masked_product, "product_pushes", lambda leaving, arcs, push=push: push):
+            with mock.patch.object(products, "product_pushes", lambda leaving, arcs, push=push: push):
                 result = multiply_by(
                     vector(x, columns, device),
                     name,

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.entrywise import function_for, map_container
-from hpgraph.algebra.operands import as_container, as_number, values_dtype
+from hpgraph.algebra.operands import as_container, as_number, function_for, map_container, values_dtype
 from hpgraph.algebra.write import target
 from hpgraph.containers.public import vector_of_values
 from hpgraph.containers.vector import VectorStorage

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.dense_operands import as_operand
-from hpgraph.algebra.mask import as_matrix_mask, restrict
+from hpgraph.algebra.extract import as_row, take
+from hpgraph.algebra.operands import as_operand
 from hpgraph.algebra.region import all_places, joined, replaced, within
 from hpgraph.algebra.selection import Axis, Selection, as_axis, size_of
-from hpgraph.algebra.take import as_row, take
-from hpgraph.algebra.write import write
+from hpgraph.algebra.write import as_matrix_mask, restrict, write
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, check_memory, unmasked

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.entrywise import function_for
-from hpgraph.algebra.operands import as_number, as_pair, values_dtype
+from hpgraph.algebra.operands import as_number, as_pair, function_for, values_dtype
 from hpgraph.algebra.write import target
 from hpgraph.containers.public import vector_of_values
 from hpgraph.containers.vector import VectorStorage

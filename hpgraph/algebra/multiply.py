@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algebra.dense_operands import as_operand
+from hpgraph.algebra.operands import as_operand
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module
 from hpgraph.kernels.backend import kernels

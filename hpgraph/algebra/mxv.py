@@ -1,14 +1,26 @@
-"""The products of a matrix and a vector over a semiring: GrB_mxv and GrB_vxm."""
+"""The products of a matrix and a vector over a semiring, y⟨mask⟩ accum= A ⊕.⊗ x: GrB_mxv and GrB_vxm.
+
+Everything is checked before anything is written: an error leaves the output as it was.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algebra.masked_product import multiply_masked
+import numpy as np
+
 from hpgraph.algebra.multiply import multiply
-from hpgraph.algebra.operands import as_matrix
-from hpgraph.kernels.spmv.product_plan import swapped
-from hpgraph.semiring import BinaryOp, Semiring, get_semiring
+from hpgraph.algebra.operands import as_mask, as_matrix, as_operand, check_accum
+from hpgraph.algebra.write import structure_after, write_allowed
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
+from hpgraph.core.device import array_module, is_cuda
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.runtime.direction import product_pushes
+from hpgraph.kernels.spmv.product_plan import plan, swapped
+from hpgraph.semiring import BinaryOp, Semiring, get_binary, get_semiring
 
 
 def mxv(
@@ -104,3 +116,128 @@ def vxm(
     """
     turned, ring = as_matrix(A, "A").T, swapped(get_semiring(semiring))
     return mxv(turned, x, ring, mask, complement, accum, replace, out)
+
+
+def multiply_masked(
+    A: MatrixStorage,
+    semiring: Semiring,
+    x: Any,
+    mask: Any,
+    complement: bool,
+    accum: BinaryOp | str | None,
+    replace: bool,
+    out: Any,
+) -> Any:
+    """`Matrix.mxv`."""
+    values = as_operand(x.values if isinstance(x, VectorStorage) else x, "x", A.device)
+    active = x.present if isinstance(x, VectorStorage) else None
+    rows, columns = A.shape
+    if values.shape != (columns,):
+        raise ValueError(f"x must have shape ({columns},) for a product with shape {A.shape}, not {values.shape}")
+    allowed = as_mask(mask, "mask", rows, A.device)
+    if complement:
+        if allowed is None:
+            raise ValueError("complement=True needs a mask to complement")
+        allowed = ~allowed
+    op = None if accum is None else get_binary(accum)
+    if op is not None and out is None:
+        raise ValueError("accum joins the product with what out holds: give out as well")
+    product = _Product(A, semiring, values, active, allowed)
+    if out is None:
+        result, received = product.compute(with_received=isinstance(x, VectorStorage))
+        return vector_of_values(result, received) if isinstance(x, VectorStorage) else result
+    held = out.values if isinstance(out, VectorStorage) else out
+    _check_out(held, product.dtype, rows, A.device)
+    if op is not None:
+        check_accum(op, held.dtype, product.dtype)
+    if isinstance(out, VectorStorage):
+        if product.fits(held) and (op is None or out.present is None):
+            received = Bitmask.zeros(rows, A.device)
+            product.pull(held, op, received)
+            out._present = structure_after(out.present, received, allowed, op is not None, replace)
+            return out
+        # The type of the sum decides how it is computed, that of the output only how it is kept.
+        return write_allowed(vector_of_values(*product.compute(with_received=True)), out, allowed, op, replace)
+    if product.fits(held):
+        product.pull(held, op, None)
+    else:
+        # An array has all entries: a product overwrites all of them, but accumulates only where it has an entry.
+        result, received = product.compute(with_received=op is not None)
+        write_allowed(vector_of_values(result, received), vector_of_values(held), allowed, op)
+    if replace and allowed is not None:
+        held[~allowed.to_bool()] = product.reduce.identity_for(held.dtype)
+    return out
+
+
+class _Product:
+    """One product, its operands checked."""
+
+    def __init__(
+        self, A: MatrixStorage, semiring: Semiring, values: Any, active: Bitmask | None, allowed: Bitmask | None
+    ) -> None:
+        stored = A.stored_dtype
+        self.gather, self.reduce, self.dtype = plan(semiring, stored, values.dtype)
+        self.A, self.values, self.active, self.allowed = A, values, active, allowed
+        self.backend = kernels(A.device)
+
+    def fits(self, out: Any) -> bool:
+        """Whether the product can be written straight into an array."""
+        xp = array_module(out)
+        return out.dtype == self.dtype and out.flags.c_contiguous and not xp.may_share_memory(out, self.values)
+
+    def compute(self, *, with_received: bool) -> tuple[Any, Bitmask | None]:
+        """The product in a new array, identities where it has no entry; and, on request, its structure."""
+        rows, device = self.A.shape[0], self.A.device
+        xp = array_module(device)
+        senders = self._senders()
+        if senders is not None:
+            columns, frontier = senders
+            out = xp.full(rows, self.reduce.identity_for(self.dtype), dtype=self.dtype)
+            touched = self.backend.push(
+                columns, self.gather, self.reduce, (self.values,), frontier, out, mask=self.allowed
+            )
+            return out, Bitmask.from_indices(touched, rows) if with_received else None
+        if self.allowed is None:
+            out = xp.empty(rows, self.dtype)
+        else:
+            # The mask's other entries are not written by the product.
+            out = xp.full(rows, self.reduce.identity_for(self.dtype), dtype=self.dtype)
+        received = Bitmask.zeros(rows, device) if with_received else None
+        self.pull(out, None, received)
+        return out, received
+
+    def pull(self, out: Any, op: BinaryOp | None, received: Bitmask | None) -> None:
+        """Every allowed row takes the product, or, with an operator, joins it with what it holds."""
+        self.backend.pull(
+            self.A.rows,
+            self.gather,
+            self.reduce,
+            (self.values,),
+            out,
+            active=self.active,
+            mask=self.allowed,
+            accum=op,
+            received=received,
+        )
+
+    def _senders(self) -> tuple[CSR, Any] | None:
+        """The matrix by columns and the columns to push, if these are few and the transpose exists."""
+        columns = None if self.active is None else self.A.columns_if_built
+        if columns is None or self.active is None:
+            return None
+        frontier = self.active.to_indices()
+        arcs = int((columns.indptr[frontier + 1] - columns.indptr[frontier]).sum())
+        return (columns, frontier) if product_pushes(arcs, columns.nnz) else None
+
+
+def _check_out(held: Any, dtype: np.dtype[Any], rows: int, device: str) -> None:
+    if not isinstance(held, np.ndarray) and not is_cuda(held):
+        raise TypeError(f"out must be an array or a Vector, not {type(held).__name__}")
+    if is_cuda(held) != (device == "cuda"):
+        raise TypeError(f'out must lie where the matrix lies, on "{device}": move it, or the matrix with .to()')
+    if held.shape != (rows,):
+        raise ValueError(f"out must have shape ({rows},) for a result of that length, not {held.shape}")
+    if isinstance(held, np.ndarray) and not held.flags.writeable:
+        raise ValueError("out is read-only: give an array that can be written")
+    if not held.dtype.isnative or not np.can_cast(dtype, held.dtype, "same_kind"):
+        raise TypeError(f"a product of type {dtype} cannot be written to out, which is {held.dtype}: give {dtype}")

@@ -1,4 +1,4 @@
-"""Operands of the algebra: matrices and vectors on one device, numbers in the common type."""
+"""Operands of the algebra as kernels take them: matrices, vectors, arrays, masks, numbers; functions of their entries."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import numpy as np
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_matrix
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import is_cuda
+from hpgraph.core.device import array_module, is_cuda, native, unmasked
 from hpgraph.core.number import real
+from hpgraph.formats import Bitmask
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
+from hpgraph.semiring import BinaryOp
 from hpgraph.semiring.dtypes import check_dtype
+from hpgraph.semiring.entry import EntryFunction, Operator, entry_function
 
 
 def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:
@@ -80,3 +85,83 @@ def is_number(value: Any) -> bool:
     if getattr(value, "ndim", None) == 0 and (isinstance(value, np.ndarray | np.generic) or is_cuda(value)):
         return value.dtype.kind in "biufc"
     return isinstance(value, bool | int | float | complex)
+
+
+def as_operand(x: Any, name: str, device: str) -> Any:
+    """A dense operand as an array, if it lies on the device and kernels serve its type."""
+    x = native(unmasked(x, name))
+    if is_cuda(x) != (device == "cuda"):
+        place = "GPU" if is_cuda(x) else "CPU"
+        move = "cupy.asarray" if device == "cuda" else "cupy.asnumpy"
+        raise TypeError(
+            f'{name} lies on the {place} and the matrix on "{device}": give {move}({name}), or move the matrix by .to()'
+        )
+    if device == "cpu":
+        x = np.asarray(x)
+    kind = as_value_dtype(x.dtype, name)
+    return x if kind.isnative else x.astype(kind.newbyteorder("="))
+
+
+def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
+    """A mask as a Bitmask of the allowed entries; None for None, which allows everything."""
+    if mask is None:
+        return None
+    if isinstance(mask, Bitmask):
+        length, place = mask.n, mask.device
+    elif isinstance(mask, VectorStorage):
+        length, place = mask.size, mask.device
+    elif hasattr(mask, "tocsr"):
+        raise TypeError(f"{name} must be a Bitmask, an array of bool or a Vector, not a {type(mask).__name__}")
+    else:
+        flags = native(unmasked(mask, name))
+        flags = flags if is_cuda(flags) else np.asarray(flags)
+        if flags.dtype != np.bool_:
+            raise TypeError(
+                f"{name} must be a Bitmask, an array of bool or a Vector, not an array of {flags.dtype}: "
+                f"give {name} != 0, or Bitmask.from_indices for a list of places"
+            )
+        if flags.ndim != 1:
+            raise ValueError(f"{name} must have one dimension, not shape {flags.shape}")
+        length, place = len(flags), "cuda" if is_cuda(flags) else "cpu"
+    if length != n:
+        raise ValueError(f"{name} must have length {n}, that of the result, not {length}")
+    if place != device:
+        raise TypeError(f'{name} lies on "{place}" and the matrix on "{device}": move one of them with .to()')
+    if isinstance(mask, Bitmask):
+        return mask
+    if isinstance(mask, VectorStorage):
+        true = Bitmask.from_bool(mask.values != 0)
+        return true if mask.present is None else true & mask.present
+    return Bitmask.from_bool(flags)
+
+
+def check_accum(op: BinaryOp, held: np.dtype[Any], given: np.dtype[Any]) -> None:
+    """Refuse an accumulator whose result the output cannot hold."""
+    natural = op.result_dtype(held, given)
+    # Whole numbers that a Python function returns are int64 whatever they were.
+    wraps = op.result == "returned" and natural.kind in "iu" and held.kind in "iu"
+    if not wraps and not np.can_cast(natural, held, "same_kind"):
+        raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {held}")
+
+
+def function_for(
+    op: Operator, x: np.dtype[Any], y: np.dtype[Any], dtype: Any, out: Any, *, swapped: bool = False
+) -> EntryFunction:
+    """An operator as a function of an entry, in the type that its result is to have."""
+    function = entry_function(op, x, y, dtype, swapped=swapped)
+    if dtype is None and op.result == "returned" and function.dtype.kind in "iu":
+        held = getattr(out, "dtype", None)
+        if isinstance(held, np.dtype) and held.kind in "iu":
+            return entry_function(op, x, y, held, swapped=swapped)
+    return function
+
+
+def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:
+    """``function(x, thunk, row, column)`` of each entry."""
+    backend = kernels(A.device)
+    if not isinstance(A, VectorStorage):
+        return backend.map_entries(A.csr, function, thunk)
+    # The thunk stands in for a second vector of which nothing is present.
+    nothing = array_module(A.device).empty(0, function.y_dtype)
+    absent = Bitmask.zeros(A.size, A.device)
+    return backend.zip_entries(A.values, nothing, None, absent, function, function, None, function.dtype, fill_y=thunk)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algebra.aggregate import AGGREGATORS, aggregate, aggregate_all, to_number
+from hpgraph.algebra.aggregate import (
+    AGGREGATORS,
+    aggregate,
+    aggregate_all,
+    as_axis,
+    fold,
+    fold_rows,
+    one_row,
+    to_number,
+)
+from hpgraph.algebra.extract import as_row
 from hpgraph.algebra.operands import as_container
-from hpgraph.algebra.rows import as_axis, fold, fold_rows, one_row
-from hpgraph.algebra.take import as_row
 from hpgraph.algebra.write import target
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.semiring import BinaryOp, Monoid, get_monoid

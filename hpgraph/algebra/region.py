@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algebra.extract import take
 from hpgraph.algebra.selection import Axis, ids_of, index_of, is_whole, size_of
-from hpgraph.algebra.take import take
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.vertex_names import vertex_names
+from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device

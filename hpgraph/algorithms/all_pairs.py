@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distance_blocks import block_size, distances_from
+from hpgraph.algorithms.distance_blocks import block_size, blocks_from, distances_from
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.algorithms.vertex_names import vertex_names
+from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.engine.multi_source_totals import survey
 
 
 @naming_arguments
@@ -82,3 +83,75 @@ def all_pairs_shortest_path_length(
             yield vertex_names(graph, part), distances_from(graph, part, weighted=weighted, limit=limit)
 
     return blocks()
+
+
+@naming_arguments
+def distance_histogram(
+    G: Graph | Any,
+    sources: Any = None,
+    *,
+    weight: Any = None,
+    width: float | None = None,
+    seed: Any = None,
+) -> np.ndarray:
+    """How many pairs of a source and a vertex that it reaches lie at each distance.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; distances lead along its arcs, away from the sources.
+    sources : None, int, or sequence of vertices, names or hpgraph.id
+        Where pairs begin: None is at all vertices, a number at that many different ones, drawn with `seed`. Counts
+        from k of n vertices, times n / k, are an unbiased estimate of those from all.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and "weight" means True elsewhere.
+    width : float, optional
+        Of a bin, for weights: bin i counts distances of ``i * width`` up to, and without, ``(i + 1) * width``.
+    seed : int or numpy.random.Generator, optional
+        Of the draw.
+
+    Returns
+    -------
+    int64 array in NumPy
+        Element d counts the pairs d arcs apart, or those of bin d; the last is not 0. Each source is at distance 0 from
+        itself. Pairs without a path are not counted.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        If `sources` are no vertices of the graph, a weight is negative, `width` is missing or not positive, or another
+        argument does not fit.
+
+    References
+    ----------
+    L. Backstrom et al., "Four degrees of separation", WebSci'12, on the use of such histograms.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> hpg.distance_histogram(G).tolist()
+    [4, 6, 4, 2]
+    """
+    graph, _ = with_lengths(G, weight)
+    vertices = sources_of(graph, sources, seed)
+    if not weight:
+        if width is not None:
+            raise ValueError("width is for sums of weights: give weight=True, or leave width out")
+        return survey(graph, vertices).histogram
+    if width is None:
+        raise ValueError("sums of weights are counted in bins: give width, the width of a bin")
+    if not 0 < real(width, "width", "a number or None") < np.inf:
+        raise ValueError(f"width must be positive and finite, not {width!r}")
+    xp = array_module(graph.device)
+    counts = np.zeros(1, np.int64)
+    for _, block in blocks_from(graph, vertices, weighted=True):
+        distance = block[block < np.inf]
+        check_memory(int(float(distance.max()) / width) * 16, f"a histogram of bins {width} wide", graph.device)
+        found = to_device(xp.bincount((distance / width).astype(np.int64)), "cpu")
+        longer = np.zeros(max(len(counts), len(found)), np.int64)
+        longer[: len(counts)] = counts
+        longer[: len(found)] += found
+        counts = longer
+    return counts

@@ -49,9 +49,7 @@ def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any])
 class _InPages:
     """The same matrix of a graph whose arcs are read for each product."""
 
-    def __init__(
-        self, graph: Any, by_target: bool, weighted: bool, loops: bool, dtype: np.dtype[Any]
-    ) -> None:
+    def __init__(self, graph: Any, by_target: bool, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> None:
         self._graph, self._by_target = graph, by_target
         self._kind = weighted and graph.weighted, loops, dtype
 

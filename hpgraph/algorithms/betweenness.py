@@ -3,6 +3,9 @@
 By numbers of arcs the sources search together (`hpgraph.kernels.betweenness`). By weights the
 distances come first, from `sssp`; paths are then counted along the arcs on which distances are tight. Either way the
 way back adds up dependencies, the farthest vertices first.
+
+Of a graph in pages one source after the other is searched from, by vertex programs: what belongs to vertices stays, and
+arcs come past it once forwards and once backwards for each level.
 """
 
 from __future__ import annotations
@@ -14,7 +17,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.algorithms.betweenness_in_pages import add_dependencies
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import weight_facts
 from hpgraph.algorithms.lengths import with_weights
@@ -28,8 +30,12 @@ from hpgraph.core.config import config
 from hpgraph.core.device import array_module, sources_within
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each, shares
+from hpgraph.core.placements import not_served
 from hpgraph.core.progress import progress_bar
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.betweenness import GROUP, Sums
@@ -316,3 +322,68 @@ class _Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+class Paths(VertexProgram):
+    """How far a vertex is, and how many shortest paths lead to it."""
+
+    weighted = False
+    reduce = "plus"
+    message = "float64"
+    level = Property("int32", initial=-1, start=0)
+    paths = Property("float64", initial=0, start=1)
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.paths
+
+    def cond(vertex):  # noqa: D102
+        return vertex.level < 0  # type: ignore[operator]
+
+    def update(vertex, message, world):  # noqa: D102
+        return world.superstep, message
+
+
+class _Dependencies(VertexProgram):
+    """What depends on the vertices of a level: each of those behind it shares out what it has among its paths."""
+
+    edges = "out"
+    weighted = False
+    reduce = "plus"
+    message = "float64"
+    max_iteration = 1
+    level = Property("int32")
+    paths = Property("float64")
+    share = Property("float64")
+    depends = Property("float64")
+    depth = Parameter("int32")
+
+    def gather(source, weight, target):
+        return source.share
+
+    def update(vertex, message, world):
+        if vertex.level != world.depth:
+            return vertex.level, vertex.paths, vertex.share, vertex.depends
+        depends = vertex.paths * message
+        return vertex.level, vertex.paths, (1 + depends) / vertex.paths, depends
+
+
+def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
+    """Add the dependencies of each source by numbers of arcs."""
+    xp = array_module(graph.device)
+    for at, source in enumerate(sources.tolist()):
+        found = run(Paths, graph, active=id(source))
+        level, paths = found.level, found.paths
+        there = level >= 0
+        if not bool(xp.isfinite(paths).all()):
+            raise not_served("in pages", "there are more shortest paths than a float64 holds")
+        depends, share = xp.zeros(graph.n_vertices), xp.where(there, 1 / xp.where(there, paths, 1), 0)
+        for depth in range(int(level.max()) - 1, 0, -1):
+            back = run(_Dependencies, graph, active=level == depth + 1, level=level, paths=paths, share=share,
+                       depends=depends, depth=depth)  # fmt: skip
+            share, depends = back.share, back.depends
+        sums.vertices[:] += depends
+        if len(sums.reached):
+            there[source] = False
+            sums.reached[:] += there
+            sums.reach[at] = int(there.sum()) + 1
+        done(1)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.skeleton import blocks, bridge_ends
-from hpgraph.algorithms.vertex_names import vertex_names
+from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algorithms.distance_sums import distance_sums
+from hpgraph.algorithms.distance_blocks import distance_sums
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import by_vertex

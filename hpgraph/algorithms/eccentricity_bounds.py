@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distance_blocks import block_size, distances_from
-from hpgraph.algorithms.distance_sums import distance_sums
+from hpgraph.algorithms.distance_blocks import block_size, distance_sums, distances_from
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algorithms.both_ways import both_ways
 from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found
-from hpgraph.algorithms.random_order import scattered
+from hpgraph.algorithms.cores import both_ways
+from hpgraph.algorithms.random_choice import scattered
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array

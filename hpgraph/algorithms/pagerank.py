@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
-from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.multi_source_pagerank import (
     MultiSourcePageRankResult,
@@ -26,6 +25,7 @@ from hpgraph.algorithms.multi_source_pagerank import (
 from hpgraph.algorithms.out_strength import moderate, out_strength_of
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.power_iteration import ending
+from hpgraph.algorithms.vertex_values import distribution
 from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named

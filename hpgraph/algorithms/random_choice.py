@@ -1,4 +1,4 @@
-"""What all random choices share: the seed, and the table by which weights decide."""
+"""What all random choices share: seeds, the table by which weights decide, random orders that repeat on every device."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.algorithms.distances import weight_facts
 from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
@@ -28,3 +29,28 @@ def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
         held = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
         raise ValueError(f"weight: chances go by finite weights from 0 on, and there is {held}; or weight=None")
     return sampling(graph.device).running_sums(arcs)
+
+
+# 2⁶⁴ over the golden ratio: nearby seeds become numbers that are far apart.
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def scattered(seed: Any) -> int:
+    """A seed as one of 2⁶⁴ numbers, for kernels to add."""
+    return whole(seed, "seed") * _GOLDEN % 2**64
+
+
+def random_order(graph: Graph, seed: Any, *, rank: Any = None) -> Any:
+    """The vertices in a pseudo-random order, on the graph's device; with `rank`, by ascending rank first.
+
+    The order is that of hashes (finalizer of A. Appleby's MurmurHash3), then of index. Ranks are integers below 2³².
+    """
+    xp = array_module(graph.device)
+    hashes = xp.arange(graph.n_vertices, dtype=np.uint64) + np.uint64(scattered(seed))
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        hashes ^= hashes >> np.uint64(33)
+        hashes *= np.uint64(factor)
+    if rank is None:
+        # No two hashes are the same, and sorting that need not be stable is faster.
+        return xp.argsort(hashes)
+    return xp.argsort(hashes >> np.uint64(32) | rank.astype(np.uint64) << np.uint64(32), kind="stable")

@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.algorithms.vertex_names import vertex_names
+from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, check_memory, to_device

@@ -12,7 +12,7 @@ import numpy as np
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.mxv import mxv
 from hpgraph.algorithms.distances import weight_facts
-from hpgraph.algorithms.vertex_names import vertex_names
+from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_parts import ends_of_edges
 from hpgraph.containers.public import matrix_of_csr

@@ -21,7 +21,7 @@ from hpgraph.algorithms.similar_pairs import (
     neighbours_apart,
     similar,
 )
-from hpgraph.algorithms.vertex_names import vertex_names
+from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments

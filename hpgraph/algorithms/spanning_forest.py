@@ -17,9 +17,7 @@ from hpgraph.kernels.backend import kernels
 
 
 @dataclass(frozen=True, eq=False)
-class SpanningForest(
-    ResultTable, columns=("source", "target", "weight"), ends=("source", "target"), edges=True
-):
+class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=("source", "target"), edges=True):
     """The edges of a spanning forest, in arrays on the graph's device.
 
     Attributes

@@ -1,14 +1,15 @@
-"""Numbers that a user gives to vertices: one for all, one for each, or by vertex; made one array by index."""
+"""Values of vertices as users give them: one for all, by index, by vertex, or as vertices that share alike; and names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, native, to_device, unmasked
 
 
@@ -52,3 +53,63 @@ def as_array(given: Any, argument: str) -> Any:
         return np.asarray(values)
     except ValueError:
         raise ValueError(f"{argument} must have rows of one length") from None
+
+
+def vertex_names(graph: Graph, vertices: Any) -> Any:
+    """Vertices as their graph calls them."""
+    return vertices if graph.names is None else graph.names[to_device(vertices, "cpu")]
+
+
+def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
+    """One value for each vertex, on the graph's device, from `values` as `hpgraph.pagerank` takes a personalization."""
+    xp = array_module(graph.device)
+    values = _by_index(unmasked(values, name), name, graph)
+    array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)
+    if array.shape != (graph.n_vertices,):
+        n = graph.n_vertices
+        raise ValueError(
+            f"{name} must have one value for each of the {n} vertices, not shape {array.shape}; a dict gives values by "
+            "vertex, a set or hpgraph.id is of vertices that share alike"
+        )
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers, not {array.dtype}")
+    with np.errstate(over="ignore"):
+        array = array.astype(np.float64 if scale else dtype)
+    largest = float(array.max())
+    if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and largest > 0):
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum")
+    if scale and not 1e-200 < largest < 1e200:
+        # A sum of such numbers may be too large for a float, or too small to have all its digits.
+        array = array / largest
+    return (array / float(array.sum()) if scale else array).astype(dtype, copy=False)
+
+
+def _by_index(values: Any, name: str, graph: Graph) -> Any:
+    """Values given by vertex, or vertices that share alike, as one value for each vertex; arrays as they are."""
+    shares: Any = 1.0
+    if isinstance(values, Mapping):
+        shares = list(values.values())
+        if not _all_numbers(shares):
+            raise TypeError(f"{name} must hold numbers, not {next(s for s in shares if not _all_numbers([s]))!r}")
+    elif isinstance(values, list | tuple):
+        if graph.names is None or _all_numbers(values):
+            return values
+    elif not isinstance(values, id | set | frozenset):
+        return values
+    try:
+        vertices = to_device(graph.indices_of(list(values) if isinstance(values, Mapping) else values, name), "cpu")
+    except ValueError as error:
+        either = f"{name} must have one value for each of the {graph.n_vertices} vertices, or be of vertices"
+        raise ValueError(f"{either}: {error}") from None
+    if np.unique(vertices).size < vertices.size:
+        raise ValueError(f"{name} must not give a vertex twice")
+    spread = np.zeros(graph.n_vertices)
+    try:
+        spread[vertices] = shares
+    except OverflowError:
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum") from None
+    return spread
+
+
+def _all_numbers(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, Real | np.bool_) for value in values)

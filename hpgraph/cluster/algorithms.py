@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.algorithms.betweenness import scaled
-from hpgraph.algorithms.betweenness_in_pages import Paths
+from hpgraph.algorithms.betweenness import Paths, scaled
 from hpgraph.algorithms.bfs import BFSResult, WideTree
 from hpgraph.algorithms.components import ComponentsResult
-from hpgraph.algorithms.cores_in_parts import Peel
+from hpgraph.algorithms.cores import Peel
 from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRankResult, checked, of_no_vertices, power_program

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import to_device
 from hpgraph.csgraph.graph_input import as_rows, require_sparse
 from hpgraph.formats import CSR

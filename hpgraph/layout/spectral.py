@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.laplacian import smoothest
 from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.spectral_clustering import smoothest
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.number import whole

@@ -1,4 +1,4 @@
-"""A Matrix beside another, an array or a number, entry by entry: ``+ - * /`` and the larger or smaller of two.
+"""A Matrix beside another, an array or a number, entry by entry: ``+ - * /``, comparisons, the larger or smaller.
 
 Names, results and refusals are SciPy's: what comes out as zero is not stored, and what would be dense is an error or,
 where SciPy gives it, dense. The work is that of `ewise_union` and `ewise_mult`.
@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.algebra.elementwise import ewise_union, join_nonzero
-from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.operands import is_number
+from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats import CSR
 from hpgraph.scipy_api.functions import Functions

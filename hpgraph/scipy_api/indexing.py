@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from hpgraph.algebra.assign_matrix import set_selected
-from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.extract import select
 from hpgraph.algebra.selection import parse
-from hpgraph.algebra.take import select
+from hpgraph.algebra.write import without_zeros
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.writable_views import WritableViews
 from hpgraph.scipy_api.vector import Vector

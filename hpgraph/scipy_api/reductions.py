@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.aggregate import aggregate, sum_dtype
-from hpgraph.algebra.extremes import extreme, extreme_by_row, place_of_extreme, places_by_row
-from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.aggregate import (
+    aggregate,
+    as_axis,
+    extreme,
+    extreme_by_row,
+    place_of_extreme,
+    places_by_row,
+    sum_dtype,
+)
 from hpgraph.algebra.multiply import multiply
-from hpgraph.algebra.rows import as_axis
+from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module
 from hpgraph.formats import occurrences
 from hpgraph.scipy_api.products import Products

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hpgraph.algebra.mask import without_zeros
-from hpgraph.algebra.take import take
+from hpgraph.algebra.extract import take
 from hpgraph.algebra.tuples import csr_from_tuples
+from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape

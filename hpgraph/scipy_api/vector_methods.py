@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.algebra.assign_vector import set_entries
-from hpgraph.algebra.dense_operands import as_mask
-from hpgraph.algebra.operands import is_number
+from hpgraph.algebra.assign import set_entries
+from hpgraph.algebra.extract import entry_of, take_entries
+from hpgraph.algebra.operands import as_mask, is_number
 from hpgraph.algebra.selection import as_axis
-from hpgraph.algebra.take import entry_of, take_entries
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module

@@ -9,7 +9,7 @@ from arrays import host
 from graph_examples import KINDS, example
 
 import hpgraph as hpg
-from hpgraph.algorithms import square_clustering as squares
+from hpgraph.algorithms import clustering as squares
 
 every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 

@@ -8,7 +8,7 @@ import pytest
 from graph_examples import KINDS, example
 
 import hpgraph as hpg
-from hpgraph.algorithms.both_ways import both_ways
+from hpgraph.algorithms.cores import both_ways
 from hpgraph.core.device import device_of, to_device
 
 CASES = {

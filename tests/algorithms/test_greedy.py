@@ -8,7 +8,7 @@ from graph_examples import KINDS, example
 
 import hpgraph as hpg
 from hpgraph.algorithms.bipartite import by_levels
-from hpgraph.algorithms.random_order import random_order, scattered
+from hpgraph.algorithms.random_choice import random_order, scattered
 from hpgraph.core.device import device_of, to_device
 
 CASES = {

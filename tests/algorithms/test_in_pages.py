@@ -76,12 +76,12 @@ def test_cores_of_arcs_that_go_one_way(made):
 
 
 def test_several_blocks_of_rows(made):
-    from hpgraph.algorithms import triangles_in_pages
+    from hpgraph.algorithms import triangles
 
     G, expected = made(BOTH, False), sum(nx.triangles(SIMPLE).values()) // 3
     with G.lending() as room:
-        assert 300 < room // triangles_in_pages._ARC < BOTH.nnz // 4, "so few arcs at a time that there are blocks"
-    assert triangles_in_pages.count_triangles(G) == expected
+        assert 300 < room // triangles._ARC < BOTH.nnz // 4, "so few arcs at a time that there are blocks"
+    assert triangles.count_triangles(G) == expected
 
 
 def test_sums_of_distances(made):

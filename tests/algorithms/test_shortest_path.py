@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.algorithms import balls
+from hpgraph.algorithms.shortest_path import fewest_arcs, least_weight
 
 
 def pair(g, kind, device):
@@ -62,7 +62,7 @@ def test_balls(name, directed, device):
     """What the GPU does, on either device; cycles of weight 0 among what is shortest."""
     g, G = pair(GRAPHS[name](directed), "whole", device)
     for source, target in np.random.default_rng(6).integers(0, len(g), (12, 2)).tolist():
-        arcs, lightest = balls.fewest_arcs(G, source, target), balls.least_weight(G, source, target)
+        arcs, lightest = fewest_arcs(G, source, target), least_weight(G, source, target)
         if not nx.has_path(g, source, target):
             assert arcs is None and lightest is None
             continue

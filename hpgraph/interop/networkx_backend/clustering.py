@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms import clustering as _clustering
-from hpgraph.algorithms import square_clustering as _squares
 from hpgraph.algorithms import triangles as _triangles
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
@@ -41,7 +40,7 @@ def _coefficients(G: ConvertedGraph, nodes: Any, weight: str | None) -> Any:
 def _square_clustering(G: ConvertedGraph, nodes: Any) -> Any:
     wanted = list(G.nbunch_iter(nodes))
     numbers = np.array([G.index[node] for node in wanted], np.int64)
-    values = to_device(_squares.square_clustering(G.graph(), id(numbers)), "cpu").tolist() if wanted else []
+    values = to_device(_clustering.square_clustering(G.graph(), id(numbers)), "cpu").tolist() if wanted else []
     found = dict(zip(wanted, values, strict=True))
     if 0 in values:
         # NetworkX has the whole number 0 where there can be no square: what it divides by is 0 there.

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
 
+from hpgraph.algorithms import communities as _communities
 from hpgraph.algorithms import label_communities as _labels
-from hpgraph.algorithms import leiden as _leiden
 from hpgraph.algorithms import louvain as _louvain
-from hpgraph.algorithms import modularity as _modularity
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import sets_by_label
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
@@ -34,7 +33,7 @@ def _leiden_communities(
 ) -> list[set[Any]]:
     if max_level is not None and max_level <= 0:
         raise ValueError("max_level argument must be a positive integer or None")
-    return _levels(G, _leiden.leiden, weight, seed, resolution=resolution)[:max_level][-1]
+    return _levels(G, _louvain.leiden, weight, seed, resolution=resolution)[:max_level][-1]
 
 
 def _by_labels(G: ConvertedGraph, weight: str | None = None, seed: Any = None) -> list[set[Any]]:
@@ -64,14 +63,14 @@ def _modularity_of(G: ConvertedGraph, communities: Any, weight: str | None, reso
             raise ZeroDivisionError("division by zero")
         return 0
     label = _label(G, communities)
-    return float(_modularity.modularity(graph, label, weight=graph.weighted, resolution=resolution))
+    return float(_communities.modularity(graph, label, weight=graph.weighted, resolution=resolution))
 
 
 def _quality(G: ConvertedGraph, partition: Any) -> tuple[float, float]:
     """As `networkx.community.partition_quality`."""
     if len(G.indices) == 0 or len(G) < 2:
         raise ZeroDivisionError("division by zero")
-    found = _modularity.partition_quality(G.graph(), _label(G, list(partition)))
+    found = _communities.partition_quality(G.graph(), _label(G, list(partition)))
     return float(found[0]), float(found[1])
 
 
@@ -107,7 +106,7 @@ globals().update(
             # A level is what `leiden_partitions` gives: parts that are refined before they are put together.
             "leiden_communities": _leiden_communities,
             "leiden_partitions": lambda G, weight, resolution, seed: iter(
-                _levels(G, _leiden.leiden, weight, seed, resolution=resolution)
+                _levels(G, _louvain.leiden, weight, seed, resolution=resolution)
             ),
         },
         unless=_maximizes,
