@@ -4,8 +4,6 @@ The product's kernels fold rows by a monoid, and share them out by entries. Extr
 matrices: absent entries are 0.
 """
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A function of every entry: GrB_apply with a unary, a bound binary or an index-unary operator."""
 
-from __future__ import annotations
-
 from types import FunctionType
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parts of a matrix or a vector overwritten: C⟨M⟩(I, J) accum= A (GrB_assign), C(I, J)⟨M⟩ accum= A (GxB_subassign)."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import numpy as np

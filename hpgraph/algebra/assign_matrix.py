@@ -4,8 +4,6 @@ All of them reduce to one step: replace the region of rows I and columns J by an
 mask are applied first, to the region extracted from the matrix.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

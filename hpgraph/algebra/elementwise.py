@@ -1,7 +1,5 @@
 """Two matrices or two vectors entry by entry: GrB_eWiseAdd, GrB_eWiseMult and GxB_eWiseUnion."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parts of a matrix or a vector: C⟨M⟩ accum= A(I, J), w⟨m⟩ accum= u(I) (GrB_extract), and what ``A[...]`` gives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

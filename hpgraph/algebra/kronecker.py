@@ -1,7 +1,5 @@
 """The Kronecker product of two sparse matrices: GrB_kronecker."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algebra.operands import as_matrix

@@ -1,7 +1,5 @@
 """The product of a matrix and a dense vector or matrix, whole, into an array of its own: what solvers call in loops."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

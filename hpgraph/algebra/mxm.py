@@ -1,7 +1,5 @@
 """The product of two sparse matrices over a semiring: GrB_mxm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algebra.operands import as_matrix
@@ -140,8 +138,7 @@ def _narrow(csr: CSR, used: Any) -> CSR:
     place = xp.minimum(xp.searchsorted(used, csr.indices), len(used) - 1)
     ids = place.astype(index_dtype(len(used)))
     numbered = CSR((csr.shape[0], len(used)), csr.indptr, ids, csr.data, validate=False)
-    kept: CSR = kernels(csr.device).keep_entries(numbered, used[place] == csr.indices)
-    return kept
+    return kernels(csr.device).keep_entries(numbered, used[place] == csr.indices)
 
 
 def _at_places(mask: CSR, a: CSR, B: MatrixStorage, product: Product, add: Monoid) -> CSR:

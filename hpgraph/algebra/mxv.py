@@ -3,8 +3,6 @@
 Everything is checked before anything is written: an error leaves the output as it was.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

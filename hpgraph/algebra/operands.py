@@ -1,6 +1,4 @@
-"""Operands of the algebra as kernels take them: matrices, vectors, arrays, masks, numbers; functions of their entries."""
-
-from __future__ import annotations
+"""Operands of the algebra as kernels take them: matrices, vectors, arrays, masks, numbers; functions of entries."""
 
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All entries, those of each row or of each column combined to one value: GrB_reduce, over monoids and aggregators."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algebra.aggregate import (

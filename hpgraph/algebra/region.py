@@ -1,7 +1,5 @@
 """The one step under every assignment: a region of rows and columns, replaced by another matrix's entries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Some of the entries, chosen by value or by place: GrB_select."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

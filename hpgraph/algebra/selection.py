@@ -5,8 +5,6 @@ negative. NumPy's rules say what two of them mean together: slices and arrays se
 select places one by one.
 """
 
-from __future__ import annotations
-
 import operator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The transpose, written where it is wanted: GrB_transpose."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algebra.operands import as_matrix

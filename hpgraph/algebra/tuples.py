@@ -1,7 +1,5 @@
 """Building matrices and vectors from tuples, with an operator for those at the same place (GrB_build)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

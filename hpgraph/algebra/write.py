@@ -4,8 +4,6 @@ It is that of the GraphBLAS C API specification (section 2.3, "GraphBLAS operati
 Everything is checked before anything is computed or written: an error leaves the output as it was.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,8 +117,7 @@ def _join(held: CSR, result: CSR, op: BinaryOp, dtype: np.dtype[Any]) -> CSR:
     """The union; entries of one matrix alone pass through a cast."""
     types = value_dtype(held.dtype), value_dtype(result.dtype)
     both, first, second = (entry_function(get_binary(name), *types, dtype) for name in (op, "first", "second"))
-    made: CSR = kernels(held.device).merge(held, result, both, first, second, dtype)
-    return made
+    return kernels(held.device).merge(held, result, both, first, second, dtype)
 
 
 def write_allowed(
@@ -193,8 +190,7 @@ def without_zeros(csr: CSR) -> CSR:
     if int(array_module(csr.data).count_nonzero(csr.data)) == csr.nnz:
         return csr
     kind = value_dtype(csr.dtype)
-    made: CSR = kernels(csr.device).select_entries(csr, entry_function(get_binary("ne"), kind, kind), 0)
-    return made
+    return kernels(csr.device).select_entries(csr, entry_function(get_binary("ne"), kind, kind), 0)
 
 
 def restrict(csr: CSR, mask: CSR | None, complement: bool = False) -> CSR:
@@ -203,5 +199,4 @@ def restrict(csr: CSR, mask: CSR | None, complement: bool = False) -> CSR:
         return csr
     keep = entry_function(get_binary("first"), value_dtype(csr.dtype), bool)
     both, left = (None, keep) if complement else (keep, None)
-    made: CSR = kernels(csr.device).merge(csr, mask, both, left, None, csr.dtype)
-    return made
+    return kernels(csr.device).merge(csr, mask, both, left, None, csr.dtype)

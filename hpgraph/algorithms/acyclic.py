@@ -1,7 +1,5 @@
 """Directed acyclic graphs: whether a graph is one, its vertices in topological order, and its longest path."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The adjacency matrix of a graph as a linear operator; its entries need not be in memory."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from typing import Any

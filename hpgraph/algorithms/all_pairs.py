@@ -1,7 +1,5 @@
 """Distances between all vertices, a block of sources at a time: the array of all of them is never made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sums over the arcs that reach each vertex, of columns of numbers: what spreads labels, or heat."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

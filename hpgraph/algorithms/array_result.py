@@ -1,7 +1,5 @@
 """Results that are one array first of all, and hold beside it how it was come by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, ClassVar
 

@@ -6,8 +6,6 @@ arcs being ordered by target: those that reach a vertex lie in one piece, and th
 logarithms, so that vertices with many neighbours neither underflow nor overflow.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Mapping

@@ -8,8 +8,6 @@ Of a graph in pages one source after the other is searched from, by vertex progr
 arcs come past it once forwards and once backwards for each level.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from types import TracebackType
@@ -271,8 +269,7 @@ def _no_sums(graph: Graph, like: Sums, share: slice) -> Sums:
 def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
     """How many vertices there are on each level, from the source with the most arcs: it is not a lost one."""
     source = int(sources[np.asarray(graph.out_degree[sources].argmax())])
-    active: np.ndarray = bfs(graph, id(source)).trace.rows[:, 1]
-    return active
+    return bfs(graph, id(source)).trace.rows[:, 1]
 
 
 def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:

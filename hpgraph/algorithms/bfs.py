@@ -6,8 +6,6 @@ first that is in the frontier (bottom-up). The engine chooses the direction; the
 superstep of its first message, and its parent to the source of that message.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache, partial

@@ -6,8 +6,6 @@ the child's subtree reaches no vertex above the parent. That search is sequentia
 instead (`hpgraph.algorithms.skeleton`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Bipartite graphs: those whose vertices have two sides, all edges leading from the one to the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algorithms.bfs import WideTree

@@ -4,8 +4,6 @@ All distances of a vertex are reduced to a few numbers while they are found: a s
 reached and the sum of their levels, and nothing that is vertices × sources is ever kept.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algorithms.distance_blocks import distance_sums

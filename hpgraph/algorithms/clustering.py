@@ -10,8 +10,6 @@ Review E 72, 2005) are pairs of ways to the corner opposite, so their number fol
 that p ways lead to, p(p − 1)/2. Rows of the square are computed in turns, and none is kept.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

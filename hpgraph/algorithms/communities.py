@@ -1,6 +1,4 @@
-"""Communities: as searches return them, as users give them, how good they are, and what two partitions have in common."""
-
-from __future__ import annotations
+"""Communities as searches return them and as users give them, how good they are, and what two partitions share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Connected components, weak and strong, and the condensation: the strong ones and the arcs between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -12,8 +12,6 @@ decomposition: vertex data stay in memory and arcs are streamed (D. Wen et al., 
 at web scale", ICDE'16). Shards exchange the removed vertices; the shard that holds a vertex's row updates its degree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Degree centrality: the share of the other vertices that a vertex is joined to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

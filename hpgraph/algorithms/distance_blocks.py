@@ -1,7 +1,5 @@
 """Distances from several vertices to all, a block of sources at a time, and what they add up to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Delta-stepping: U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest pa
 (2003).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,8 +121,7 @@ def facts_of(graph: Graph) -> WeightFacts:
     """Facts about the weights of a graph, wherever its arcs are; computed once."""
     if not graph.in_pages and not graph.on_devices:
         return weight_facts(graph.out_csr)
-    facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_parts(graph))
-    return facts
+    return graph.once("weight_facts", lambda: _facts_of_parts(graph))
 
 
 def _facts_of_parts(graph: Any) -> WeightFacts:

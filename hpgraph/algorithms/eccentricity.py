@@ -3,8 +3,6 @@
 Not by n searches: bounds rule most vertices out (`hpgraph.algorithms.eccentricity_bounds`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -255,5 +253,4 @@ def _of(graph: Graph, vertices: np.ndarray, weighted: bool) -> Any:
 
 
 def _number(value: Any) -> int | float:
-    number: int | float = value.item()
-    return number
+    return value.item()

@@ -1,7 +1,5 @@
 """The surroundings of vertices as graphs, or as arrays for learning: one of each, or of many, in a batch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -6,8 +6,6 @@ over, and the next one divides by it. So an iteration is one pass. The length al
 which the shift is in proportion.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -8,8 +8,6 @@ Harmonic Analysis 30 (2011). In a directed graph M moves heat and loses none: po
 distribution, of mean ct, are all positive (uniformization).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -217,8 +215,7 @@ def _terms(terms: float) -> int:
 def _cut(weights: np.ndarray[Any, Any], tol: float) -> list[float]:
     """As many of them, from the first, as leave tol / 2 or less."""
     left = np.cumsum(weights[::-1])[::-1]
-    kept: list[float] = weights[: max(1, int(np.searchsorted(-left, -tol / 2)))].tolist()
-    return kept
+    return weights[: max(1, int(np.searchsorted(-left, -tol / 2)))].tolist()
 
 
 def _poisson(mean: float, tol: float) -> list[float]:

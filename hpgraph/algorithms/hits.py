@@ -5,8 +5,6 @@ its reverse both products are of one matrix, and all iterations run as superstep
 two programs take turns.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What vertices take greedily in a random order: maximal independent sets, maximal matchings, colourings."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from hpgraph.algorithms.random_choice import random_order, scattered

@@ -3,8 +3,6 @@
 L. Katz, "A new status index derived from sociometric analysis", Psychometrika 18 (1953).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Communities by labels that vertices take from their neighbours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found

@@ -5,8 +5,6 @@ X. Zhu, Z. Ghahramani, "Learning from labeled and unlabeled data with label prop
 iteration multiplies the sparse matrix of the arcs by the dense one of distributions, a column a label.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What an arc counts: 1, or its weight."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Most graphs have no more than 127 levels, which fit a byte: searches run that fa
 unfinished do all start again with two bytes, or four.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Communities of high modularity by the Louvain method, and by the Leiden method, each of them connected."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

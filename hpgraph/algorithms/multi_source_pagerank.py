@@ -4,8 +4,6 @@ Ranks of a vertex are contiguous, so an arc is read once for all. Each personali
 the remaining ones are compacted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ no shortest path exists (B. Cherkassky, A. Goldberg, "Negative-cycle detection a
 are followed for all vertices at once by doubling, so that the search takes a few array operations on either device.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

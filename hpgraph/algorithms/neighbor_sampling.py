@@ -3,8 +3,6 @@
 A loader makes each batch while the one before it is used.
 """
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import threading

@@ -1,7 +1,5 @@
 """What leaves each vertex, by which ranks are shared out: arcs, or their weights; and weights of moderate sizes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -59,8 +57,7 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     _, exponent = xp.frexp(heaviest)
     whole = graph.out_csr
     scaled = xp.ldexp(whole.data.astype(np.float64), -exponent[whole.expand_rows()])
-    made: Graph = graph.alike(Graph(whole.with_data(scaled), directed=True))
-    return made
+    return graph.alike(Graph(whole.with_data(scaled), directed=True))
 
 
 @attached

@@ -5,8 +5,6 @@ by its out-degree, so the product gathers one number an arc; the rank that dangl
 vertices that the next superstep spreads again.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

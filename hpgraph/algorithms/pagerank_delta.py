@@ -8,8 +8,6 @@ Ranks are whole numbers, in units of 2⁻⁶⁰ of all rank. Sums of those do no
 may push on a GPU, too, and results repeat; and they lose less than floats, which have 53 bits.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Distances of pairs of vertices: for many pairs at once from one side, or pair by pair from both ends."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

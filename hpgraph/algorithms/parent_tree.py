@@ -1,7 +1,5 @@
 """The way back along parents, in results of searches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What iterations that end when little changes have in common: their arguments, their results, their warning."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

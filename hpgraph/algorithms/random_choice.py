@@ -1,6 +1,4 @@
-"""What all random choices share: seeds, the table by which weights decide, random orders that repeat on every device."""
-
-from __future__ import annotations
+"""What all random choices share: seeds, the table by which weights decide, orders that repeat on every device."""
 
 from typing import Any
 

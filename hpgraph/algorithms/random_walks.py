@@ -1,7 +1,5 @@
 """Random walks: from many vertices at once, along arcs drawn alike, by weight, or by where the walk was before."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reachability: the vertices reached from each of many sources, or from any of them."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

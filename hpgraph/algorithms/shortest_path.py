@@ -9,8 +9,6 @@ path through both, no path is shorter. A ball grows by a new search with a large
 the last level if levels grow fast; if they grow slowly, the radius doubles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Any
 

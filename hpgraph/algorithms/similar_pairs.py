@@ -1,7 +1,5 @@
 """What all measures of similarity share: the pairs asked for, their scores, and all pairs two arcs apart in blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise

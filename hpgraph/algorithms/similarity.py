@@ -4,8 +4,6 @@ L. Lü, T. Zhou, "Link prediction in complex networks: a survey", Physica A 390 
 measures. Each is asked for some pairs, for all pairs two arcs apart, or for the best of each vertex.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which vertices to search from: all, a sample, or those that the user lists."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

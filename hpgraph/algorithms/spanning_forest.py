@@ -1,7 +1,5 @@
 """Spanning forests of least weight, by Borůvka's rounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

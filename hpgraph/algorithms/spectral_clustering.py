@@ -1,7 +1,5 @@
 """Communities from the eigenvectors of a graph."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Sequence
 from typing import Any

@@ -6,8 +6,6 @@ otherwise it is Bellman–Ford over the vertices whose distance changed, with pe
 Distances are minima of sums along paths, so their values do not depend on the order of events: they repeat bit for bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial

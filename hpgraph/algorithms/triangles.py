@@ -15,8 +15,6 @@ those of another, masked by the arcs from the one to the other. With b blocks th
 of m² / memory arcs, as in X. Hu, Y. Tao, C.-W. Chung, "Massive graph triangulation", SIGMOD'13.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -66,8 +64,7 @@ def triangle_count(G: Any) -> int:
     graph = as_graph(G).undirected
     if graph.in_pages:
         return count_triangles(graph)
-    found: int = sum(_of_parts(graph, "count_triangles"))
-    return found
+    return sum(_of_parts(graph, "count_triangles"))
 
 
 @naming_arguments

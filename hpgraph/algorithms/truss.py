@@ -4,8 +4,6 @@ J. Cohen, "Trusses: cohesive subgraphs for social network analysis", NSA (2008).
 triangles first.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,6 +1,4 @@
-"""Values of vertices as users give them: one for all, by index, by vertex, or as vertices that share alike; and names."""
-
-from __future__ import annotations
+"""Values of vertices as users give them: one for all, by index, by vertex, or as vertices that share alike."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Real

@@ -1,7 +1,5 @@
 """The operations of the algebra as methods of Matrix and Vector; the functions of the same names say what they do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hpgraph.algebra import apply, elementwise, extract, reduce, select

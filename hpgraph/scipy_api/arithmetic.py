@@ -194,8 +194,7 @@ class Arithmetic(Functions):
             # NumPy orders complex numbers by their real parts, then by the imaginary ones; the algebra has no order.
             left, right = (ewise_union(self, 0, other, 0, side).csr for side in ("first", "second"))
             return self._with(without_zeros(left.with_data(_ORDERS[op](left.data, right.data))))
-        joined: Self = join_nonzero(self, other, op, union=True)
-        return joined
+        return join_nonzero(self, other, op, union=True)
 
     def _beside(self, other: Any) -> Any:
         """Another operand: a Matrix, or an array on the matrix's device; NotImplemented for what is neither."""

@@ -1,7 +1,5 @@
 """Functions of `scipy.sparse` by their names there, each a line or two over a method or function of hpgraph."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 
@@ -121,8 +119,7 @@ def kronsum(A: Any, B: Any) -> Matrix:
         if given.shape[0] != given.shape[1]:
             raise ValueError(f"{name} must be square, not of shape {given.shape}")
     ones = [eye(given.shape[0], dtype=given.dtype, device=given.device) for given in (B, A)]
-    summed: Matrix = kron(ones[0], A) + kron(B, ones[1])
-    return summed
+    return kron(ones[0], A) + kron(B, ones[1])
 
 
 def find(A: Any) -> tuple[Any, Any, Any]:
@@ -240,8 +237,7 @@ def expand_dims(A: Any, /, *, axis: int = 0) -> Matrix:
         raise ValueError("A must have one dimension: a Matrix has no third")
     if axis not in (-2, -1, 0, 1):
         raise ValueError(f"axis {axis} is out of bounds: the result has 2 axes")
-    made: Matrix = given.reshape(1, -1) if axis in (0, -2) else given.reshape(-1, 1)
-    return made
+    return given.reshape(1, -1) if axis in (0, -2) else given.reshape(-1, 1)
 
 
 def from_dlpack(x: Any) -> Vector:

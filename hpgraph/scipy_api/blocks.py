@@ -1,7 +1,5 @@
 """Matrices put together: side by side, one below the other, in blocks, down the diagonal. Names are SciPy's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Making matrices: identities and diagonals. Names and arguments are SciPy's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

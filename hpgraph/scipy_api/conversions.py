@@ -1,7 +1,5 @@
 """A Matrix as other things: SciPy's and CuPy's sparse arrays, dense arrays, other value types."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

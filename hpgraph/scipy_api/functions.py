@@ -1,7 +1,5 @@
 """Functions of a Matrix's entries that leave zeros zero, under SciPy's names: ``np.sin(A)`` is ``A.sin()``."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any, Self
@@ -23,7 +21,7 @@ def _method(name: str, what: str) -> Callable[[Any], Any]:
     ufunc = getattr(np, name)
     _UNARY[ufunc] = name
 
-    def method(self: Functions) -> Functions:
+    def method(self: Any) -> Any:
         return self._map(ufunc)
 
     method.__name__ = name

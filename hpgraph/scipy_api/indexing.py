@@ -1,7 +1,5 @@
 """``A[...]`` and ``A[...] = x``: SciPy's and NumPy's way to write extraction and assignment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matrix: a sparse matrix with the manners of a SciPy sparse array, on the CPU or on the GPU, over any semiring."""
 
-from __future__ import annotations
-
 import sys
 from types import GenericAlias
 from typing import Any

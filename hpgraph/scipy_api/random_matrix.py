@@ -1,7 +1,5 @@
 """Matrices of random values at random places."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

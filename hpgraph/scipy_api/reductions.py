@@ -1,7 +1,5 @@
 """Sums, extremes and counts of a Matrix's entries: names and results are SciPy's, absent entries count as 0."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

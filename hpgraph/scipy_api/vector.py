@@ -1,7 +1,5 @@
 """Vector: one value for each index, some of which may be absent."""
 
-from __future__ import annotations
-
 from types import GenericAlias
 from typing import Any, Self
 
@@ -102,15 +100,13 @@ class Vector(RowMethods, Operators, Entrywise):
         if self.device != "cuda" or self.format != "full":
             # CuPy's functions take whatever has this for an array, and would forget what is absent.
             raise AttributeError("only a vector on the GPU without absent entries is an array to others: use v.values")
-        interface: dict[str, Any] = self._values.__cuda_array_interface__
-        return interface
+        return self._values.__cuda_array_interface__
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
         if self.device != "cpu" or self.format != "full":
             raise AttributeError("only a vector on the CPU without absent entries is an array to others: use v.values")
-        interface: dict[str, Any] = self._values.__array_interface__
-        return interface
+        return self._values.__array_interface__
 
     def __dlpack__(self, **options: Any) -> Any:
         return self._values.__dlpack__(**options)

@@ -1,7 +1,5 @@
 """``v[...]`` and ``v[...] = x``, and what a vector has of SciPy's arrays of one dimension, as a Matrix of one row."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any, Self
@@ -92,7 +90,7 @@ class Indexing(VectorStorage):
 def _of_row(name: str, what: str) -> Callable[..., Any]:
     """A method of `Matrix`, on the one row."""
 
-    def method(self: RowMethods, axis: Any = None, **options: Any) -> Any:
+    def method(self: Any, axis: Any = None, **options: Any) -> Any:
         if axis not in (None, 0, -1, (0,), (-1,)):
             raise ValueError(f"axis must be None, 0 or -1, not {axis!r}: a vector has one axis")
         return getattr(self.row, name)(**options)
@@ -166,8 +164,7 @@ class RowMethods(Indexing):
     def multiply(self, other: Any) -> Self:
         """The product with a number, an array or a vector, entry by entry: present where all operands are."""
         other = other if is_number(other) or isinstance(other, RowMethods) else type(self)(other)
-        made: Self = operator.mul(self, other)
-        return made
+        return operator.mul(self, other)
 
     def power(self, n: Any, dtype: Any = None) -> Self:
         """Every value raised to a power, as by `Matrix.power`."""
@@ -202,8 +199,7 @@ class RowMethods(Indexing):
         return coo_array((values, (indices,)), shape=self.shape)
 
     def _from_row(self, row: Any) -> Self:
-        made: Self = row.reshape(-1)
-        return made
+        return row.reshape(-1)
 
     def _beside_row(self, other: Any, name: str) -> Any:
         if not is_number(other):

@@ -4,8 +4,6 @@ They do not go by NumPy's dispatch, as `numpy.lib.mixins.NDArrayOperatorsMixin` 
 asks the CuPy array first, which takes whatever lies on the GPU for an array, and would lose which entries are present.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
