@@ -12,19 +12,11 @@ from hpgraph.formats import CSR
 
 
 class ArcSums(NamedTuple):
-    """The arcs of a graph as an operator.
+    """The arcs of a graph as an operator."""
 
-    Attributes
-    ----------
-    matrix : Matrix, shape (n, n), or of a graph in pages what multiplies as one
-        Row v holds the in-arcs of v, with their weights or as a pattern.
-    received, sent : float array of length n
-        Total weight of the in-arcs and of the out-arcs of each vertex.
-    """
-
-    matrix: Any
-    received: Any
-    sent: Any
+    matrix: Any  # row v: the in-arcs of v, with weights or as a pattern; of a graph in pages what multiplies as one
+    received: Any  # total weight of the in-arcs of each vertex
+    sent: Any  # and of its out-arcs
 
 
 def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> ArcSums:

@@ -49,24 +49,12 @@ def blocks_from(
 
 
 class DistanceSums(NamedTuple):
-    """One value for each of k vertices, in arrays on the graph's device.
+    """One value for each of k vertices, in arrays on the graph's device."""
 
-    Attributes
-    ----------
-    reached : int64 array
-        How many vertices have a path, the vertex itself included.
-    total : int64 or float64 array
-        Sum of the distances.
-    inverse : float64 array
-        Sum of 1 / distance; vertices at distance 0 are left out.
-    farthest : int64 or float64 array
-        The largest distance.
-    """
-
-    reached: Any
-    total: Any
-    inverse: Any
-    farthest: Any
+    reached: Any  # int64: how many vertices have a path, the vertex itself included
+    total: Any  # sum of the distances
+    inverse: Any  # sum of 1 / distance; vertices at distance 0 are left out
+    farthest: Any  # the largest distance
 
 
 def distance_sums(

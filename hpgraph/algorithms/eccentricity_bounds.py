@@ -64,37 +64,24 @@ class NotConnected(Exception):
 
 
 class EccentricityBounds:
-    """Lower and upper bounds of every vertex's eccentricity, on the graph's device.
-
-    Attributes
-    ----------
-    lower, upper : integer or float64 arrays of shape (n,)
-        Equal where the eccentricity is known.
-    searched : array of bool, shape (n,)
-        Vertices searched from: their bounds are their eccentricities.
-    searches : int
-        How many searches ran.
-    middle : array of shape (n,)
-        Distances to the vertex of the smallest eccentricity among those with distances kept.
-    exact : bool
-        Whether distances add up without rounding.
-    slack : float
-        Factor by which rounding may have put an upper bound too low.
-    """
+    """Lower and upper bounds of every vertex's eccentricity, on the graph's device."""
 
     def __init__(self, graph: Graph, weighted: bool) -> None:
         self.graph, self.weighted = graph, weighted
         self.searches = 0
         xp, n = array_module(graph.device), graph.n_vertices
         self._xp = xp
+        # Vertices searched from: their bounds are their eccentricities, as where bounds are equal.
         self.searched = xp.zeros(n, bool)
         self.lower = xp.zeros(n, np.float64 if weighted else np.int32)
         self.upper = xp.full(n, np.inf if weighted else np.iinfo(np.int32).max, self.lower.dtype)
+        # Whether distances add up without rounding.
         self.exact = not weighted or _sums_are_exact(graph)
         # Sums of n weights are rounded n times: bounds made of them hold up to this factor.
         self.slack = 1.0 if self.exact else 1 + 4 * n * float(np.finfo(np.float64).eps)
         self._sum = xp.zeros(n)
         self._far = xp.empty(0, np.int64)
+        # Distances to the vertex of the smallest eccentricity among those with distances kept.
         self.middle: Any = None
         self._least = np.inf
         degree = graph.out_degree * graph.in_degree if graph.directed else graph.out_degree

@@ -44,23 +44,12 @@ class Tree(VertexProgram):
 
 
 class Searches(NamedTuple):
-    """Results of searches from k vertices, a row each.
+    """Results of searches from k vertices, a row each."""
 
-    Attributes
-    ----------
-    level : integer array of shape (k, n)
-        int8, int16 or int32: the smallest that holds the levels; -1 where there is no path.
-    parent : array of vertex ids of shape (k, n), or None
-    traces : list of Trace
-        One a group of searches.
-    first : bool
-        Whether each parent is the first in-neighbour that may be one.
-    """
-
-    level: Any
-    parent: Any
-    traces: list[Trace]
-    first: bool = False
+    level: Any  # int8, int16 or int32: the smallest that holds the levels; -1 where there is no path
+    parent: Any  # vertex ids, or None
+    traces: list[Trace]  # one a group of searches
+    first: bool = False  # whether each parent is the first in-neighbour that may be one
 
 
 def levels_from(

@@ -56,45 +56,24 @@ class MultiSourcePageRankResult(ArrayResult, array="rank"):
 
 
 class Jumps(NamedTuple):
-    """Where the jumps of k personalizations go: triples of a row, a vertex and a share, on the graph's device.
+    """Where the jumps of k personalizations go: triples of a row, a vertex and a share, on the graph's device."""
 
-    Attributes
-    ----------
-    rows, vertices : int64 arrays
-        By row, the number of the personalization.
-    shares : float64 array
-        Those of a row sum to 1.
-    k : int
-    """
-
-    rows: Any
-    vertices: Any
-    shares: Any
+    rows: Any  # int64, rising: the number of the personalization
+    vertices: Any  # int64
+    shares: Any  # float64: those of a row sum to 1
     k: int
 
 
 class Rules(NamedTuple):
-    """How to iterate.
-
-    Attributes
-    ----------
-    damping, jump, spread, tol : float
-        As the programs of `hpgraph.algorithms.pagerank` take them.
-    all_rank : float
-        What the ranks of a row sum to at first.
-    limit : int
-        Iterations at the most.
-    alone : bool
-        Whether each vertex must change by no more than `tol`, rather than all together.
-    """
+    """How to iterate; the first four as the programs of `hpgraph.algorithms.pagerank` take them."""
 
     damping: float
     jump: float
     spread: float
     tol: float
-    all_rank: float
-    limit: int
-    alone: bool
+    all_rank: float  # what the ranks of a row sum to at first
+    limit: int  # iterations at the most
+    alone: bool  # whether each vertex must change by no more than `tol`, rather than all together
 
 
 def are_personalizations(personalization: Any, graph: Graph) -> bool:

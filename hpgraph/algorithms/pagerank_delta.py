@@ -61,20 +61,10 @@ class WeightedChanges(Changes):
 
 
 class Spread(NamedTuple):
-    """How changes came to rest.
+    """How changes came to rest."""
 
-    Attributes
-    ----------
-    rank : float64 array of length n
-    residual : float
-        What was never sent on, of all vertices; it is part of `rank`.
-    converged : bool
-    supersteps : int
-    trace : Trace
-    """
-
-    rank: Any
-    residual: float
+    rank: Any  # float64
+    residual: float  # what was never sent on, of all vertices; it is part of `rank`
     converged: bool
     supersteps: int
     trace: Trace

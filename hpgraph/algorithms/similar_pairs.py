@@ -65,30 +65,14 @@ class SimilarPairs(ResultTable, columns=("score", "source", "target"), ends=("so
 
 
 class Measure(NamedTuple):
-    """How rows are compared.
+    """How rows are compared."""
 
-    Attributes
-    ----------
-    rows : CSR
-        Each vertex's neighbours, itself not among them; float values where weights count.
-    common : Common
-        What is summed over common neighbours.
-    form : int
-        What is made of the sum, of `hpgraph.kernels.similarity`.
-    sizes : float64 array of shape (n,)
-        Of each row.
-    incoming : bool
-        Whether the rows are those of arcs that reach a vertex.
-    arcs : CSR
-        The rows with loops, and weights where these count.
-    """
-
-    rows: CSR
-    common: Common
-    form: int
-    sizes: Any
-    incoming: bool
-    arcs: CSR
+    rows: CSR  # each vertex's neighbours, itself not among them; float values where weights count
+    common: Common  # what is summed over common neighbours
+    form: int  # what is made of the sum, of `hpgraph.kernels.similarity`
+    sizes: Any  # float64, of each row
+    incoming: bool  # whether the rows are those of arcs that reach a vertex
+    arcs: CSR  # the rows with loops, and weights where these count
 
     @property
     def looped(self) -> bool:

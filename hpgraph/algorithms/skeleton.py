@@ -25,31 +25,17 @@ from hpgraph.kernels.backend import kernels
 
 
 class Reach(NamedTuple):
-    """The least and the greatest preorder number that non-tree edges reach from each vertex's subtree.
-
-    Attributes
-    ----------
-    low, high : int64 arrays of shape (n,)
-        Over the subtree's vertices and their neighbours by non-tree edges.
-    """
+    """The least and the greatest preorder number that non-tree edges reach from each vertex's subtree, or in it."""
 
     low: Any
     high: Any
 
 
 class Blocks(NamedTuple):
-    """Biconnected components by their vertices.
+    """Biconnected components by their vertices, in int64 arrays."""
 
-    Attributes
-    ----------
-    label : int64 array of shape (n,)
-        The component of the edge from each vertex to its parent; -1 for roots.
-    top : int64 array of shape (count,)
-        The top vertex of each component.
-    """
-
-    label: Any
-    top: Any
+    label: Any  # the component of the edge from each vertex to its parent; -1 for roots
+    top: Any  # the top vertex of each component
 
 
 def searched(arcs: CSR) -> tuple[RootedForest, Any, Reach]:
@@ -116,21 +102,11 @@ def blocks(arcs: CSR) -> tuple[RootedForest, Blocks]:
 
 
 class RootedForest(NamedTuple):
-    """A spanning forest, in int64 arrays of shape (n,) on the graph's device.
+    """A spanning forest, in int64 arrays of shape (n,) on the graph's device."""
 
-    Attributes
-    ----------
-    parent : array
-        The vertex above each; itself where it is a root, which is the least vertex of its component.
-    number : array
-        Preorder number of each vertex, from 0: the descendants of a vertex follow it contiguously.
-    size : array
-        Number of descendants of each vertex, itself included.
-    """
-
-    parent: Any
-    number: Any
-    size: Any
+    parent: Any  # the vertex above each; itself where it is a root, which is the least vertex of its component
+    number: Any  # preorder number from 0: the descendants of a vertex follow it contiguously
+    size: Any  # number of descendants, the vertex itself included
 
 
 def rooted_forest(arcs: CSR) -> RootedForest:
