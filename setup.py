@@ -1,7 +1,5 @@
 """What pyproject.toml cannot say: the sdist has a checkout's two links, so that its tests run where it is unpacked."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

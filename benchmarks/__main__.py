@@ -1,7 +1,5 @@
 """The benchmarks' command line: a word for what to measure, then its own options."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Sequence

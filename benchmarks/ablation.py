@@ -4,8 +4,6 @@ Every variant is measured on a new graph, so that nothing is left of what anothe
 with those that all techniques give.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ GAPBS is C++ that was tuned for a decade, the mark for searches, PageRank and tr
 can be called from Python, the fastest of which counts.
 """
 
-from __future__ import annotations
-
 AGAINST_GAPBS = {"bfs": 1.3, "sssp": 1.3, "pagerank": 1.0, "pagerank32": 1.0, "triangles": 1.2}
 AGAINST_BEST = {
     "bfs": 0.25,

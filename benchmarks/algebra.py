@@ -5,8 +5,6 @@ its pace changes it for all, and every answer is compared with ours before its t
 ours over theirs: below 1 we are faster. On CUDA it has the peak of CuPy's memory pool, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import os

@@ -1,7 +1,5 @@
 """What is measured of the operations entry by entry: unions, intersections, selections, functions, transposes, rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -111,11 +109,7 @@ def functions(A: hpg.Matrix) -> Contestants:
     """The square root of every entry."""
     name, S, _ = _peer(A)
     root = lambda value: np.sqrt(value)  # noqa: E731
-    return {
-        "hpgraph": lambda: A.apply("sqrt"),
-        "a Python operator": lambda: A.apply(root),
-        name: lambda: S.sqrt(),
-    }
+    return {"hpgraph": lambda: A.apply("sqrt"), "a Python operator": lambda: A.apply(root), name: lambda: S.sqrt()}
 
 
 def transposes(A: hpg.Matrix) -> Contestants:

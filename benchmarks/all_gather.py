@@ -5,8 +5,6 @@ begins on any GPU before the last one has ended on all. How long searches take t
 ``python -m benchmarks several-gpus --works level``.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Nothing here computes with hpgraph. Levels and distances are proven, not recompu
 improved on, and each of which is reached over an arc that explains it, are the shortest ones (weights are positive).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

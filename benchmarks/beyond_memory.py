@@ -4,8 +4,6 @@ Answers are compared with those of the graph in memory. A table says what a call
 at what rate the *stored* bytes went by; another what each technique is worth.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import statistics

@@ -4,8 +4,6 @@ On the GPU twenty iterations are timed, on the CPU iterations until the usual to
 libraries can be asked for.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

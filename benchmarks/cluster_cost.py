@@ -3,8 +3,6 @@
 docs/scaling.md describes the model, with its error against measured runs.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from hpgraph.cluster.messages import HEADER_BYTES

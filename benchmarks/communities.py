@@ -3,8 +3,6 @@
 Of other libraries networkit and igraph stand beside them on the CPU, where they are installed. Edges weigh 1 for all.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import hpgraph as hpg

@@ -1,7 +1,5 @@
 """hpgraph beside other libraries: the same graphs and sources, answers compared before times are."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

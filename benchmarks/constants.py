@@ -6,8 +6,6 @@ For every kind: the time with the rule, the best time of the sweep, at which val
 below 1.3. Graphs are those of `benchmarks.unseen`, in sizes that the device takes milliseconds for.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a level of a search on several GPUs spends on communication: the words of a frontier and a barrier."""
 
-from __future__ import annotations
-
 import time
 from functools import cache, partial
 from typing import Any

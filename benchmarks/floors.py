@@ -6,8 +6,6 @@ billion a second from vectors of 2, 4, 8 and 32 million; probes of bitmasks of a
 formats with ids of 4 bytes; who packs them tighter may pass below.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 COPY = 4.275e12

@@ -4,8 +4,6 @@ Its programs read the graph from a file, run a few trials and print their times,
 in the folder that GAPBS_DIR names.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """The graphs that are measured, each with its sources and in the shapes that the libraries take."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable, Iterator

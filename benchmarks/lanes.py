@@ -4,8 +4,6 @@ Calls in lanes and single calls are timed in turn, in one process. Every answer 
 calls give for the same sources, of which the first are proven from the graph itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The works of `benchmarks.lanes` in other libraries, each as its own documentation would have it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

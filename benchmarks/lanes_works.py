@@ -1,7 +1,5 @@
 """What `benchmarks.lanes` measures: each work in lanes, one of its single calls, and how answers are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

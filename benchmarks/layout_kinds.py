@@ -1,7 +1,5 @@
 """Kinds of matrices for `benchmarks.layouts`, made on the GPU: their shape, `indptr` and `indices`."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable

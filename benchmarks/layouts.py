@@ -4,8 +4,6 @@ Kinds that were not used to choose the constants of `hpgraph.kernels.spmv.layout
 those of a row of products on an idle device, launches included; each layout's answer is compared with cuSPARSE's.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import warnings
@@ -193,9 +191,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
         Milliseconds, predicted / measured for each way; "of cuSPARSE" is how many times as fast ``A @ x`` is, and "of
         cuGraph" the part of its time that an iteration of PageRank takes, where that is known.
     """
-    cells = [
-        ["ms", "", "cuSPARSE", *WAYS, "A @ x", "by", "of cuSPARSE", "PageRank", "of cuGraph"],
-    ]
+    cells = [["ms", "", "cuSPARSE", *WAYS, "A @ x", "by", "of cuSPARSE", "PageRank", "of cuGraph"]]
     for row in rows:
         ways = [_pair(row["predicted_s"].get(way), row["measured_s"].get(way)) for way in WAYS]
         rank = row.get("pagerank_s")

@@ -1,7 +1,5 @@
 """What the benchmark asks of a library, and hpgraph's own answer to it."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Whether a machine was left alone during a measurement: how much of its processors others took."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

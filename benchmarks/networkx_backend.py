@@ -6,8 +6,6 @@ medians. "reading" is how long Python takes to hand out all neighbours, the leas
 "at most" what the ratio would be if it took no longer.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics

@@ -1,7 +1,5 @@
 """The code of pages beside plain ids: bytes an arc, and how fast it is written and read."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

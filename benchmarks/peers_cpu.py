@@ -1,7 +1,5 @@
 """Other libraries on the CPU, each used as its own documentation or reference algorithms would."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 from typing import Any

@@ -1,7 +1,5 @@
 """Other libraries on the GPU: CuPy. The rest stand in published.json, measured before on the same graphs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .library import Library

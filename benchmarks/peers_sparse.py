@@ -1,7 +1,5 @@
 """Products of sparse matrices by others: SuiteSparse:GraphBLAS through python-graphblas, cuSPARSE through CuPy."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any

@@ -6,8 +6,6 @@ law of exponent 2.5, sizes of communities by one of 1.5. Vertices are numbered a
 order of them should decide. What is found is said as normalized mutual information (over the mean of the entropies).
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import itertools

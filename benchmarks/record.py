@@ -1,7 +1,5 @@
 """A run's results as JSON, with date, machine, versions and commands."""
 
-from __future__ import annotations
-
 import datetime
 import importlib.metadata
 import json

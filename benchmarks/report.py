@@ -1,7 +1,5 @@
 """Recorded results as tables for people."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Times from one thread to many on the CPU, each number of threads on a new graph."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Graphs in blocks on the workers of a local cluster: times, bytes and answers beside one process; and the model."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The same work on one GPU and divided between several: times, how many times as fast, and whether answers agree."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import statistics

@@ -3,8 +3,6 @@
 Of other libraries networkit, igraph and NetworkX stand beside them on the CPU, where they have the like.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

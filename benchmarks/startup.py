@@ -1,7 +1,5 @@
 """What a first use costs: each algorithm in new processes, with an empty cache of compiled code and with a full one."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

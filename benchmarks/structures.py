@@ -3,8 +3,6 @@
 Of other libraries SciPy and, where they are installed, networkit and igraph stand beside them on the CPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A suite: works beside other libraries on several graphs, with a table for each; answers are checked first."""
 
-from __future__ import annotations
-
 import argparse
 import statistics
 from collections.abc import Callable, Sequence

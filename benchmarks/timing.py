@@ -1,7 +1,5 @@
 """The clock: one call at a time, the device idle before and after, its answer checked before its time counts."""
 
-from __future__ import annotations
-
 import gc
 import statistics
 import time

@@ -4,8 +4,6 @@ Each function returns the ends of the arcs and the number of vertices; both dire
 to `hpgraph.Graph`. Random ids where the kind has no order of its own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

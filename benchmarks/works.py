@@ -1,7 +1,5 @@
 """What is measured: each work's title, how often it is called, and where it is measured by default."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

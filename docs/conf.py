@@ -1,7 +1,5 @@
 """Settings of the site: ``make docs`` builds it into build/docs, and takes every warning for an error."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys

@@ -1,7 +1,5 @@
 """Writes the table of SciPy's names in docs/howto/from-scipy.md: ``python docs/scipy_table.py``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Run the notebooks and store what they print and draw: ``make notebooks``."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -22,22 +22,16 @@ NUMBERS = {
     "band": lambda a, b: a & b,
 }
 # Over truth values the arithmetic operators are the logical ones.
-TRUTHS = NUMBERS | {
-    "plus": NUMBERS["lor"],
-    "times": NUMBERS["land"],
-    "min": NUMBERS["land"],
-    "max": NUMBERS["lor"],
-}
+TRUTHS = NUMBERS | {"plus": NUMBERS["lor"], "times": NUMBERS["land"], "min": NUMBERS["land"], "max": NUMBERS["lor"]}
 
 
 def identity(name, dtype):
     """What a monoid makes of no values at all."""
     dtype = np.dtype(dtype)
-    smallest, largest = {
-        "b": (False, True),
-        "f": (-np.inf, np.inf),
-        "c": (None, None),
-    }.get(dtype.kind) or (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    smallest, largest = {"b": (False, True), "f": (-np.inf, np.inf), "c": (None, None)}.get(dtype.kind) or (
+        np.iinfo(dtype).min,
+        np.iinfo(dtype).max,
+    )
     return {"plus": 0, "lor": False, "bor": 0, "any": 0, "min": largest, "max": smallest}[name]
 
 

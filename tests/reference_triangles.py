@@ -26,20 +26,3 @@ def triangles_by_product(matrix: Any) -> np.ndarray:
     both.eliminate_zeros()
     both.data[:] = 1
     return np.asarray((both @ both).multiply(both).sum(axis=1)).ravel() // 2
-
-
-def k_truss(neighbours: dict[int, set[int]], k: int) -> dict[int, set[int]]:
-    """The k-truss as neighbours of vertices: edges in fewer than ``k - 2`` triangles go, one after the other."""
-    left = {v: set(near) for v, near in neighbours.items()}
-    support = {(u, v): len(left[u] & left[v]) for u in left for v in left[u] if u < v}
-    weak = [edge for edge, triangles in support.items() if triangles < k - 2]
-    while weak:
-        u, v = weak.pop()
-        left[u].remove(v)
-        left[v].remove(u)
-        for w in left[u] & left[v]:
-            for edge in ((min(u, w), max(u, w)), (min(v, w), max(v, w))):
-                support[edge] -= 1
-                if support[edge] == k - 3:
-                    weak.append(edge)
-    return left

@@ -16,18 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The modules of the folder benchmarks/, which is not installed."""
     monkeypatch.syspath_prepend(ROOT)
-    from benchmarks import (
-        __main__,
-        answers,
-        floors,
-        gapbs,
-        graphs,
-        layouts,
-        library,
-        record,
-        report,
-        timing,
-    )
+    from benchmarks import __main__, answers, floors, gapbs, graphs, layouts, library, record, report, timing
 
     return SimpleNamespace(
         answers=answers, floors=floors, gapbs=gapbs, graphs=graphs, layouts=layouts, library=library,
@@ -160,8 +149,7 @@ def test_results_merge(benchmarks: Any, case: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["cpu", "--graphs", "kron99"], ["cpu", "--works", "bsf"], ["tpu"], ["cpu", "--gapbs", "no such folder"]],
+    "words", [["cpu", "--graphs", "kron99"], ["cpu", "--works", "bsf"], ["tpu"], ["cpu", "--gapbs", "no such folder"]]
 )
 def test_unknown_names_are_refused(benchmarks: Any, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     try:

@@ -8,13 +8,7 @@ import pytest
 import hpgraph as hpg
 from hpgraph.core.device import to_device
 from hpgraph.formats import HYB, Division
-from hpgraph.kernels.spmv.layout_cost import (
-    RATES,
-    Shape,
-    rows_seconds,
-    slab_seconds,
-    stretches_seconds,
-)
+from hpgraph.kernels.spmv.layout_cost import RATES, Shape, rows_seconds, slab_seconds, stretches_seconds
 
 # Of measured matrices: rows, columns, entries, bytes (index, value, x, y), rows with entries, short ones, the longest,
 # and for each entry the sectors gathered and missed.

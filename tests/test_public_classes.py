@@ -30,7 +30,6 @@ print(type(made) is hpgraph.{kind}, made.toarray().tolist(), hasattr(made, "ewis
 @pytest.mark.parametrize(
     ("module", "name", "call", "kind", "expected"),
     [
-        ("transpose", "transpose", "transpose(S)", "Matrix", [[0.0, 3.0], [2.0, 0.0]]),
         ("select", "select", "select(S, 'valuegt', 2)", "Matrix", [[0.0, 0.0], [3.0, 0.0]]),
         ("reduce", "reduce", "reduce(S, 'plus', 1)", "Vector", [2.0, 3.0]),
     ],

@@ -118,10 +118,7 @@ class TestReduce:
     @settings(max_examples=30, deadline=None)
     @given(entries=st.dictionaries(st.integers(0, 99), st.integers(-9, 9)), name=st.sampled_from(["plus", "min"]))
     def test_against_python(self, entries: dict[int, int], name: str) -> None:
-        expected = {
-            "plus": sum(entries.values()),
-            "min": min(entries.values(), default=np.iinfo(np.int64).max),
-        }[name]
+        expected = {"plus": sum(entries.values()), "min": min(entries.values(), default=np.iinfo(np.int64).max)}[name]
         v = hpg.Vector.from_indices(list(entries), np.array(list(entries.values()), np.int64), 100)
         for device in ["cpu", "cuda"] if cuda_available() else ["cpu"]:
             found = v.to(device).reduce(name)

@@ -7,8 +7,6 @@ What is recorded are C++ texts written for a program and its types; the template
 wheel is built. A request that no longer is what the library asks for costs its bytes in the wheel and nothing else.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import ctypes

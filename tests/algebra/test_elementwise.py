@@ -99,11 +99,7 @@ class TestLarge:
 
     def test_unions_and_intersections(self, device: str) -> None:
         S, R, A, B = self.pair(device)
-        for found, wanted in [
-            (A.ewise_add(B), S + R),
-            (A.ewise_mult(B), S * R),
-            (A - A, S - S),
-        ]:
+        for found, wanted in [(A.ewise_add(B), S + R), (A.ewise_mult(B), S * R), (A - A, S - S)]:
             assert found.to("cpu").csr.is_canonical() and found.nnz == wanted.nnz
             np.testing.assert_allclose(dense(found), wanted.toarray())
 

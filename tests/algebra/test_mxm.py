@@ -12,7 +12,7 @@ import hpgraph as hpg
 from hpgraph.core.errors import CompileError, DeviceMemoryError
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
-from hpgraph.semiring import Monoid, Semiring, get_binary, get_monoid, get_semiring
+from hpgraph.semiring import Semiring, get_binary, get_monoid, get_semiring
 from hpgraph.semiring.product import product_of
 
 
@@ -64,14 +64,6 @@ class TestAgainstSciPy:
         np.testing.assert_array_equal(shown((b.T @ a.T).T), expected)
         np.testing.assert_array_equal(shown(hpg.mxm(hpg.Matrix(A.T.tocsr()).to(device).T, b)), expected)
         assert (a @ b).csr.is_canonical() and (a @ b).dtype == (A @ B).dtype
-
-    @pytest.mark.parametrize("dtype", ["bool", "int8"])
-    def test_types(self, dtype: str, device: str) -> None:
-        rng = np.random.default_rng(3)
-        A, B = random(rng, 30, 40, 0.2, np.dtype(dtype)), random(rng, 40, 35, 0.2, np.dtype(dtype))
-        found = hpg.Matrix(A).to(device) @ hpg.Matrix(B).to(device)
-        assert found.dtype == (A @ B).dtype
-        np.testing.assert_array_equal(shown(found), (A @ B).toarray())
 
     def test_sparse_arrays_of_scipy_take_part(self) -> None:
         rng = np.random.default_rng(4)
@@ -161,20 +153,6 @@ class TestSemirings:
         outside = {place: value for place, value in expected.items() if place not in allowed}
         check(hpg.mxm(a, b, name, mask=mask.structure, complement=True), outside)
 
-    def test_both_ways_through_a_mask_agree(self, device: str) -> None:
-        rng = np.random.default_rng(9)
-        A, B, M = random(rng, 30, 300, 0.3), random(rng, 300, 90, 0.3), random(rng, 30, 90, 0.5)
-        a, b, mask = (hpg.Matrix(X).to(device) for X in (A, B, M))
-        for name in ("plus_times", "plus_pair"):
-            ring = get_semiring(name)
-            if name == "plus_pair":
-                a, b = a.structure.astype(bool), b.structure.astype(bool)
-            product = product_of(ring, a.dtype, b.dtype)
-            places = mask.structure.csr
-            dots = kernels(device).multiply_by_dots(places, a.csr, b.T.csr, product, ring.add)
-            rows = kernels(device).multiply_by_rows(places, a.csr, b.csr, product, ring.add)
-            assert entries(hpg.Matrix(dots)) == entries(hpg.Matrix(rows))
-
     @pytest.mark.parametrize("name", ["plus_pair", "plus_times"])
     def test_places_between_long_rows_and_short_ones(self, name: str, device: str) -> None:
         rng = np.random.default_rng(11)
@@ -201,7 +179,7 @@ class TestSemirings:
         dots = kernels(device).multiply_by_dots(mask.structure.csr, a.csr, b.csr, product, ring.add)
         np.testing.assert_array_equal(shown(hpg.Matrix(dots)), expected.toarray())
 
-    @pytest.mark.parametrize("name", ["plus_pair", "lor_land", "min_first", "min_secondi"])
+    @pytest.mark.parametrize("name", ["plus_pair", "min_first"])
     def test_hubs_of_a_mask_have_bit_sets(self, name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """Rows of more than HUB_ENTRIES that many short ones ask for; the same where there is too little work."""
         rng = np.random.default_rng(17)
@@ -233,14 +211,6 @@ class TestSemirings:
             for one, other in zip(again.arrays, found.csr.arrays, strict=True):
                 np.testing.assert_array_equal(one, other)
 
-    def test_python_operators(self, device: str) -> None:
-        rng = np.random.default_rng(10)
-        A, B = random(rng, 12, 40, 0.3), random(rng, 40, 50, 0.3)
-        farthest = Monoid(lambda x, y: x if x > y else y, identity=-np.inf, name="farthest")
-        ring = Semiring(farthest, get_binary(lambda x, y: 2 * x + y))
-        found = hpg.mxm(hpg.Matrix(A).to(device), hpg.Matrix(B).to(device), ring)
-        check(found, by_definition(A, B, ring))
-
     def test_patterns(self, device: str) -> None:
         csr = CSR((2, 2), [0, 1, 2], [1, 0]).to(device)
         P = hpg.Matrix(csr)
@@ -259,19 +229,6 @@ class TestSemirings:
 
 
 class TestWriting:
-    def test_accum_replace_and_out(self, device: str) -> None:
-        rng = np.random.default_rng(11)
-        A, B, C, M = (random(rng, 20, 20, 0.3) for _ in range(4))
-        a, b, mask = (hpg.Matrix(X).to(device) for X in (A, B, M))
-        T, allowed = (A @ B).toarray(), M.toarray() != 0
-        for accum in (None, "plus", lambda x, y: x + y):
-            for replace in (False, True):
-                out = hpg.Matrix(C).to(device)
-                assert hpg.mxm(a, b, mask=mask, accum=accum, replace=replace, out=out) is out
-                inside = T if accum is None else C.toarray() + T
-                kept = np.zeros_like(T) if replace else C.toarray()
-                np.testing.assert_array_equal(shown(out), np.where(allowed, inside, kept))
-
     def test_out_may_be_a_factor_and_the_mask(self, device: str) -> None:
         A = random(np.random.default_rng(12), 20, 20, 0.3)
         out = hpg.Matrix(A).to(device)

@@ -48,17 +48,6 @@ def same(mine: Any, expected: Any) -> None:
         np.testing.assert_allclose(mine, expected)
 
 
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize(("n", "density"), GRAPHS)
-def test_breadth_first(n: int, density: float, directed: bool, device: str) -> None:
-    graph = random_graph(n, density)
-    for start in range(0, n, max(1, n // 4)):
-        same(ours.breadth_first_order(moved(graph, device), start, directed),
-             theirs.breadth_first_order(graph, start, directed))  # fmt: skip
-        same(ours.breadth_first_tree(moved(graph, device), start, directed),
-             theirs.breadth_first_tree(graph, start, directed))  # fmt: skip
-
-
 @pytest.mark.parametrize("most", [1, 100, 1 << 17])
 def test_breadth_first_of_long_and_short_queues(most: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # On the GPU one block empties a queue of up to so many arcs, and a grid follows longer ones.
@@ -119,13 +108,6 @@ def test_limits_and_nearest(device: str) -> None:
         assert before[v] == -9999 or source[before[v]] == source[v]
 
 
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize(("n", "density"), GRAPHS)
-def test_weak_components(n: int, density: float, directed: bool, device: str) -> None:
-    graph = random_graph(n, density)
-    same(ours.connected_components(moved(graph, device), directed), theirs.connected_components(graph, directed))
-
-
 def test_many_weak_components(device: str) -> None:
     # More than a million, so that a GPU numbers them by more thread blocks than a warp looks back at in one go.
     n = 1_500_000
@@ -183,14 +165,6 @@ def test_strong_components_around_a_hub(device: str) -> None:
     strong_partition(hpg.StreamedGraph.of(graph), source, target, n)
 
 
-@pytest.mark.parametrize("step", [1, -1])
-def test_components_of_a_long_path(step: int, device: str) -> None:
-    path = np.arange(20_000)[::step]
-    graph = hpg.Graph.from_edges(path[:-1], path[1:]).to(device)
-    assert hpg.connected_components(graph).count == 1
-    assert hpg.connected_components(graph, connection="strong").count == 20_000
-
-
 @pytest.mark.parametrize(("n", "density"), GRAPHS)
 def test_spanning_trees(n: int, density: float, device: str) -> None:
     graph = random_graph(n, density)
@@ -207,16 +181,6 @@ def test_spanning_trees(n: int, density: float, device: str) -> None:
     expected = theirs.minimum_spanning_tree(graph)
     same(ours.minimum_spanning_tree(moved(graph, device)), expected)
     same(lightest_tree(CSR.from_scipy(graph).to(device)).to_scipy(), expected)
-
-
-@pytest.mark.parametrize("normed", [True, False])
-@pytest.mark.parametrize("options", [{}, {"use_out_degree": True}, {"symmetrized": True}])
-def test_laplacian(normed: bool, options: dict[str, bool], device: str) -> None:
-    graph = random_graph(60, 0.05)
-    graph = graph + sp.diags_array(np.arange(60.0) % 3, format="csr")
-    same(
-        ours.laplacian(moved(graph, device), normed, True, **options), theirs.laplacian(graph, normed, True, **options)
-    )
 
 
 def test_every_kind_of_graph_is_taken(device: str) -> None:

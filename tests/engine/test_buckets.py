@@ -54,16 +54,6 @@ class Bottleneck(hpg.VertexProgram):
         return max(source.value, weight)
 
 
-class Shortest(hpg.VertexProgram):
-    """Shortest paths, without delta."""
-
-    value = hpg.Property("float64", initial=np.inf, start=0.0)
-    reduce = "min"
-
-    def gather(source, weight, target):
-        return source.value + weight
-
-
 class Longest(hpg.VertexProgram):
     """Longest paths of an acyclic graph: a message is better than what its sender has."""
 
@@ -89,7 +79,6 @@ MESSAGES = {
     WidestInteger: (np.maximum, lambda value, weight: np.minimum(value, (weight * 100).astype(np.int64)), -BIG, BIG),
     Reliable: (np.maximum, np.multiply, 0, 1),
     Bottleneck: (np.minimum, np.maximum, np.inf, 0),
-    Shortest: (np.minimum, np.add, np.inf, 0),
     Longest: (np.maximum, np.add, -np.inf, 0),
 }
 

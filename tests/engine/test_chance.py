@@ -8,7 +8,6 @@ from reference_algorithms import random_digraph
 import hpgraph as hpg
 from hpgraph import Parameter, Property
 from hpgraph.core.device import to_device
-from hpgraph.engine.declarations import declarations_of
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.jit import call
 
@@ -113,7 +112,3 @@ def test_a_program_that_draws_repeats_for_a_seed(direction, device):
         assert (to_device(found.heard, "cpu") == heard).all() and (to_device(found.drawn, "cpu") == drawn).all()
         assert (heard > 1).any()
     assert "reads the world" in found.trace.loop
-
-
-def test_what_was_read_for_one_run_holds_for_the_next():
-    assert declarations_of(Rumour) is declarations_of(Rumour)

@@ -38,11 +38,7 @@ def G(request, places):
 
 test_widest_path = test_run.test_widest_path
 test_components = test_run.test_components
-test_core = test_run.test_core
-test_which_arcs = test_run.test_which_arcs
-test_arcs_that_let_no_message_through = test_run.test_arcs_that_let_no_message_through
 test_everyone_is_updated_in_every_superstep = test_run.test_everyone_is_updated_in_every_superstep
-test_any_receives_once_in_the_general_loop_too = test_run.test_any_receives_once_in_the_general_loop_too
 test_conditions_of_a_search = test_run.test_conditions_of_a_search
 test_conditions_of_a_relaxation = test_run.test_conditions_of_a_relaxation
 test_without_update_the_message_joins_the_property = test_run.test_without_update_the_message_joins_the_property

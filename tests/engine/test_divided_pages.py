@@ -40,14 +40,14 @@ def undirected(places, tmp_path):
     return _divided(BOTH, places, tmp_path, False)
 
 
-test_breadth_first = test_streaming.test_breadth_first
 test_ranks = test_streaming.test_ranks
 test_shortest_paths = test_streaming.test_shortest_paths
-test_components_and_core = test_streaming.test_components_and_core
-test_conditions_on_arcs = test_streaming.test_conditions_on_arcs
 test_searches_from_several = test_streaming.test_searches_from_several
-test_widest_path = test_streaming.test_widest_path
-test_conditions_of_a_search = test_run.test_conditions_of_a_search
+
+
+def test_programs(G, device):  # noqa: F811
+    test_streaming.test_breadth_first("auto", G)
+    test_streaming.test_widest_path("pull", G, device)
 
 
 def test_each_brings_its_own(G):

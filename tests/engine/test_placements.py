@@ -69,15 +69,6 @@ def _without_loops(directed: bool) -> nx.Graph:
     return graph
 
 
-def _brandes(directed: bool) -> np.ndarray:
-    total = np.zeros(N)
-    paths = nx.algorithms.centrality.betweenness
-    for source in (0, 3, 7):
-        order, before, sigma, _ = paths._single_source_shortest_path_basic(SEEN[directed], source)
-        total += _by_vertex(paths._accumulate_basic(dict.fromkeys(range(N), 0.0), order, before, sigma, source)[0])
-    return total
-
-
 # What SciPy and NetworkX say of `MATRICES`, by directedness; other functions are compared with the graph in memory.
 REFERENCES = {
     "bfs": lambda d: csgraph.dijkstra(MATRICES[d], unweighted=True, indices=0),

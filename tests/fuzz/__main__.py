@@ -8,12 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 # Cases of each: what takes it some minutes on a core.
-CASES = {
-    "programs": 60,
-    "readers": 20_000,
-    "graph_files": 10_000,
-    "forged_files": 10_000,
-}
+CASES = {"programs": 60, "readers": 20_000, "graph_files": 10_000, "forged_files": 10_000}
 
 
 def main() -> int:

@@ -92,7 +92,6 @@ def test_other_classes_are_left_to_networkx() -> None:
     "variables, wanted",
     [
         ({"NETWORKX_BACKEND_PRIORITY_GENERATORS": "hpgraph"}, "UnreadGraph False"),
-        ({"NETWORKX_BACKEND_PRIORITY_ALGOS": "hpgraph"}, "Graph True"),
         (
             {"NETWORKX_BACKEND_PRIORITY": "hpgraph", "NETWORKX_BACKEND_PRIORITY_GENERATORS": "hpgraph"},
             "UnreadGraph True",

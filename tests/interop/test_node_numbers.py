@@ -58,22 +58,6 @@ def test_numbers_are_those_of_a_dict(kind: str, anew: float) -> None:
     assert indices.tolist() == [number_of[end] for row in rows for end in row]
 
 
-def test_many_blocks_of_neighbors() -> None:
-    """Read and numbered block by block."""
-    nodes = [f"node {i}" for i in range(500)]
-    order = np.random.default_rng(7).permutation(500).tolist()
-    rows = [{nodes[(i + j) % 500]: {} for j in order} for i in range(100)] + [{}] * 400
-    expected = [(i + j) % 500 for i in range(100) for j in order]
-    assert neighbors_of(nodes, rows)[1].tolist() == expected
-
-
-def test_neighbors_of_one_node_alone() -> None:
-    """Which no sample of the rows need meet."""
-    names = [f"node {i}" for i in range(5000)]
-    indptr, indices = neighbors_of(names, [*({} for _ in range(4999)), {name: {} for name in names}])
-    assert indptr[-2:].tolist() == [0, 5000] and indices.tolist() == list(range(5000))
-
-
 def test_no_nodes_and_no_neighbors() -> None:
     assert [array.tolist() for array in neighbors_of([], [])] == [[0], []]
     assert [array.tolist() for array in neighbors_of(["a", "b"], [{}, {}])] == [[0, 0, 0], []]

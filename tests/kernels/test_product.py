@@ -165,10 +165,7 @@ def test_ones_from_lengths_of_rows(device, semiring, dtype):
         np.testing.assert_array_equal(host(out), wanted.astype(gather.dtype))
 
 
-@pytest.mark.parametrize(
-    ("semiring", "dtype"),
-    [("plus_pair", "int8"), ("min_pair", "float32")],
-)
+@pytest.mark.parametrize(("semiring", "dtype"), [("plus_pair", "int8"), ("min_pair", "float32")])
 @pytest.mark.parametrize("kind", ["long rows", "short rows", "hubs"])
 def test_pairs_with_some_active(device, semiring, dtype, kind):
     """Counts that wrap around to the identity, and identities other than 0, still mark the rows that received."""

@@ -24,8 +24,7 @@ def run(device, matrix, X, semiring="plus_times", form="csr", out=None):
     return host(moved)
 
 
-@pytest.mark.parametrize("columns", [2, 5])
-@pytest.mark.parametrize("pattern", [False, True])
+@pytest.mark.parametrize(("columns", "pattern"), [(2, False), (5, True)])
 def test_a_hub_among_many_short_rows(device, columns, pattern):
     """Row 0 in pieces, the others of one entry each; with values, and without."""
     n, hub = 5001, 5000

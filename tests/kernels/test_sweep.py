@@ -59,8 +59,7 @@ def expected(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, program
     return value, sums
 
 
-@pytest.mark.parametrize("program", [Total, Least])
-@pytest.mark.parametrize("n", [700, 40_000], ids=["one task", "many"])
+@pytest.mark.parametrize(("program", "n"), [(Total, 700), (Least, 40_000)], ids=["one task", "many"])
 @pytest.mark.parametrize("kind", ["ones", "pairs", "fours", "mixed", "hub", "empty at the end"])
 def test_rows_of_all_lengths(kind: str, n: int, program: type) -> None:
     random = np.random.default_rng(5)

@@ -6,8 +6,6 @@ from substitution import adopt
 TABLES = tuple(f"TestOnenormest.test_onenormest_table_{table}" for table in ("3_t_2", "4_t_7", "6_t_2"))
 globals().update(
     adopt(
-        "scipy.sparse.linalg.tests.test_onenormest",
-        ("onenormest", "_onenormest_core", "_algorithm_2_2"),
-        leave=TABLES,
+        "scipy.sparse.linalg.tests.test_onenormest", ("onenormest", "_onenormest_core", "_algorithm_2_2"), leave=TABLES
     )
 )

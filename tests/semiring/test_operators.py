@@ -2,16 +2,7 @@
 
 import numpy as np
 import pytest
-from reference_operators import (
-    BINARY,
-    DTYPES,
-    UNARY,
-    assert_same,
-    expected_binary,
-    expected_unary,
-    samples,
-    takes,
-)
+from reference_operators import BINARY, DTYPES, UNARY, assert_same, expected_binary, expected_unary, samples, takes
 
 from hpgraph.semiring import dtypes, get_binary, get_unary
 from hpgraph.semiring.arithmetic import BINARY as BUILTIN_BINARY

@@ -43,8 +43,7 @@ def test_the_multiplication_of_a_tropical_semiring_stops_at_the_ends(name: str, 
 
 # Compiling takes seconds: not every type meets every operator here; of 32 bits are products of many entries, below.
 @pytest.mark.parametrize(
-    ("add", "name", "dtype"),
-    [("min", "plus", "int8"), ("min", "plus", "uint64"), ("max", "minus", "int64")],
+    ("add", "name", "dtype"), [("min", "plus", "int8"), ("min", "plus", "uint64"), ("max", "minus", "int64")]
 )
 def test_products_do_not_wrap_around(add: str, name: str, dtype: str, device: str) -> None:
     xp, values = array_module(device), numbers(dtype)
