@@ -1,4 +1,4 @@
-"""entries.cuh for several architectures, with built-in operators, Python functions and patterns; no GPU is needed."""
+"""entries.cuh and merge.cuh, with built-in operators, Python functions and patterns; no GPU is needed."""
 
 from typing import Any
 
@@ -13,6 +13,8 @@ pytest.importorskip("cuda.core")
 pytest.importorskip("cupy")
 
 from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
+from hpgraph.kernels.entries.cuda_merge import MERGE_KERNELS, merge_code
+from hpgraph.kernels.entries.cuda_merge import SOURCE as MERGE
 
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
 
@@ -59,3 +61,36 @@ def test_types_have_code_of_their_own() -> None:
     for op in (get_unary("sqrt"), get_index_unary(lambda value, row, column: row > value, "bool")):
         functions = [entry_function(op, kind, INT64) for kind in (np.dtype("int8"), FLOAT32, np.dtype("float64"))]
         assert len({map_code(function, False, INT32)[0] for function in functions}) == 3
+
+
+MERGES = tuple(f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS)
+
+
+@pytest.mark.parametrize(("arch", "nonzero"), list(zip(GENERATIONS, (False, True), strict=True)))
+def test_union_by_a_builtin_operator(arch: str, nonzero: bool) -> None:
+    double = np.dtype("float64")
+    code = merge_code(binary("plus"), binary("first"), binary("second"), FLOAT32, INT64, INT32, double, nonzero)
+    compiles(MERGE, code[0], code[1], MERGES, arch)
+
+
+@pytest.mark.parametrize("op", ["firsti", "floordiv", "lt"])
+def test_intersection(op: str) -> None:
+    function = binary(op)
+    for nonzero in (False, True):
+        code = merge_code(function, None, None, FLOAT32, INT64, INT64, function.dtype, nonzero)
+        assert not code[1]
+        compiles(MERGE, code[0], (), MERGES)
+
+
+def test_patterns() -> None:
+    keep = entry_function(get_binary("pair"), BOOL, BOOL)
+    compiles(MERGE, merge_code(keep, keep, keep, None, None, INT32, None)[0], (), MERGES)
+    code = merge_code(None, keep, None, None, FLOAT32, INT32, BOOL)
+    compiles(MERGE, code[0], (), MERGES)
+
+
+def test_a_python_function() -> None:
+    function = binary(lambda a, b: a * a + b if a > 0 else b - a)
+    code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype, True)
+    assert code[1]
+    compiles(MERGE, code[0], code[1], MERGES)
