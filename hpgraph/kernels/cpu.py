@@ -21,9 +21,9 @@ from hpgraph.kernels.spmv.cpu import pull
 from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
-from hpgraph.kernels.structure.cpu_fifo import fifo_order, rows_beside
+from hpgraph.kernels.structure.cpu_fifo import fifo_order, generations, rows_beside
 from hpgraph.kernels.structure.cpu_greedy import greedy_colors, independent_set, matching
-from hpgraph.kernels.structure.cpu_peeling import generations, peel
+from hpgraph.kernels.structure.cpu_peeling import peel
 from hpgraph.kernels.structure.cpu_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cpu_symmetry import is_symmetric
 from hpgraph.kernels.structure.cpu_transpose import transpose

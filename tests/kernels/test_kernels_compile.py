@@ -36,7 +36,6 @@ from hpgraph.kernels.structure import (
 )  # fmt: skip
 from hpgraph.kernels.sweep import cuda_ranks
 from hpgraph.kernels.traversal import cuda_bands, cuda_parents
-from hpgraph.semiring import c_types
 
 pytest.importorskip("cuda.core")
 
@@ -146,10 +145,10 @@ def test_machine_code(source: str, names: Any, arch: str, others: dict[str, Any]
 )
 def test_peeling(ids: str, count: str, levels: bool, arch: str) -> None:
     """The one kernel in which not all functions are inlined."""
-    types = np.dtype(ids), np.dtype(count)
-    name = cuda_peeling.kernel_name(*(c_types.c_type(one) for one in types), techniques_type(), levels)
-    path, symbols = build_cached(cuda_peeling.SOURCE, names=(name,), arch=arch, **cuda_peeling.text_around(*types))
-    code = path.read_bytes()
+    types = {"Index": np.dtype(ids), "Count": np.dtype(count), "techniques": techniques_type(), "levels": levels}
+    text = cuda_peeling.KERNELS.text(**types)
+    path, symbols = build_cached(cuda_peeling.KERNELS.source, arch=arch, **text)
+    code, (name,) = path.read_bytes(), text["names"]
     assert symbols[name] in kernels(code)
     assert local_memory(code)[symbols[name]] <= 256
 

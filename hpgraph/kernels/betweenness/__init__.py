@@ -14,8 +14,9 @@ number is a float and an exponent of `STEP`: σ = m · STEP^e. Ordinary graphs n
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,18 +32,10 @@ LEVEL_COST = 1 / 32
 LIMIT, STEP = 2.0**256, 2.0**512
 
 
-class Sums(NamedTuple):
-    """The sums that sources add to, on the device of the graph; those not wanted have length 0.
-
-    ``vertices, arcs`` (float64): the dependencies on each vertex, except of a source on itself, and on each arc;
-    ``reached, reach`` (int64): how many other sources reach each vertex, and how many vertices each source, with
-    itself.
-    """
-
-    vertices: Any
-    arcs: Any
-    reached: Any
-    reach: Any
+# The sums that sources add to, on the device of the graph; those not wanted have length 0. ``vertices, arcs``
+# (float64): the dependencies on each vertex, except of a source on itself, and on each arc; ``reached, reach`` (int64):
+# how many other sources reach each vertex, and how many vertices each source, with itself.
+Sums = namedtuple("Sums", "vertices arcs reached reach")
 
 
 class Betweenness(Protocol):

@@ -5,7 +5,8 @@ range of vertices at a time, so that threads follow each other closely and the o
 sources.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -32,18 +33,10 @@ _LOW = (1 << 32) - 1
 _BLANK = -1
 
 
-class Scratch(NamedTuple):
-    """Work space of one thread; arrays of shape (threads, ...) for several.
-
-    `numbers` and `tags` are the same memory, two words a vertex, which lie in one cache line: a float, σ or in the
-    backward pass (1 + δ) / σ; and an int64, the level (weighted: the number of pending arcs), above it by 32 bits the
-    exponent of σ, or -1 if unvisited.
-    """
-
-    numbers: Any
-    tags: Any
-    dependency: Any
-    queue: Any
+# Work space of one thread; arrays of shape (threads, ...) for several. `numbers` and `tags` are the same memory, two
+# words a vertex, which lie in one cache line: a float, σ or in the backward pass (1 + δ) / σ; and an int64, the level
+# (weighted: the number of pending arcs), above it by 32 bits the exponent of σ, or -1 if unvisited.
+Scratch = namedtuple("Scratch", "numbers tags dependency queue")
 
 
 def scratches(workers: int, n: int, ids: Any) -> Scratch:

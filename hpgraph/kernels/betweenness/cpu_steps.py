@@ -1,6 +1,6 @@
 """Operations of one worker on part of a level of joint searches (`hpgraph.kernels.betweenness.cpu_jointly`)."""
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -22,45 +22,20 @@ NEXT, TAIL, LEAVING, REACHING, LARGE = range(0, 80, 16)
 COUNTERS = 80
 
 
-class State(NamedTuple):
-    """The state of all sources, a row of `stride` numbers a vertex; bitmasks of sources are uint64 arrays of length n.
-
-    ``numbers, exponents``: σ, in the backward pass (1 + δ) / σ, 0 in sources that have not reached it; ``seen, first,
-    second``: sources that have reached the vertex, that have it on the level before, and on the current one; ``listed,
-    masks``: the vertices of each level, in order of levels, and their sources; ``every``: bitmask of the sources in
-    use.
-    """
-
-    numbers: Any
-    exponents: Any
-    seen: Any
-    first: Any
-    second: Any
-    listed: Any
-    masks: Any
-    stride: int
-    every: Any
+# The state of all sources, a row of `stride` numbers a vertex; bitmasks of sources are uint64 arrays of length n.
+# ``numbers, exponents``: σ, in the backward pass (1 + δ) / σ, 0 in sources that have not reached it; ``seen, first,
+# second``: sources that have reached the vertex, that have it on the level before, and on the current one; ``listed,
+# masks``: the vertices of each level, in order of levels, and their sources; ``every``: bitmask of the sources in use.
+State = namedtuple("State", "numbers exponents seen first second listed masks stride every")
 
 
-class Ways(NamedTuple):
-    """The arcs by source and by target, and bounds of blocks of the latter with about as many arcs each.
-
-    Not two `Rows`: Numba passes no nested tuples to a parallel region.
-    """
-
-    out_indptr: Any
-    out_indices: Any
-    in_indptr: Any
-    in_indices: Any
-    bounds: Any
+# The arcs by source and by target, and bounds of blocks of the latter with about as many arcs each. Not two `Rows`:
+# Numba passes no nested tuples to a parallel region.
+Ways = namedtuple("Ways", "out_indptr out_indices in_indptr in_indices bounds")
 
 
-class Local(NamedTuple):
-    """Work space of one worker: sums of a row, their exponents, vertices to be listed. For several, rows of these."""
-
-    sums: Any
-    exponents: Any
-    buffer: Any
+# Work space of one worker: sums of a row, their exponents, vertices to be listed. For several, rows of these.
+Local = namedtuple("Local", "sums exponents buffer")
 
 
 @part

@@ -1,8 +1,9 @@
 """Betweenness on the GPU: work space, number of sources that fit, and launches."""
 
+from collections import namedtuple
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,12 +42,8 @@ KERNELS = KernelSet(
 _SLOT, _ROW = LEVEL_SLOT.of().size, LEVEL_ROW.of().size
 
 
-class Pieces(NamedTuple):
-    """Rows of more than `PIECE_ARCS` arcs, int64 arrays: the rows, the first piece of each, the row of each piece."""
-
-    rows: Any
-    first: Any
-    owner: Any
+# Rows of more than `PIECE_ARCS` arcs, int64 arrays: the rows, the first piece of each, the row of each piece.
+Pieces = namedtuple("Pieces", "rows first owner")
 
 
 @attached

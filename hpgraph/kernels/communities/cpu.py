@@ -9,7 +9,8 @@ Only vertices with a neighbour that moved to another community are examined agai
 communities: speeding up the Louvain algorithm", Physical Review E 92, 2015).
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -52,44 +53,17 @@ from hpgraph.semiring.stop import is_stopped
 CHUNK, ALONE = 256, 4096
 
 
-class Groups(NamedTuple):
-    """Communities, each numbered by a vertex: the label of each vertex, and each community's strengths and size."""
-
-    label: Any
-    sent: Any
-    received: Any
-    size: Any
+# Communities, each numbered by a vertex: the label of each vertex, and each community's strengths and size.
+Groups = namedtuple("Groups", "label sent received size")
 
 
-class Rule(NamedTuple):
-    """Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay.
-
-    `fetching`: rows are long enough to prefetch. `communities`: upper bound of the communities of vertices with arcs.
-    """
-
-    sent: Any
-    received: Any
-    within: Any
-    penalty: float
-    directed: bool
-    refining: bool
-    fetching: bool
-    given: bool
-    communities: int
-    bits: int
-    seed: Any
+# Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay. `fetching`:
+# rows are long enough to prefetch. `communities`: upper bound of the communities of vertices with arcs.
+Rule = namedtuple("Rule", "sent received within penalty directed refining fetching given communities bits seed")
 
 
-class Space(NamedTuple):
-    """Active vertices, and those with arcs; a round's vertices and work by batch; their targets; counters."""
-
-    active: Any
-    joined: Any
-    listed: Any
-    starts: Any
-    work: Any
-    target: Any
-    counter: Any
+# Active vertices, and those with arcs; a round's vertices and work by batch; their targets; counters.
+Space = namedtuple("Space", "active joined listed starts work target counter")
 
 
 def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
@@ -121,28 +95,14 @@ def _moved(
     bits = batch_bits(joined, arcs.nnz)
     communities = int(np.count_nonzero(np.bincount(label[degrees > 0])))
     groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n))
+    given = int(np.count_nonzero(groups.size)) < joined
     rule = Rule(
-        level.sent,
-        level.received,
-        within,
-        level.penalty(resolution),
-        level.directed,
-        refining,
-        pays(arcs, joined),
-        int(np.count_nonzero(groups.size)) < joined,
-        communities,
-        bits,
-        np.uint64(seed),
-    )
-    space = Space(
-        degrees > 0,
-        degrees > 0,
-        np.empty(n, ids),
-        np.empty((1 << bits) + 1, np.int64),
-        np.empty(1 << bits, np.int64),
-        np.empty(n, ids),
-        np.zeros(32, np.int64),
-    )
+        level.sent, level.received, within, level.penalty(resolution), level.directed, refining, pays(arcs, joined),
+        given, communities, bits, np.uint64(seed),
+    )  # fmt: skip
+    listed, target, counter = np.empty(n, ids), np.empty(n, ids), np.zeros(32, np.int64)
+    starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
+    space = Space(degrees > 0, degrees > 0, listed, starts, work, target, counter)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
         moves = _move(

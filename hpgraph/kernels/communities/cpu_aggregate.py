@@ -1,6 +1,7 @@
 """The graph of communities on the CPU: the rows of each community's members, summed by target community."""
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -18,17 +19,9 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
 
-
-class Members(NamedTuple):
-    """Vertices by community: where each starts, and where its arcs start if laid end to end.
-
-    `fetching`: the members' rows are long enough to prefetch.
-    """
-
-    starts: Any
-    members: Any
-    ends: Any
-    fetching: bool
+# Vertices by community: where each starts, and where its arcs start if laid end to end. `fetching`: the members' rows
+# are long enough to prefetch.
+Members = namedtuple("Members", "starts members ends fetching")
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:

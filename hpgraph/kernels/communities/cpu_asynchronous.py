@@ -6,7 +6,8 @@ on the threads. The memory of a block is contiguous: batches of single vertices 
 as long on a road network.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -31,18 +32,9 @@ BLOCKS, MIN, MAX = 64, 4, 16384
 BATCH_BITS = 2
 
 
-class State(NamedTuple):
-    """Labels as other blocks and as the own block see them, active vertices, and those woken by other blocks.
-
-    The woken wait until the batch ends; `touched`: blocks that have any; `around`: the weight around each vertex.
-    """
-
-    label: Any
-    fresh: Any
-    active: Any
-    woken: Any
-    touched: Any
-    around: Any
+# Labels as other blocks and as the own block see them, active vertices, and those woken by other blocks. The woken wait
+# until the batch ends; `touched`: blocks that have any; `around`: the weight around each vertex.
+State = namedtuple("State", "label fresh active woken touched around")
 
 
 def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:

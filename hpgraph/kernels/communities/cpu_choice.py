@@ -4,7 +4,7 @@ The weight to each community around a vertex is summed in a small hash table of 
 equals are pseudorandom, by hashes; the rows of the next vertices, which are scattered in memory, are prefetched.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -22,12 +22,8 @@ _SPARSE = 1024
 AHEAD, LINE, MAX, ON_THE_WAY = 4, 16, 128, 24
 
 
-class Tables(NamedTuple):
-    """A hash table for each worker: keys, -1 in free slots; their sums; and the slots in use."""
-
-    keys: Any
-    sums: Any
-    used: Any
+# A hash table for each worker: keys, -1 in free slots; their sums; and the slots in use.
+Tables = namedtuple("Tables", "keys sums used")
 
 
 def tables(workers: int, most: int) -> Tables:

@@ -1,6 +1,7 @@
 """Communities on the GPU: their members, the initial state of local moving, and the tables of ``group_table.cuh``."""
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -22,26 +23,12 @@ KERNELS = KernelSet(
 )  # fmt: skip
 
 
-class Beginning(NamedTuple):
-    """Strengths and sizes of communities, and the vertices with arcs."""
-
-    sent: Any
-    received: Any
-    size: Any
-    active: Any
+# Strengths and sizes of communities, and the vertices with arcs.
+Beginning = namedtuple("Beginning", "sent received size active")
 
 
-class Members(NamedTuple):
-    """Vertices by community, with the start of each community's members and of its arcs."""
-
-    number: Any
-    communities: int
-    sent: Any
-    received: Any
-    starts: Any
-    begin: Any
-    members: Any
-    arcs_before: Any
+# Vertices by community, with the start of each community's members and of its arcs.
+Members = namedtuple("Members", "number communities sent received starts begin members arcs_before")
 
 
 def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Beginning:

@@ -1,6 +1,7 @@
 """Barnes and Hut's forces on the CPU."""
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -18,14 +19,8 @@ from hpgraph.kernels.runtime.cpu.threads import team
 CHUNK = 64
 
 
-class Tree(NamedTuple):
-    """A binary tree over ordered points: children of inner nodes (inner, or ~leaf), first and last point, side."""
-
-    left: Any
-    right: Any
-    first: Any
-    last: Any
-    side: Any
+# A binary tree over ordered points: children of inner nodes (inner, or ~leaf), first and last point, side.
+Tree = namedtuple("Tree", "left right first last side")
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:

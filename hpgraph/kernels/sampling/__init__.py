@@ -11,6 +11,7 @@ rejection sampling (K. Yang et al., "KnightKing: a fast distributed graph random
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -24,19 +25,12 @@ STEP_SHIFT = 20
 HOP_SHIFT, KEYS = 40, 1 << 39
 
 
-class Sums(NamedTuple):
-    """Inclusive sums of each row's weights (float64), and the number of positive weights of each row."""
-
-    running: Any
-    positive: Any
+# Inclusive sums of each row's weights (float64), and the number of positive weights of each row.
+Sums = namedtuple("Sums", "running positive")
 
 
-class Bias(NamedTuple):
-    """Factors on arcs back to the vertex before, to a neighbour of that, and away from both, in a second-order walk."""
-
-    back: float
-    near: float
-    away: float
+# Factors on arcs back to the vertex before, to a neighbour of that, and away from both, in a second-order walk.
+Bias = namedtuple("Bias", "back near away")
 
 
 class Drawn(NamedTuple):

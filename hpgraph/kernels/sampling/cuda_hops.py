@@ -112,19 +112,15 @@ class _List:
         import cupy
 
         by_number = min(room, self._n)
-        self._found = cupy.empty(room, self._ids)
-        self._owner, self._place, self._vertex, self._offset = (
-            cupy.empty(size, np.int64) for size in (room, room, by_number, by_number + 1)
-        )
-        arrays = self._table, self._found, self._owner, self._place, self._vertex, self._offset
-        self.room, self.struct = room, self._layout(*arrays, room)
+        sizes = (room, self._ids), (room, np.int64), (room, np.int64), (by_number, np.int64), (by_number + 1, np.int64)
+        # Vertices drawn, numbers they were drawn for, entries; by number: vertices, and where their draws begin.
+        self._arrays = [cupy.empty(*size) for size in sizes]
+        self.room, self.struct = room, self._layout(self._table, *self._arrays, room)
 
     def lengthen(self, room: int, length: int, known: int) -> None:
         """Enlarge the list, keeping its contents."""
         check_memory(self._bytes(room), f"a sample of up to {room:,} draws", "cuda")
-        met, by_number = (self._found, self._owner, self._place), (self._vertex, self._offset)
+        before = self._arrays
         self._make(room)
-        for new, old in zip((self._found, self._owner, self._place), met, strict=True):
-            new[:length] = old[:length]
-        for new, old in zip((self._vertex, self._offset), by_number, strict=True):
-            new[:known] = old[:known]
+        for new, old, size in zip(self._arrays, before, (length, length, length, known, known), strict=True):
+            new[:size] = old[:size]

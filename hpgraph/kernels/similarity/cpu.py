@@ -5,7 +5,8 @@ rows looked up, branch-free. Rows with too few pairs for that, and all if rows a
 is searched in the longer by galloping.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -31,12 +32,8 @@ RATIO = 16
 GROUP_FROM = 8
 
 
-class Pairs(NamedTuple):
-    """The longer and the shorter row of each pair, and its index among those given, in the order of processing."""
-
-    long: Any
-    short: Any
-    order: Any
+# The longer and the shorter row of each pair, and its index among those given, in the order of processing.
+Pairs = namedtuple("Pairs", "long short order")
 
 
 def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
@@ -253,7 +250,7 @@ def best_of_rows(rows: CSR, k: int) -> CSR:
     np.cumsum(np.minimum(np.diff(rows.indptr), k), out=indptr[1:])
     indices, data = np.empty(indptr[-1], rows.indices.dtype), np.empty(indptr[-1])
     with team() as threads:
-        _select(Rows(rows.indptr, rows.indices, rows.data), indptr, indices, data, threads)
+        _select_entries(Rows(rows.indptr, rows.indices, rows.data), indptr, indices, data, threads)
     return CSR(rows.shape, indptr, indices, data, validate=False)
 
 
@@ -285,8 +282,38 @@ def _swap(indices, data, i, j):
     data[i], data[j] = data[j], data[i]
 
 
+@part
+def _heap(indices, data, begin, count):
+    for at in range(count // 2 - 1, -1, -1):
+        _sift(indices, data, begin, count, at)
+
+
+@part
+def _offer(indices, data, begin, space, kept, v, score):
+    """Keep an entry if it is among the best so far, of which there is `space` for some; returns how many are kept."""
+    if kept < space:
+        indices[begin + kept], data[begin + kept] = v, score
+        kept += 1
+        if kept == space:
+            _heap(indices, data, begin, kept)
+    elif space > 0 and (score > data[begin] or (score == data[begin] and v < indices[begin])):
+        indices[begin], data[begin] = v, score
+        _sift(indices, data, begin, space, 0)
+    return kept
+
+
+@part
+def _rank(indices, data, begin, space, kept):
+    """Sort the entries kept, the best first."""
+    if kept < space:
+        _heap(indices, data, begin, kept)
+    for rest in range(kept - 1, 0, -1):
+        _swap(indices, data, begin, begin + rest)
+        _sift(indices, data, begin, rest, 0)
+
+
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _select(rows, indptr, indices, data, threads):
+def _select_entries(rows, indptr, indices, data, threads):
     following, n = np.zeros(1, np.int64), indptr.size - 1
     for _ in prange(threads):
         while True:
@@ -294,17 +321,7 @@ def _select(rows, indptr, indices, data, threads):
             if chunk >= n:
                 break
             for row in range(chunk, min(chunk + CHUNK, n)):
-                begin, count = indptr[row], indptr[row + 1] - indptr[row]
-                first = rows.indptr[row]
-                for at in range(count):
-                    indices[begin + at], data[begin + at] = rows.indices[first + at], rows.data[first + at]
-                for at in range(count // 2 - 1, -1, -1):
-                    _sift(indices, data, begin, count, at)
-                for at in range(first + count, rows.indptr[row + 1]):
-                    # Columns ascend, so that among equals the present entry stays.
-                    if count and rows.data[at] > data[begin]:
-                        indices[begin], data[begin] = rows.indices[at], rows.data[at]
-                        _sift(indices, data, begin, count, 0)
-                for left in range(count - 1, 0, -1):
-                    _swap(indices, data, begin, begin + left)
-                    _sift(indices, data, begin, left, 0)
+                begin, space, kept = indptr[row], indptr[row + 1] - indptr[row], 0
+                for at in range(rows.indptr[row], rows.indptr[row + 1]):
+                    kept = _offer(indices, data, begin, space, kept, rows.indices[at], rows.data[at])
+                _rank(indices, data, begin, space, kept)

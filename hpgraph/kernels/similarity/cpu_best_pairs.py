@@ -18,7 +18,7 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.similarity.cpu import _measured, _sift, _swap
+from hpgraph.kernels.similarity.cpu import _measured, _offer, _rank
 
 
 def best_pairs(
@@ -130,23 +130,6 @@ def _select(
                     if not there:
                         continue
                     score = _measured(measure, common, peek(sizes, min(u, v)), peek(sizes, max(u, v)))
-                    if kept < space:
-                        indices[begin + kept], data[begin + kept] = v, score
-                        kept += 1
-                        if kept == space:
-                            _heap(indices, data, begin, kept)
-                    elif score > data[begin] or (score == data[begin] and v < indices[begin]):
-                        indices[begin], data[begin] = v, score
-                        _sift(indices, data, begin, space, 0)
-                if kept < space:
-                    _heap(indices, data, begin, kept)
-                for rest in range(kept - 1, 0, -1):
-                    _swap(indices, data, begin, begin + rest)
-                    _sift(indices, data, begin, rest, 0)
+                    kept = _offer(indices, data, begin, space, kept, v, score)
+                _rank(indices, data, begin, space, kept)
                 found[i] = kept
-
-
-@part
-def _heap(indices, data, begin, count):
-    for at in range(count // 2 - 1, -1, -1):
-        _sift(indices, data, begin, count, at)

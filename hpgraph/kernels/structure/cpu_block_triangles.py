@@ -5,7 +5,8 @@ heads v are marked, and for each of its tails u the heads of u above w are looke
 `hpgraph.kernels.structure.cpu_triangles`.
 """
 
-from typing import NamedTuple
+
+from collections import namedtuple
 
 import numpy as np
 from numba import prange
@@ -19,35 +20,18 @@ from hpgraph.kernels.runtime.cpu.threads import team
 CHUNK = 64
 
 
-class Middles(NamedTuple):
-    """Middle vertices, with the arcs that reach them and those that leave them.
-
-    ``begin, tails``: rows of the tails of arcs that reach each middle; ``row``: the row of each middle in ``first,
-    heads``, the heads of arcs that leave it, by rank; ``above``: the least rank of a head whose degree is above that of
-    each middle.
-    """
-
-    begin: np.ndarray
-    tails: np.ndarray
-    row: np.ndarray
-    first: np.ndarray
-    heads: np.ndarray
-    above: np.ndarray
+# Middle vertices, with the arcs that reach them and those that leave them. ``begin, tails``: rows of the tails of arcs
+# that reach each middle; ``row``: the row of each middle in ``first, heads``, the heads of arcs that leave it, by rank;
+# ``above``: the least rank of a head whose degree is above that of each middle.
+Middles = namedtuple("Middles", "begin tails row first heads above")
 
 
-class Closing(NamedTuple):
-    """The arcs that close triangles: rows of each tail's heads, by rank, ascending."""
-
-    begin: np.ndarray
-    heads: np.ndarray
+# The arcs that close triangles: rows of each tail's heads, by rank, ascending.
+Closing = namedtuple("Closing", "begin heads")
 
 
-class Tallies(NamedTuple):
-    """Triangles to be added to: for each thread at tails and at heads, arrays of shape (threads, n); at middles."""
-
-    tail: np.ndarray
-    head: np.ndarray
-    middle: np.ndarray
+# Triangles to be added to: for each thread at tails and at heads, arrays of shape (threads, n); at middles.
+Tallies = namedtuple("Tallies", "tail head middle")
 
 
 @njit(cache=True, nogil=True)

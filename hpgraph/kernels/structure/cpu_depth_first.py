@@ -7,7 +7,8 @@ components", Inf. Process. Lett. 116 (2016): one number a vertex, and only verti
 on the stack.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -17,18 +18,9 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.semiring.stop import is_stopped
 
-
-class DepthFirst(NamedTuple):
-    """A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link.
-
-    A root's parent is itself; the low-link is the least number reached from a subtree by one arc that is not of the
-    forest.
-    """
-
-    order: Any
-    number: Any
-    parent: Any
-    low: Any
+# A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's
+# parent is itself; the low-link is the least number reached from a subtree by one arc that is not of the forest.
+DepthFirst = namedtuple("DepthFirst", "order number parent low")
 
 
 def depth_first(arcs: CSR) -> DepthFirst:

@@ -98,28 +98,44 @@ def _settle(indptr, indices, weights, distance, sources, slot, filled, order, be
 def topological_order(indptr: Any, indices: Any) -> tuple[Any, Any]:
     """Vertices in the order of Kahn's queue, and their generations: as many as are not on cycles or behind them."""
     n = len(indptr) - 1
-    waiting = np.bincount(indices, minlength=n)
-    order, generation = np.empty(n, np.int64), np.zeros(n, np.int64)
-    free = np.flatnonzero(waiting == 0)
-    order[: len(free)] = free
-    count = _release(indptr, indices, waiting, order, len(free), generation)
+    order, generation = np.empty(n, np.int64), np.full(n, -1)
+    count = _sort(indptr, indices, np.bincount(indices, minlength=n), generation, order)
     return order[:count], generation[order[:count]]
 
 
+def generations(out: CSR, in_degree: Any) -> Any:
+    """Length of the longest path to each vertex, -1 on cycles and behind them.
+
+    A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5 (1962).
+    """
+    n, ids = out.shape[0], out.indices.dtype
+    generation = np.full(n, -1, ids)
+    with interruptible():
+        _sort(out.indptr, out.indices, in_degree.copy(), generation, np.empty(n, ids))
+    return generation
+
+
 @njit(cache=True, nogil=True)
-def _release(indptr, indices, waiting, order, count, generation):
-    taken = 0
-    while taken < count:
-        u = order[taken]
-        taken += 1
-        for at in range(indptr[u], indptr[u + 1]):
-            v = indices[at]
-            waiting[v] -= 1
-            if waiting[v] == 0:
-                generation[v] = generation[u] + 1
-                order[count] = v
-                count += 1
-    return count
+def _sort(indptr, indices, left, generation, queue):
+    tail = 0
+    for v in range(generation.size):
+        if left[v] == 0:
+            generation[v] = 0
+            queue[tail] = v
+            tail += 1
+    head = 0
+    while head < tail and not is_stopped():
+        v = vertex(queue, head)
+        head += 1
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            left[u] -= 1
+            if left[u] == 0:
+                # The last in-neighbour removed is of the latest generation.
+                generation[u] = generation[v] + 1
+                queue[tail] = u
+                tail += 1
+    return tail
 
 
 def two_sides(arcs: CSR) -> Any:

@@ -1,4 +1,4 @@
-"""Peeling on the CPU: remove vertices of least remaining degree, for core numbers and topological orders.
+"""Peeling on the CPU: remove vertices of least remaining degree, for core numbers.
 
 S. B. Seidman, "Network structure and minimum degree", Social Networks 5 (1983); level by level as in H. Kabir,
 K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17. The remaining vertices are scanned once a
@@ -32,40 +32,6 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
     with interruptible():
         _peel(arcs.indptr, arcs.indices, core, round_)
     return core, round_
-
-
-def generations(out: CSR, in_degree: Any) -> Any:
-    """Length of the longest path to each vertex, -1 on cycles and behind them, by rounds.
-
-    A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5 (1962).
-    """
-    round_ = np.full(out.shape[0], -1, out.indices.dtype)
-    with interruptible():
-        _sort(out.indptr, out.indices, in_degree.copy(), round_)
-    return round_
-
-
-@njit(cache=True, nogil=True)
-def _sort(indptr, indices, left, round_):
-    queue = np.empty(round_.size, round_.dtype)
-    tail = 0
-    for v in range(round_.size):
-        if left[v] == 0:
-            round_[v] = 0
-            queue[tail] = v
-            tail += 1
-    head = 0
-    while head < tail and not is_stopped():
-        v = vertex(queue, head)
-        head += 1
-        for at in range(peek(indptr, v), peek(indptr, v + 1)):
-            u = vertex(indices, at)
-            left[u] -= 1
-            if left[u] == 0:
-                # The last in-neighbour removed is of the latest round.
-                round_[u] = round_[v] + 1
-                queue[tail] = u
-                tail += 1
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,8 @@ J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling sa
 arcs by rising weight.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -30,21 +31,12 @@ CHUNK = 1024
 UNKNOWN, NONE = -1, -2
 
 
-class Lightest(NamedTuple):
-    """The lightest arc of each vertex to another tree: where it lies, where it leads, and its weight, if it has one."""
-
-    arc: Any
-    target: Any
-    weight: Any
+# The lightest arc of each vertex to another tree: where it lies, where it leads, and its weight, if it has one.
+Lightest = namedtuple("Lightest", "arc target weight")
 
 
-class Forest(NamedTuple):
-    """The trees so far: the root of each vertex, what is above a root, and the arc by which a root went below it."""
-
-    root: Any
-    above: Any
-    source: Any
-    arc: Any
+# The trees so far: the root of each vertex, what is above a root, and the arc by which a root went below it.
+Forest = namedtuple("Forest", "root above source arc")
 
 
 def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
@@ -72,7 +64,7 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
             if left_out < 0:
                 left_out = _most_vertices(forest.root)
             if left_out >= 0:
-                active = active[: _leave_out(active, forest.root, left_out)]
+                active = active[forest.root[active] != left_out]
     kept = np.flatnonzero(forest.arc >= 0)
     return forest.source[kept], forest.arc[kept]
 
@@ -180,18 +172,6 @@ def _flatten(above, root):
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
             root[v] = peek(above, vertex(root, v))
-
-
-@njit(cache=True, nogil=True)
-def _leave_out(active, root, left_out):
-    """Move the vertices of other trees to the front; returns how many there are."""
-    kept = 0
-    for i in range(active.size):
-        v = vertex(active, i)
-        if root[v] != left_out:
-            active[kept] = v
-            kept += 1
-    return kept
 
 
 def lightest_forest(arcs: CSR) -> Any:

@@ -5,7 +5,8 @@ arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an orde
 of ids, in a thousandth of the time of counting triangles, and, where they are many, estimated for the order by degree.
 """
 
-from typing import NamedTuple
+
+from collections import namedtuple
 
 import numpy as np
 from numba import prange
@@ -31,12 +32,8 @@ SAMPLE, NEIGHBOURS = 4096, 32
 GOLDEN = 2654435761
 
 
-class Wedges(NamedTuple):
-    """Pairs of neighbours below a vertex; of one below and one above; and arcs upwards from vertices with any below."""
-
-    below: float
-    across: float
-    rows: float
+# Pairs of neighbours below a vertex; of one below and one above; and arcs upwards from vertices with any below.
+Wedges = namedtuple("Wedges", "below across rows")
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)

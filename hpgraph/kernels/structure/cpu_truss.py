@@ -5,7 +5,8 @@ in massive networks", VLDB'12. An edge is one from the end of the lower degree t
 degree order, so that its triangles are found from the shorter row; when it goes, as many are sought as it still has.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -18,19 +19,9 @@ from hpgraph.kernels.runtime.cpu.search import place_in_row
 from hpgraph.kernels.structure.cpu_degree_order import degree_order
 from hpgraph.semiring.stop import is_stopped
 
-
-class Edges(NamedTuple):
-    """Edges in degree order, by their positions in rows of lower neighbours, and from their lower ends.
-
-    `row`: the row of each; row s of `upper`, up to `upper_end`: the edges of lower end s; removed ones may be missing.
-    """
-
-    indptr: Any
-    lower: Any
-    row: Any
-    upper_indptr: Any
-    upper_end: Any
-    upper: Any
+# Edges in degree order, by their positions in rows of lower neighbours, and from their lower ends. `row`: the row of
+# each; row s of `upper`, up to `upper_end`: the edges of lower end s; removed ones may be missing.
+Edges = namedtuple("Edges", "indptr lower row upper_indptr upper_end upper")
 
 
 # Larger than any truss number.

@@ -1,33 +1,26 @@
 """Peeling on the GPU: work space for the kernel of ``peeling.cuh``, and its launch."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.persistent import (
-    FRONTIER,
-    THREADS,
-    Space,
-    checks,
-    heavy_pieces,
-    techniques_type,
-)
+from hpgraph.kernels.runtime.cuda.persistent import FRONTIER, SHARED, THREADS, Space, heavy_pieces, techniques_type
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "peeling.cuh"
 LEVELS = Layout("Levels", least=("u64", 3), tail=("u64", 2)).of()
 SPACE = Layout(
     "PeelSpace<{Index}, {Count}>", header="*", levels="*", left="*", remaining="*", fewer="*", queue=FRONTIER,
     following=FRONTIER,
 )  # fmt: skip
-
-
+KERNELS = KernelSet(
+    "peeling.cuh", "cores and topological sorts", {"<{Index}, {Count}, {techniques}, {levels}>": "peel"},
+    layouts=(*SHARED, LEVELS, SPACE), prologue=f"#define HPGRAPH_THREADS {THREADS}\n", threads=THREADS,
+    cooperative=True,
+)  # fmt: skip
 # Type of remaining degrees if no vertex has many arcs.
 SMALL = np.dtype(np.uint16)
 
@@ -35,25 +28,6 @@ SMALL = np.dtype(np.uint16)
 def counts_of(ids: np.dtype) -> np.dtype:
     """Type of remaining degrees if a vertex may have as many arcs as there are ids."""
     return np.dtype(f"u{ids.itemsize}")
-
-
-def kernel_name(index: str, count: str, techniques: str, levels: bool) -> str:
-    """Name expression of the kernel, for ids of a C++ type."""
-    return f"hpgraph::peel<{index}, {count}, {techniques}, {'true' if levels else 'false'}>"
-
-
-def text_around(ids: np.dtype, count: np.dtype) -> dict[str, Any]:
-    """What precedes and follows the source, where `load` and a test compile it."""
-    prologue = f"#define HPGRAPH_THREADS {THREADS}\n"
-    return {"prologue": prologue, "checks": checks(LEVELS, SPACE.of(Index=ids, Count=count))}
-
-
-@lru_cache(maxsize=16)
-def _kernel(ids: np.dtype, count: np.dtype, chosen: str, levels: bool, device: int) -> Any:
-    name = kernel_name(c_type(ids), c_type(count), chosen, levels)
-    title = "core numbers" if levels else "topological sorts"
-    module = load(SOURCE, names=(name,), cooperative=True, title=title, **text_around(ids, count))
-    return module.function(name)
 
 
 def peel(arcs: CSR) -> tuple[Any, Any]:
@@ -79,8 +53,6 @@ def generations(out: CSR, in_degree: Any) -> Any:
 
 
 def _launch(arcs: CSR, left: Any, core: Any, round_: Any, *, levels: bool) -> None:
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n == 0:
         return
@@ -90,6 +62,7 @@ def _launch(arcs: CSR, left: Any, core: Any, round_: Any, *, levels: bool) -> No
     check_memory(sum(sizes), "peeling a graph", "cuda")
     space = Space(*sizes)
     numbers, *others = space.addresses
-    kernel = _kernel(ids, left.dtype, techniques_type(), levels, cupy.cuda.runtime.getDevice())
-    made = SPACE.of(Index=ids, Count=left.dtype)(space.header, numbers, left, *others)
-    kernel((multiprocessors(),), (THREADS,), (np.int64(n), arcs.indptr, arcs.indices, made, core, round_))
+    types = {"Index": ids, "Count": left.dtype}
+    arguments = np.int64(n), arcs.indptr, arcs.indices, SPACE.of(**types)(space.header, numbers, left, *others)
+    types |= {"techniques": techniques_type(), "levels": levels}
+    KERNELS.launch("peel", multiprocessors(), *arguments, core, round_, **types)

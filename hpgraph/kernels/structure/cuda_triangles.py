@@ -6,7 +6,6 @@ Bound: each wedge costs one coalesced read of four bytes and one probe of a bit 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,12 +77,6 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
     return Plan(by_degree, longest <= WALK_DEGREE, longest, lanes)
 
 
-@cache
-def part_of(part: int, parts: int) -> np.ndarray:
-    """A struct ``OfParts``: the part of the work to do."""
-    return struct(np.int32(part), np.int32(parts))
-
-
 class Upwards(NamedTuple):
     """The edges that reach each vertex from above, by rows of the graph or lists of edges; and the neighbours below."""
 
@@ -117,7 +110,7 @@ def launch(
 
     short, long_, list_tasks = kernels
     part, parts = of
-    n, ids, share_of_work = len(up.row_start) - 1, up.lower.dtype, part_of(part, parts)
+    n, ids, share_of_work = len(up.row_start) - 1, up.lower.dtype, struct(np.int32(part), np.int32(parts))
     next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(3))
     blocks, made = multiprocessors() * (2048 // THREADS), UPWARDS.of(Index=ids)(*up)
     if longest > LONG:
@@ -146,7 +139,7 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
     counters = cupy.zeros(4, np.uint64)
     sums = counters, counters if tally is None else tally
     if chosen.few:
-        arguments = graph.indptr, graph.indices, np.int64(n), part_of(part, parts), *sums
+        arguments = graph.indptr, graph.indices, np.int64(n), struct(np.int32(part), np.int32(parts)), *sums
         KERNELS.launch("count_few", -(-n // (THREADS * parts)), *arguments, **types)
     else:
         # By vertex half a filter more: the members before each word.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cuda.compile import Kernel, load
-from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
 from hpgraph.semiring.c_types import c_type
 
 
@@ -20,7 +20,7 @@ class KernelSet:
     """
 
     def __init__(
-        self, source: str, title: str, kernels: Mapping[str, str], *, layouts: tuple[Layout, ...] = (),
+        self, source: str, title: str, kernels: Mapping[str, str], *, layouts: tuple[Layout | StructLayout, ...] = (),
         prologue: str = "", threads: int = 256, cooperative: bool = False,
     ) -> None:  # fmt: skip
         self.source, self._title, self._layouts, self._prologue = source, title, layouts, prologue
@@ -41,7 +41,9 @@ class KernelSet:
         return {
             "names": tuple(name.format(**words) for name in self._names.values()),
             "prologue": self._prologue,
-            "checks": "\n".join(layout.of(**typed).checks for layout in self._layouts),
+            "checks": "\n".join(
+                (layout.of(**typed) if isinstance(layout, Layout) else layout).checks for layout in self._layouts
+            ),
         }
 
     def function(self, name: str, **types: Any) -> Kernel:

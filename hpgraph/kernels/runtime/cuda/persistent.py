@@ -50,7 +50,7 @@ OUTCOME = Layout(
     "Outcome", supersteps="i64", left="i64", cycles=("i64", 2), nanoseconds=("i64", 2), passed=("i64", 2)
 ).of()
 _ROW = Layout("TraceRow", direction="i64", active="i64", looked="i64", cycles="i64").of()
-_SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
+SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 
 
 class RowLengths(NamedTuple):
@@ -177,7 +177,7 @@ def sources_struct(sources: Any) -> np.ndarray:
 
 def checks(*layouts: StructLayout) -> str:
     """C++ text that compiles where these structs, and those of every persistent kernel, are as the host fills them."""
-    return "\n".join(layout.checks for layout in (*_SHARED, *layouts))
+    return "\n".join(layout.checks for layout in (*SHARED, *layouts))
 
 
 @lru_cache(maxsize=256)
