@@ -130,7 +130,7 @@ class _Search:
 
     def _launch(self, name: str, blocks: int, *arguments: Any, places: bool = False) -> None:
         types = {"scaled": self.exponents is not None, "places": places, "weighted": self.weighted}
-        KERNELS.launch(f"paths_{name}", blocks, *arguments, Index=self.ids, **types)
+        KERNELS.of(Index=self.ids, **types).launch(f"paths_{name}", blocks, *arguments)
 
     def _state(self) -> np.ndarray:
         address = self.small.data.ptr

@@ -109,7 +109,7 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     sums = np.dtype(np.uint32) if level is None else sum_type(level)
     strengths = (None, None) if level is None else (level.sent, level.received)
     types = types_of(arcs, sums)
-    kernel = KERNELS.function("move_groups", frequent=level is None, **types)
+    kernel = KERNELS.of(frequent=level is None, **types).functions["move_groups"]
     check_memory(n * (1 + 3 * ids.itemsize), "the work space of communities", "cuda")
     counters, (joined, hubs) = cupy.zeros(COUNTERS, np.uint64), row_counts(arcs)
     work, tables = cupy.empty((2, n), ids), _tables(arcs, hubs, sums)

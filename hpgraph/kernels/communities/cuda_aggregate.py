@@ -1,6 +1,5 @@
 """The graph of communities on the GPU: the algorithm of `hpgraph.kernels.communities.cpu_aggregate`."""
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ def _arcs(level: Level, by: Members) -> CSR:
     chunk_ends, table_begin = table_plan(by)
     tables = clear_tables(table_begin, ids, sums)
     types = types_of(arcs, sums)
-    launch: Any = functools.partial(KERNELS.launch, **types)
+    launch = KERNELS.of(**types).launch
     room = BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
     made = AGGREGATION.of(**types)(
         arcs.indptr, arcs.indices, arcs.data, by.number, by.members, by.arcs_before, by.starts, by.begin,
@@ -91,5 +90,5 @@ def weight_between(level: Level, label: Any) -> int:
     total = cupy.zeros(1, np.uint64)
     label = label.astype(arcs.indices.dtype, copy=False)
     arguments = arcs.indptr, arcs.indices, arcs.data, np.int64(len(label)), np.int64(arcs.nnz), label, total
-    KERNELS.launch("weigh_between", -(-arcs.nnz // TILE), *arguments, **types_of(arcs, np.dtype(np.uint32)))
+    KERNELS.of(**types_of(arcs, np.dtype(np.uint32))).launch("weigh_between", -(-arcs.nnz // TILE), *arguments)
     return int(total[0])

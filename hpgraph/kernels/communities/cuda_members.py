@@ -46,10 +46,9 @@ def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Begin
         sent, size, received = sums[0], sums[1], sums[-1] if len(sums) == 3 else sums[0]
     apart = strengths is not None and strengths[0] is not strengths[1]
     of = strengths or (None, None)
-    KERNELS.each(
+    KERNELS.of(Index=arcs.indices.dtype).each(
         "begin_groups", n, np.int64(n), arcs.indptr, label if strengths is not None else None,
-        of[0], of[1] if apart else None, sent, received if apart else None, size, active, Index=arcs.indices.dtype,
-    )  # fmt: skip
+        of[0], of[1] if apart else None, sent, received if apart else None, size, active)  # fmt: skip
     return Beginning(sent, received, size, active)
 
 
@@ -60,7 +59,7 @@ def row_counts(arcs: CSR) -> tuple[int, int]:
 
     counts = cupy.zeros(2, np.uint64)
     n = arcs.shape[0]
-    KERNELS.each("count_rows", n, np.int64(n), arcs.indptr, counts, Index=arcs.indices.dtype)
+    KERNELS.of(Index=arcs.indices.dtype).each("count_rows", n, np.int64(n), arcs.indptr, counts)
     joined, hubs = counts.tolist()
     return joined, hubs
 
@@ -72,7 +71,8 @@ def members_of(level: Level, label: Any) -> Members:
     arcs, n, ids = level.arcs, len(label), label.dtype
     size = np.int64(n)
     present = cupy.zeros(n, ids)
-    KERNELS.each("mark_groups", n, size, label, present, Index=ids)
+    kernels = KERNELS.of(Index=ids)
+    kernels.each("mark_groups", n, size, label, present)
     before = cupy.cumsum(present, dtype=ids)
     count = int(before[-1]) if n else 0
     sums = cupy.zeros((5, count + 1), np.int64)
@@ -80,10 +80,10 @@ def members_of(level: Level, label: Any) -> Members:
     number = cupy.empty(n, ids)
     incoming = level.received if level.directed else None
     given = arcs.indptr, label, before, level.sent, incoming
-    KERNELS.each("number_groups", n, size, *given, number, sent, received, starts, begin, Index=ids)
+    kernels.each("number_groups", n, size, *given, number, sent, received, starts, begin)
     starts, begin = cupy.cumsum(starts), cupy.cumsum(begin)
     members, arcs_before = cupy.empty(n, ids), cupy.zeros(n + 1, np.int64)
-    KERNELS.each("list_members", n, size, arcs.indptr, number, starts, placed, members, arcs_before, Index=ids)
+    kernels.each("list_members", n, size, arcs.indptr, number, starts, placed, members, arcs_before)
     arcs_before = cupy.cumsum(arcs_before)
     # Copies, so that the larger arrays are freed.
     sent = sent[:count].copy()
@@ -97,7 +97,7 @@ def table_plan(members: Members) -> tuple[Any, Any]:
 
     count, ids = members.communities, members.number.dtype
     plan = cupy.zeros((2, count + 1), np.int64)
-    KERNELS.each("plan_tables", count, np.int64(count), members.begin, plan[0], plan[1], Index=ids)
+    KERNELS.of(Index=ids).each("plan_tables", count, np.int64(count), members.begin, plan[0], plan[1])
     return cupy.cumsum(plan[0]), cupy.cumsum(plan[1])
 
 
@@ -109,7 +109,7 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     received = cupy.zeros(count, np.int64) if level.directed else sent
     apart = (level.received, sent, received) if level.directed else (None, sent, None)
     n = len(label)
-    KERNELS.each("sum_groups", n, np.int64(n), label, level.sent, *apart, Index=label.dtype)
+    KERNELS.of(Index=label.dtype).each("sum_groups", n, np.int64(n), label, level.sent, *apart)
     return sent, received
 
 

@@ -21,17 +21,17 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     force = cupy.zeros((n, 2))
     if n < 2:
         return force
-    count = np.int64(n)
+    kernels, count = KERNELS.of(), np.int64(n)
 
     def codes_of(points: Any, corner: Any, inverse: float) -> Any:
         codes = cupy.empty(n, np.int64)
-        KERNELS.each("find_codes", n, points, corner, np.float64(inverse), count, codes)
+        kernels.each("find_codes", n, points, corner, np.float64(inverse), count, codes)
         return codes
 
     order, codes, there, sums, side = in_order(cupy.ascontiguousarray(points), mass, codes_of)
     tree = tuple(cupy.empty((4, n - 1), np.int64))
     sides = cupy.empty(n - 1)
-    KERNELS.each("build_tree", n, codes, count, np.float64(side), *tree, sides)
+    kernels.each("build_tree", n, codes, count, np.float64(side), *tree, sides)
     square = np.float64(theta * theta)
-    KERNELS.each("push_apart", n, *tree, sides, order, there, sums, mass[order], count, square, force)
+    kernels.each("push_apart", n, *tree, sides, order, there, sums, mass[order], count, square, force)
     return force

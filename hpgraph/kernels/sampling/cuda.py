@@ -25,7 +25,7 @@ def running_sums(arcs: CSR) -> Sums:
     n = arcs.shape[0]
     check_memory(8 * (arcs.nnz + n), "the running sums of the weights", "cuda")
     running, positive = cupy.empty(arcs.nnz), cupy.empty(n, np.int64)
-    SUMS.each("add_up", 32 * n, arcs.indptr, arcs.data, np.int64(n), running, positive, Weight=arcs.data.dtype)
+    SUMS.of(Weight=arcs.data.dtype).each("add_up", 32 * n, arcs.indptr, arcs.data, np.int64(n), running, positive)
     return Sums(running, positive)
 
 
@@ -39,5 +39,5 @@ def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bia
     chances = tuple(np.float64(chance) for chance in bias or Bias(1.0, 1.0, 1.0))
     running = None if sums is None else sums.running
     sizes = np.int64(count), np.int64(length), word(seed)
-    WALKS.each("walk", count, arcs.indptr, arcs.indices, running, starts, *sizes, *chances, found, **types)
+    WALKS.of(**types).each("walk", count, arcs.indptr, arcs.indices, running, starts, *sizes, *chances, found)
     return found

@@ -63,7 +63,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
             begin, len(part), *part, *[0] * (HOPS - len(part)), known, frontier, length, word(seed), int(replace)
         )
         given = urn, list_of_met.struct, hops, seeds, np.int64(begun)
-        KERNELS.launch("sample", blocks, *given, np.uint64(space.header), of_blocks, progress, **types)
+        KERNELS.of(**types).launch("sample", blocks, *given, np.uint64(space.header), of_blocks, progress)
         done, wanted, known, frontier, length, *of_hops = space.array(int(progress), 5 + 2 * HOPS, np.int64).tolist()
         vertices_of_hop += of_hops[:done]
         edges_of_hop += of_hops[HOPS : HOPS + done]
@@ -78,7 +78,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
     edge_index = cupy.empty((2, drawn), np.int64)
     counts = np.int64(len(seeds)), np.int64(length), np.int64(known)
     written = vertex, numbers, edge_index[0], edge_index[1], place
-    KERNELS.launch("write_sample", blocks, list_of_met.struct, *counts, *written, **types)
+    KERNELS.of(**types).launch("write_sample", blocks, list_of_met.struct, *counts, *written)
     return Drawn(vertex, numbers, edge_index, place, [known - sum(vertices_of_hop), *vertices_of_hop], edges_of_hop)
 
 

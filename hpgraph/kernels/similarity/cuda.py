@@ -1,6 +1,5 @@
 """Similarity on the GPU: the functions of `hpgraph.kernels.similarity.cpu`."""
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
     weighted = common.values is None and rows.data is not None
     term = VALUE if common.values is not None else ONE if not weighted else PRODUCT if common.product else LESSER
     types = {"Index": rows.indices.dtype, "Data": rows.data.dtype if weighted else "char", "term": term}
-    launch: Any = functools.partial(KERNELS.launch, **types)
+    launch = KERNELS.of(**types).launch
     longer, shorter = cupy.empty((2, pairs), rows.indices.dtype)
     lengths, count, blocks = cupy.empty(pairs + 1, np.int64), np.int64(pairs), -(-pairs // THREADS)
     launch("order_pairs", blocks, rows.indptr, source, target, count, longer, shorter, lengths)

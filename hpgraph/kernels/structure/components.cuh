@@ -209,7 +209,7 @@ template <typename Id> __device__ void find_roots(Id* label, Id (&above)[VERTICE
         if (next[k] != above[k]) above[k] = root_of<Id>(label, next[k]);
 }
 
-// Components numbered in the order of their roots: a bitmap of the roots, the number of roots up to each of its words,
+// Components numbered in the order of their roots: a bitmap of the roots, the number of roots before each of its words,
 // and then the rank of every vertex's root.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS) mark_roots(i64 n, const Id* __restrict__ label, u32* roots) {
@@ -221,20 +221,77 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) mark_roots(i64 n, const Id*
     });
 }
 
-// Roots in each word, of which the ranks are the running sums.
+// Inclusive sum over the lanes.
+__device__ inline u32 sum_up_to(u32 value) {
+    for (int d = 1; d < 32; d *= 2) {
+        const u32 below = __shfl_up_sync(ALL, value, d);
+        if (lane_of_warp() >= d) value += below;
+    }
+    return value;
+}
+
+// State of a block of `rank_words`, in the bits above the number: its own roots, or all up to its end; 0 before either.
+constexpr u64 OWN_ROOTS = 1ull << 62, ALL_ROOTS = 2ull << 62;
+constexpr int WORDS_EACH = 4, BLOCK_WARPS = COMPONENT_THREADS / 32;
+
+// The roots of all blocks before this one; called by the first warp, after its block has published its own.
+__device__ inline u64 roots_before_block(const u64* state) {
+    u64 sum = 0;
+    for (i64 last = i64(blockIdx.x) - 1; last >= 0; last -= 32) {
+        const i64 block = last - lane_of_warp();
+        u64 found;
+        do found = block < 0 ? ALL_ROOTS : __ldcg(state + block);
+        while (__any_sync(ALL, found == 0));
+        const u32 whole = __ballot_sync(ALL, found >= ALL_ROOTS);
+        const bool counts = lane_of_warp() < (whole ? __ffs(whole) : 32);
+        sum += warp_sum(counts ? found & (OWN_ROOTS - 1) : u64(0));
+        if (whole) break;
+    }
+    return sum;
+}
+
+// Roots before each word, in one pass (D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
+// NVIDIA, 2016). `state` begins as 0; its last element ends with the number of all roots.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) count_roots(i64 words, const u32* __restrict__ roots, Id* counts) {
-    const i64 word = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (word < words) counts[word] = Id(__popc(roots[word]));
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+rank_words(i64 words, const u32* __restrict__ roots, u64* state, Id* before) {
+    __shared__ u32 of_warps[BLOCK_WARPS];
+    __shared__ u64 of_blocks;
+    const int warp = threadIdx.x / 32;
+    const i64 word = (i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x) * WORDS_EACH;
+    u32 counts[WORDS_EACH], own = 0;
+#pragma unroll
+    for (int k = 0; k < WORDS_EACH; ++k) own += counts[k] = word + k < words ? __popc(roots[word + k]) : 0;
+    const u32 up_to = sum_up_to(own);
+    if (lane_of_warp() == 31) of_warps[warp] = up_to;
+    __syncthreads();
+    u32 before_warp = 0, of_block = 0;
+    for (int w = 0; w < BLOCK_WARPS; ++w) {
+        if (w == warp) before_warp = of_block;
+        of_block += of_warps[w];
+    }
+    if (warp == 0) {
+        if (threadIdx.x == 0 && blockIdx.x > 0) __stcg(state + blockIdx.x, OWN_ROOTS | of_block);
+        __syncwarp();
+        const u64 sum = roots_before_block(state);
+        if (threadIdx.x == 0) __stcg(state + blockIdx.x, ALL_ROOTS | (sum + of_block)), of_blocks = sum;
+    }
+    __syncthreads();
+    Id rank = Id(of_blocks) + Id(before_warp + up_to - own);
+#pragma unroll
+    for (int k = 0; k < WORDS_EACH; ++k) {
+        if (word + k < words) before[word + k] = rank;
+        rank += Id(counts[k]);
+    }
 }
 
 template <typename Id> struct Ranks {
     const u32* roots;
-    const Id* through;  // roots up to the end of each word
+    const Id* before;  // roots before each word
 
     __device__ bool has(i64 v) const { return __ldg(roots + (v >> 5)) >> (v & 31) & 1; }
     __device__ Id of(i64 root) const {
-        return __ldg(through + (root >> 5)) - Id(__popc(__ldg(roots + (root >> 5)) >> (root & 31)));
+        return __ldg(before + (root >> 5)) + Id(__popc(__ldg(roots + (root >> 5)) & ((1u << (root & 31)) - 1)));
     }
 };
 

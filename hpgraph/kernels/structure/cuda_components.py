@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS
@@ -15,11 +15,12 @@ from hpgraph.kernels.runtime.sampling import NEIGHBOURS
 KERNELS = KernelSet(
     "components.cuh", "connected components",
     {"<{Id}, {Offset}>": "begin_forest link_first",
-     "<{Id}>": "shorten_paths most_frequent_root link_rest link_listed mark_roots count_roots number"},
+     "<{Id}>": "shorten_paths most_frequent_root link_rest link_listed mark_roots rank_words number"},
 )  # fmt: skip
 THREADS = 256
-# As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels.
-WARP_ARCS, VERTICES_EACH = 4096, 4
+# As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels,
+# and words of one that ranks roots.
+WARP_ARCS, VERTICES_EACH, WORDS_EACH = 4096, 4, 4
 # Mean degree below which a vertex's first neighbour is seldom near a root: paths are long before anything is linked,
 # and a pass that shortens each by up to HOPS steps pays. So does starting at a nearby neighbour, whose label is in the
 # cache. With more arcs one leads to a small id.
@@ -93,13 +94,14 @@ class Forest:
         self._rows, self._argument = rows, rows.argument
         self.label, self.largest, self._symmetric = label, cupy.empty(1, label.dtype), np.bool_(symmetric)
         self._leaves_out, self._left, self._first = False, cupy.empty(1, np.bool_), np.int32(NEIGHBOURS)
+        self._kernels, self._of_rows = _kernels(label.dtype), KERNELS.of(Id=label.dtype, Offset=rows.begins.dtype)
         self._few = rows.arcs < FEW_ARCS * len(rows)
         self._near = np.bool_(self._few and symmetric)
         self._range = np.int64(rows.first), np.int64(len(rows))
 
     def _run(self, name: str, *arguments: Any, blocks: int = 0) -> None:
-        offsets = self._rows.begins.dtype if name in ("begin_forest", "link_first") else _OFFSETS
-        run(name, self.label.dtype, blocks or self._rows.blocks, *arguments, offsets=offsets)
+        kernels = self._of_rows if name in ("begin_forest", "link_first") else self._kernels
+        kernels.launch(name, blocks or self._rows.blocks, *arguments)
 
     def begin(self) -> None:
         """Point every vertex at a smaller neighbour."""
@@ -129,9 +131,14 @@ class Forest:
         self._run("link_listed", self._argument, done, self.label, listed, tail, blocks=4 * multiprocessors())
 
 
-def run(name: str, ids: np.dtype, blocks: int, *arguments: Any, offsets: np.dtype = _OFFSETS) -> None:
+def run(name: str, ids: np.dtype, blocks: int, *arguments: Any) -> None:
     """Launch a kernel of the source, for ids of a type, on the current device and stream."""
-    KERNELS.launch(name, blocks, *arguments, Id=ids, Offset=offsets)
+    _kernels(ids).launch(name, blocks, *arguments)
+
+
+def _kernels(ids: np.dtype) -> Kernels:
+    """The kernels where rows are whole."""
+    return KERNELS.of(Id=ids, Offset=_OFFSETS)
 
 
 def blocks_of(n: int) -> int:
@@ -147,15 +154,29 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
     blocks, size, number = blocks_of(n), np.int64(n), cupy.empty(n, ids)
     roots = cupy.empty(-(-n // 32), np.uint32)
     run("mark_roots", ids, blocks, size, label, roots)
-    through = ranks_of(roots, ids)
-    run("number", ids, blocks, size, struct(roots, through), label, number)
-    return int(through[-1]), number
+    ranks = Ranks(roots, ids)
+    ranks.find()
+    run("number", ids, blocks, size, ranks.argument, label, number)
+    return ranks.count(), number
 
 
-def ranks_of(roots: Any, ids: np.dtype) -> Any:
-    """Roots up to the end of each word of their bitmap (uint32 array): with it the struct ``Ranks``."""
-    import cupy
+class Ranks:
+    """Rank of each root among all, from the bitmap of the roots; ``argument``: the struct ``Ranks``."""
 
-    counts = cupy.empty(len(roots), ids)
-    run("count_roots", ids, -(-len(roots) // THREADS), np.int64(len(roots)), roots, counts)
-    return cupy.cumsum(counts, dtype=ids)
+    def __init__(self, roots: Any, ids: np.dtype) -> None:
+        import cupy
+
+        self._roots, self._before = roots, cupy.empty(len(roots), ids)
+        self._state = cupy.empty(-(-len(roots) // (WORDS_EACH * THREADS)), np.uint64)
+        self.argument = struct(roots, self._before)
+
+    def find(self) -> None:
+        """Launch the kernel that finds them."""
+        words = np.int64(len(self._roots))
+        self._state.data.memset_async(0, self._state.nbytes)
+        run("rank_words", self._before.dtype, len(self._state), words, self._roots, self._state, self._before)
+
+    def count(self) -> int:
+        """How many roots there are; waits for the device."""
+        # The two bits above the number are the block's state.
+        return int(self._state[-1]) & ((1 << 62) - 1)

@@ -26,7 +26,7 @@ def degree_sums(graph: CSR) -> tuple[int, int, int]:
     sums = cupy.zeros(3, np.uint64)
     if n:
         blocks = min(-(-n // THREADS), 1024)
-        KERNELS.launch("degree_sums", blocks, graph.indptr, np.int64(n), sums, Index=graph.indices.dtype)
+        KERNELS.of(Index=graph.indices.dtype).launch("degree_sums", blocks, graph.indptr, np.int64(n), sums)
     used, squares, largest = sums.get().tolist()
     return used, squares, largest
 
@@ -38,10 +38,11 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
     n, ids = graph.shape[0], graph.indices.dtype
     _check_size(graph)
     keys = cupy.empty(n, np.uint64)
-    KERNELS.each("vertex_keys", n, graph.indptr, np.int64(n), np.int64(largest), keys, Index=ids)
+    kernels = KERNELS.of(Index=ids)
+    kernels.each("vertex_keys", n, graph.indptr, np.int64(n), np.int64(largest), keys)
     keys.sort()
     order, rank = cupy.empty(n, ids), cupy.empty(n, ids)
-    KERNELS.each("read_order", n, keys, np.int64(n), order, rank, Index=ids)
+    kernels.each("read_order", n, keys, np.int64(n), order, rank)
     return DegreeOrder(order, rank, *rows_before(graph, rank))
 
 
@@ -54,14 +55,15 @@ def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
     edges = arcs // 2
     keys, kept = cupy.empty(edges, np.uint64), cupy.zeros(1, np.uint64)
     sizes = np.int64(n), np.int64(arcs), np.int64(edges)
-    KERNELS.launch("arc_keys", -(-arcs // TILE), graph.indptr, graph.indices, rank, *sizes, keys, kept, Index=ids)
+    kernels = KERNELS.of(Index=ids)
+    kernels.launch("arc_keys", -(-arcs // TILE), graph.indptr, graph.indices, rank, *sizes, keys, kept)
     # Half of the arcs that are not loops: fewer than allocated if there are loops.
     edges = int(kept[0])
     keys = keys[:edges]
     keys.sort()
     row_start, lower = cupy.empty(n + 1, np.int64), cupy.empty(edges, ids)
-    KERNELS.each("row_starts", n + 1, keys, np.int64(edges), np.int64(n), row_start, Index=ids)
-    KERNELS.each("targets", edges, keys, np.int64(edges), lower, Index=ids)
+    kernels.each("row_starts", n + 1, keys, np.int64(edges), np.int64(n), row_start)
+    kernels.each("targets", edges, keys, np.int64(edges), lower)
     return row_start, lower
 
 

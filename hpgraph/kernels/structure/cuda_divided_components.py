@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Rows, blocks_of, ranks_of
+from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Ranks, Rows, blocks_of
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
 KERNELS = KernelSet(
@@ -51,9 +51,9 @@ def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
         head = forests[0]
         head.wait(*(part.done for part in parts))
         with head.part.here:
-            through = head.join(number)
+            head.join(number)
         parts.wait(caller)
-        return int(through[-1]), number
+        return head.ranks.count(), number
 
 
 class _PartOfForest:
@@ -67,7 +67,7 @@ class _PartOfForest:
         self._captured: dict[str, Any] = {}
         rows, ids = part.rows, label.dtype
         self._offsets = np.dtype(np.uint32 if rows.out.nnz < SHORT else np.int64)
-        self._types = {"Id": ids, "Offset": self._offsets}
+        self._launch = KERNELS.of(Id=ids, Offset=self._offsets).launch
         self._forest = Forest(self._among_own(), label, symmetric)
         self._counters = part.pointer("counters of components", _COUNTERS)
         # If directed, vertices outside the largest tree scan arcs both ways.
@@ -79,7 +79,7 @@ class _PartOfForest:
         self._blocks = min(blocks_of(rows.last - rows.first), _RESIDENT * multiprocessors())
         if part.number == 0:
             roots = part.pointer("roots of components", _bits(len(label)))
-            self._roots = cupy.ndarray(-(-len(label) // 32), np.uint32, roots)
+            self.ranks = Ranks(cupy.ndarray(-(-len(label) // 32), np.uint32, roots), ids)
         # Other parts may read the empty rows, on other streams.
         part.stream.synchronize()
 
@@ -99,9 +99,6 @@ class _PartOfForest:
 
     def _counter(self, place: int) -> np.uint64:
         return np.uint64(self._counters.ptr + place)
-
-    def _launch(self, name: str, blocks: int, *arguments: Any) -> None:
-        KERNELS.launch(name, blocks, *arguments, **self._types)
 
     def wait(self, *events: Any) -> None:
         """Make the part's stream wait."""
@@ -148,18 +145,18 @@ class _PartOfForest:
             self._launch("link_long_others", blocks, argument, self._argument, listed, tail)
         self._launch("settle", self._blocks, self._argument)
 
-    def join(self, number: Any) -> Any:
-        """At the first part: join the pairs of all parts, and number the components; returns their `ranks_of`."""
+    def join(self, number: Any) -> None:
+        """At the first part: join the pairs that all parts sent, and number the components."""
         self._replay(self._join)
         n = len(number)
-        blocks, through = min(blocks_of(n), _RESIDENT * multiprocessors()), ranks_of(self._roots, number.dtype)
-        self._launch("number_divided", blocks, np.int64(n), self._argument, struct(self._roots, through), number)
+        blocks = min(blocks_of(n), _RESIDENT * multiprocessors())
+        self._launch("number_divided", blocks, np.int64(n), self._argument, self.ranks.argument, number)
         self.part.done.record(self.part.stream)
-        return through
 
     def _join(self) -> None:
         for name in ("begin_pairs", "join_pairs"):
             self._launch(name, _RESIDENT * multiprocessors(), self._argument)
+        self.ranks.find()
 
     def _replay(self, launches: Callable[[], None]) -> None:
         """Replay a captured graph of launches that are the same in every call: single ones would delay the last GPU.

@@ -29,10 +29,11 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     earliest = cupy.full(n, np.iinfo(np.int64).max, np.int64)
     earliest[start] = 0
     head, tail, arc = 0, 1, 1
+    kernels = KERNELS.of(Index=ids)
     while True:
         progress = cupy.array([head, tail, arc], np.int64)
         arguments = rows.indptr, rows.indices, np.int64(MAX_ARCS), progress, queue, predecessors, earliest
-        KERNELS.launch("empty_queue", 1, *arguments, Index=ids)
+        kernels.launch("empty_queue", 1, *arguments)
         head, tail, arc = progress.tolist()
         if head == tail:
             return queue[:tail].copy(), predecessors

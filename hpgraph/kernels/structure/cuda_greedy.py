@@ -38,7 +38,7 @@ def _in_order(name: str, arcs: CSR, order: Any) -> Any:
     before, state = rows_before(arcs, rank), cupy.full(n, -1, ids)
     # As many blocks as run at once.
     blocks = min(-(-n // (THREADS // 32)), multiprocessors() * (2048 // THREADS))
-    KERNELS.launch(name, blocks, *before, np.int64(n), state, cupy.zeros(1, np.uint64), Index=ids)
+    KERNELS.of(Index=ids).launch(name, blocks, *before, np.int64(n), state, cupy.zeros(1, np.uint64))
     return state[rank]
 
 
@@ -54,10 +54,11 @@ def matching(arcs: CSR, seed: int) -> Any:
     size, key, rows = np.int64(n), np.uint64(seed), (arcs.indptr, arcs.indices)
     tail, waiting = counts[:1], counts[1:]
     blocks = min(-(-n // (THREADS // 32)), 16 * multiprocessors())
+    kernels = KERNELS.of(Index=ids)
     while True:
         counts.fill(0)
-        KERNELS.launch("prefer", blocks, *rows, size, key, mate, preferred, listed, tail, waiting, Index=ids)
-        KERNELS.launch("prefer_listed", 2 * multiprocessors(), *rows, key, mate, preferred, listed, tail, Index=ids)
+        kernels.launch("prefer", blocks, *rows, size, key, mate, preferred, listed, tail, waiting)
+        kernels.launch("prefer_listed", 2 * multiprocessors(), *rows, key, mate, preferred, listed, tail)
         if not int(waiting[0]):
             return mate
-        KERNELS.each("match", n, size, preferred, mate, Index=ids)
+        kernels.each("match", n, size, preferred, mate)

@@ -65,4 +65,4 @@ def _launch(arcs: CSR, left: Any, core: Any, round_: Any, *, levels: bool) -> No
     types = {"Index": ids, "Count": left.dtype}
     arguments = np.int64(n), arcs.indptr, arcs.indices, SPACE.of(**types)(space.header, numbers, left, *others)
     types |= {"techniques": techniques_type(), "levels": levels}
-    KERNELS.launch("peel", multiprocessors(), *arguments, core, round_, **types)
+    KERNELS.of(**types).launch("peel", multiprocessors(), *arguments, core, round_)

@@ -1,6 +1,5 @@
 """A spanning forest of least weight on the GPU: Borůvka's rounds, each some launches."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,14 @@ from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
 
-# As in the source: a block handles longer rows.
+# As in the source: threads of a block, and arcs of a row beyond which a block handles it.
+THREADS = 256
 MANY_ARCS = 4096
 TREES = Layout("Trees<{Id}>", root="*", above="*", source="*", arc="*", chosen="*", key="*", ends="*")
 LOOKING = Layout("Looking<{Id}>", list="*", count="i64")
 KERNELS = KernelSet(
     "spanning_forest.cuh", "spanning forests",
-    {"<{Id}>": "begin_trees flatten_trees", "<{Id}, {Weight}>": "settle_ties join_trees",
+    {"<{Id}>": "begin_trees flatten_trees count_kept list_kept", "<{Id}, {Weight}>": "settle_ties join_trees",
      "<{Id}, {Weight}, true>": "find_first=find_lightest find_first_listed=find_lightest_listed",
      "<{Id}, {Weight}, false>": "find_next=find_lightest find_next_listed=find_lightest_listed"},
     layouts=(TREES, LOOKING),
@@ -39,8 +39,8 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     most_listed = arcs.nnz // MANY_ARCS + 1
     check_memory(n * (32 + 5 * ids.itemsize) + most_listed * ids.itemsize, "a spanning forest", "cuda")
     types = {"Id": ids, "Weight": "hpgraph::Pattern" if arcs.data is None else arcs.data.dtype}
-    launch: Any = partial(KERNELS.launch, **types)
-    each: Any = partial(KERNELS.each, **types)
+    kernels = KERNELS.of(**types)
+    launch, each = kernels.launch, kernels.each
     layout, looking = TREES.of(Id=ids), LOOKING.of(Id=ids)
     root, above, source = (cupy.empty(n, ids) for _ in range(3))
     arc, chosen = (cupy.empty(n, np.int64) for _ in range(2))
@@ -66,5 +66,10 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         each("flatten_trees", n, size, trees, counts, left_out)
         has_long = has_long and (find == "find_next" or long_rows > 0)
         find, active, next_list, other_list = "find_next", looking(next_list, here), other_list, next_list
-    kept = cupy.flatnonzero(chosen >= 0)
-    return source[kept], chosen[kept]
+    tail = cupy.empty(-(-n // THREADS), ids)
+    each("count_kept", n, size, trees, tail)
+    tail = cupy.cumsum(tail, dtype=ids)
+    count = int(tail[-1])
+    ends, kept = cupy.empty(count, ids), cupy.empty(count, np.int64)
+    each("list_kept", n, size, trees, tail, ends, kept)
+    return ends, kept

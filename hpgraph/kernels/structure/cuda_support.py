@@ -65,7 +65,7 @@ def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
         return rows, _support(BY_ID if by_degree is None else BY_RANK, up, chosen.longest, chosen.lanes, cap)
     n, support = graph.shape[0], cupy.zeros(graph.nnz, np.uint32)
     types = {"Index": graph.indices.dtype, "above": BY_ID, "lanes": chosen.lanes}
-    KERNELS.each("support_few", n, graph.indptr, graph.indices, np.int64(n), support, **types)
+    KERNELS.of(**types).each("support_few", n, graph.indptr, graph.indices, np.int64(n), support)
     return rows, support
 
 
@@ -88,7 +88,8 @@ def _support(above: int, up: Upwards, longest: int, lanes: int, cap: int) -> Any
 
     places, ids = len(up.lower), up.lower.dtype
     names = "support_short", "support_long", "list_tasks"
-    kernels = [KERNELS.function(name, Index=ids, above=above, lanes=lanes) for name in names]
+    found = KERNELS.of(Index=ids, above=above, lanes=lanes).functions
+    kernels = [found[name] for name in names]
     support, enough = cupy.zeros(places, np.uint32), cupy.zeros(-(-places // 32), np.uint32)
     wanted = SUPPORT.of()(support, enough, np.uint32(cap))
     launch(kernels, up, longest, (0, 1), 2, cupy.zeros(3, np.uint64), (wanted,))

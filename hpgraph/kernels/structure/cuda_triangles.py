@@ -135,16 +135,17 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
     n, ids, by_degree = graph.shape[0], graph.indices.dtype, chosen.by_degree
     types = {"Index": ids, "above": BY_ID if by_degree is None else BY_RANK, "tally": tally is not None,
              "lanes": chosen.lanes, "filtered": techniques.triangle_filters}  # fmt: skip
+    found = KERNELS.of(**types)
     # Total, next short vertex, number of tasks, next task.
     counters = cupy.zeros(4, np.uint64)
     sums = counters, counters if tally is None else tally
     if chosen.few:
         arguments = graph.indptr, graph.indices, np.int64(n), struct(np.int32(part), np.int32(parts)), *sums
-        KERNELS.launch("count_few", -(-n // (THREADS * parts)), *arguments, **types)
+        found.launch("count_few", -(-n // (THREADS * parts)), *arguments)
     else:
         # By vertex half a filter more: the members before each word.
         filters = 1 if tally is None else 1.5
-        kernels = [KERNELS.function(name, **types) for name in ("count_short", "count_long", "list_tasks")]
+        kernels = [found.functions[name] for name in ("count_short", "count_long", "list_tasks")]
         launch(kernels, Upwards.of(graph, by_degree), chosen.longest, (part, parts), filters, counters[1:], sums)
     return counters
 

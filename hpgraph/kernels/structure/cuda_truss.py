@@ -136,7 +136,7 @@ def _linked(rows: Rows) -> Edges:
     if m:
         cupy.cumsum(occurrences(rows.lower, n), out=upper_indptr[1:])
         cursor = upper_indptr[:-1].copy()
-        KERNELS.each("list_upper", m, rows.lower, np.int64(m), cursor, upper, Index=ids)
+        KERNELS.of(Index=ids).each("list_upper", m, rows.lower, np.int64(m), cursor, upper)
     return Edges(rows, row, upper_indptr, upper)
 
 
@@ -148,7 +148,7 @@ class _Peeling:
 
         rows, m = edges.rows, len(edges)
         self._edges, self._cap, self._ids = edges, cap, rows.lower.dtype
-        self.state = cupy.empty(m, np.uint8)
+        self._kernels, self.state = KERNELS.of(Index=self._ids), cupy.empty(m, np.uint8)
         lists = [cupy.empty(m, np.int64) for _ in range(3)]
         level = cupy.empty(m, np.uint32) if levels else None
         # Three tails, the least support, a barrier's counter, and the number of removed edges.
@@ -158,31 +158,31 @@ class _Peeling:
             self.state, support, *lists, self._counters, self._counters[4:], level, self._counters[5:]
         )
         self._linked = EDGES.of(Index=self._ids)(rows.indptr, rows.lower, edges.row, edges.upper_indptr, edges.upper)
-        KERNELS.each("begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling, Index=self._ids)
+        self._kernels.each("begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling)
 
     def find(self, least: int) -> tuple[int, int, int]:
         """Mark edges with support below `least`: how many; the least support of the others; how many are gone."""
         self._counters[:5].fill(0)
         self._counters[3] = np.iinfo(np.uint32).max
         size = len(self._edges)
-        KERNELS.each("find_going", size, np.int64(size), np.uint32(least), self._peeling, Index=self._ids)
+        self._kernels.each("find_going", size, np.int64(size), np.uint32(least), self._peeling)
         going, _, _, fewest, _, gone = self._counters.tolist()
         return going, fewest, gone
 
     def run(self, least: int) -> None:
         """Remove the marked edges and those that fall below: they are in the truss of `least` + 1, and no higher."""
         arguments = self._linked, self._peeling, np.uint32(least), np.uint32(self._cap)
-        PEEL.launch("peel_edges", BLOCKS * multiprocessors(), *arguments, Index=self._ids)
+        PEEL.of(Index=self._ids).launch("peel_edges", BLOCKS * multiprocessors(), *arguments)
 
     def number(self, arcs: CSR, number: Any) -> None:
         """Write the truss numbers of the removed edges to both of their arcs."""
         to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, number)
         size = len(self._edges)
-        KERNELS.each("number_arcs", size, self._linked, self._peeling, np.int64(size), to_arcs, Index=self._ids)
+        self._kernels.each("number_arcs", size, self._linked, self._peeling, np.int64(size), to_arcs)
 
     def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
         """Write a value to the arcs of all edges in a state."""
         to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, flags)
         size = len(self._edges)
         arguments = self._linked, self.state, np.int64(size), np.int32(state), np.bool_(value), to_arcs
-        KERNELS.each("flag_arcs", size, *arguments, Index=self._ids)
+        self._kernels.each("flag_arcs", size, *arguments)

@@ -14,15 +14,10 @@
 namespace hpgraph {
 
 constexpr int MAX_PARTS = 8;  // as in multi_gpu_barrier.cuh
-constexpr int BLOCK_WARPS = COMPONENT_THREADS / 32;
 
 // Position of a lane's first entry in a list to which the lanes of a warp append `count` entries each.
 __device__ inline u64 places_of(u32 count, u64* tail) {
-    u32 up_to = count;
-    for (int d = 1; d < 32; d *= 2) {
-        const u32 below = __shfl_up_sync(ALL, up_to, d);
-        if (lane_of_warp() >= d) up_to += below;
-    }
+    const u32 up_to = sum_up_to(count);
     u64 begin = 0;
     if (lane_of_warp() == 31 && up_to) begin = atomicAdd(tail, u64(up_to));
     return __shfl_sync(ALL, begin, 31) + up_to - count;
@@ -303,7 +298,7 @@ number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> r
         const i64 word = (from >> 5) + lane;
         const bool there = word * 32 < n;
         const u32 settled = there ? __ldg(division.settled + word) : 0, roots = there ? __ldg(ranks.roots + word) : 0;
-        const Id before = there ? __ldg(ranks.through + word) - Id(__popc(roots)) : Id(0);
+        const Id before = there ? __ldg(ranks.before + word) : Id(0);
         // A word lies in one part.
         const Id of_part = there ? of_largest[division.part_of(word * 32)] : Id(0);
 #pragma unroll 8

@@ -262,4 +262,27 @@ __global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id>
     if (blockIdx.x == 0) note_most_frequent_root<Id>(n, trees.root, trees.above, left_out);
 }
 
+// Roots of a block that keep an arc; then their list, `tail` being the inclusive sum over blocks.
+template <class Id>
+__global__ void __launch_bounds__(FOREST_THREADS) count_kept(i64 n, Trees<Id> trees, Id* tail) {
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    const int count = __syncthreads_count(v < n && trees.chosen[v] >= 0);
+    if (threadIdx.x == 0) tail[blockIdx.x] = (Id)count;
+}
+
+template <class Id>
+__global__ void __launch_bounds__(FOREST_THREADS)
+list_kept(i64 n, Trees<Id> trees, const Id* __restrict__ tail, Id* source, i64* arc) {
+    __shared__ u32 votes[FOREST_THREADS / 32];
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x, chosen = v < n ? trees.chosen[v] : -1;
+    const u32 mine = __ballot_sync(ALL, chosen >= 0), lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    if (lane == 0) votes[warp] = mine;
+    __syncthreads();
+    if (chosen < 0) return;
+    i64 place = blockIdx.x ? (i64)tail[blockIdx.x - 1] : 0;
+    for (u32 w = 0; w < warp; ++w) place += __popc(votes[w]);
+    place += __popc(mine & ((1u << lane) - 1));
+    source[place] = trees.source[v], arc[place] = chosen;
+}
+
 }  // namespace hpgraph

@@ -29,7 +29,7 @@ class KernelSet:
             for given, names in kernels.items() for name in names.split()
         }  # fmt: skip
         self._threads, self._cooperative = threads, cooperative
-        self._loaded: dict[tuple[Any, ...], dict[str, Kernel]] = {}
+        self._loaded: dict[tuple[Any, ...], Kernels] = {}
 
     def text(self, **types: Any) -> dict[str, Any]:
         """Name expressions, and what precedes and follows the source, for `load` or a test.
@@ -46,26 +46,33 @@ class KernelSet:
             ),
         }
 
-    def function(self, name: str, **types: Any) -> Kernel:
-        """A kernel, for CuPy's current device."""
+    def of(self, **types: Any) -> Kernels:
+        """The kernels for types of the parameters, on CuPy's current device; to be kept over several launches."""
         import cupy
 
         key = cupy.cuda.runtime.getDevice(), *types.values()
-        loaded = self._loaded.get(key)
-        if loaded is None:
+        if key not in self._loaded:
             text = self.text(**types)
             module = load(self.source, cooperative=self._cooperative, title=self._title, **text)
-            loaded = self._loaded[key] = dict(zip(self._names, map(module.function, text["names"]), strict=True))
-        return loaded[name]
+            functions = zip(self._names, map(module.function, text["names"]), strict=True)
+            self._loaded[key] = Kernels(dict(functions), self._threads)
+        return self._loaded[key]
 
-    def launch(self, name: str, blocks: int, *arguments: Any, shared_mem: int = 0, **types: Any) -> None:
+
+class Kernels:
+    """The kernels of a set for certain types, by name, and the threads of their blocks."""
+
+    def __init__(self, functions: dict[str, Kernel], threads: int) -> None:
+        self.functions, self._threads = functions, threads
+
+    def launch(self, name: str, blocks: int, *arguments: Any, shared_mem: int = 0) -> None:
         """Launch a kernel on the current device and stream."""
-        self.function(name, **types)((blocks,), (self._threads,), arguments, shared_mem)
+        self.functions[name]((blocks,), (self._threads,), arguments, shared_mem)
 
-    def each(self, name: str, items: int, *arguments: Any, **types: Any) -> None:
+    def each(self, name: str, items: int, *arguments: Any) -> None:
         """Launch a kernel with a thread for each item, if there are any."""
         if items:
-            self.launch(name, -(-items // self._threads), *arguments, **types)
+            self.launch(name, -(-items // self._threads), *arguments)
 
 
 def _word(given: Any) -> str:
