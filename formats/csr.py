@@ -189,15 +189,9 @@ class CSR(RowOrder):
 
     @classmethod
     def from_coo(
-        cls,
-        row: Any,
-        col: Any,
-        data: Any = None,
-        shape: Any = None,
-        *,
-        duplicates: Duplicates | None = "sum",
+        cls, row: Any, col: Any, data: Any = None, shape: Any = None, *, duplicates: Duplicates | None = "sum",
         copy: bool = True,
-    ) -> CSR:
+    ) -> CSR:  # fmt: skip
         """From the row, the column and the value of each entry, in any order; explicit zeros are kept.
 
         Parameters

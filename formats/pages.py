@@ -73,21 +73,11 @@ class Pages:
     )  # fmt: skip
 
     def __init__(
-        self,
-        shape: tuple[int, int],
-        indptr: Array | Callable[[], Array],
-        first_arc: Array,
-        offset: Array,
-        stored: Array | FileStretch,
-        checksum: Array,
-        id_dtype: np.dtype[Any],
-        encoding: str = "none",
-        values: Array | FileStretch | None = None,
-        value_checksum: Array | None = None,
-        first_row: Array | None = None,
-        last_row: Array | None = None,
-        origin: str = "the pages",
-    ) -> None:
+        self, shape: tuple[int, int], indptr: Array | Callable[[], Array], first_arc: Array, offset: Array,
+        stored: Array | FileStretch, checksum: Array, id_dtype: np.dtype[Any], encoding: str = "none",
+        values: Array | FileStretch | None = None, value_checksum: Array | None = None, first_row: Array | None = None,
+        last_row: Array | None = None, origin: str = "the pages",
+    ) -> None:  # fmt: skip
         self.shape = as_shape(shape)
         self._indptr = indptr
         self.first_arc, self.offset = first_arc, offset

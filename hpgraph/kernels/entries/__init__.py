@@ -21,34 +21,15 @@ class Entries(Protocol):
         """The entries for which an array of bool is true."""
 
     def zip_entries(
-        self,
-        x: Any,
-        y: Any,
-        x_present: Bitmask | None,
-        y_present: Bitmask | None,
-        both: Any,
-        left: Any,
-        right: Any,
-        dtype: Any,
-        *,
-        fill_x: Any = True,
-        fill_y: Any = True,
-    ) -> Any:
+        self, x: Any, y: Any, x_present: Bitmask | None, y_present: Bitmask | None, both: Any, left: Any, right: Any,
+        dtype: Any, *, fill_x: Any = True, fill_y: Any = True,
+    ) -> Any:  # fmt: skip
         """Two vectors combined: by `both` at common indices, by `left` and `right` at those of one."""
 
     def merge(
-        self,
-        a: CSR,
-        b: CSR,
-        both: Any,
-        left: Any,
-        right: Any,
-        dtype: Any,
-        *,
-        fill_a: Any = True,
-        fill_b: Any = True,
+        self, a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fill_a: Any = True, fill_b: Any = True,
         nonzero: bool = False,
-    ) -> CSR:
+    ) -> CSR:  # fmt: skip
         """Two matrices combined likewise; an operator that is None drops its entries."""
 
     def rows_of(self, csr: CSR, rows: Any, low: int, high: int) -> CSR:

@@ -149,18 +149,9 @@ def _zip_tasks(both, left, right, x, x_words, y, y_words, fill_x, fill_y, out, z
 
 
 def zip_entries(
-    x: Any,
-    y: Any,
-    x_present: Bitmask | None,
-    y_present: Bitmask | None,
-    both: Any,
-    left: Any,
-    right: Any,
-    dtype: Any,
-    *,
-    fill_x: Any = True,
-    fill_y: Any = True,
-) -> Any:
+    x: Any, y: Any, x_present: Bitmask | None, y_present: Bitmask | None, both: Any, left: Any, right: Any, dtype: Any,
+    *, fill_x: Any = True, fill_y: Any = True,
+) -> Any:  # fmt: skip
     """Combine two vectors elementwise.
 
     ``x, y`` (array, shape (n,)); ``x_present, y_present``: bitmaps of their entries; None for all. Returns array, shape

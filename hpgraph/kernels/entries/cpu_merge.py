@@ -120,17 +120,9 @@ def _arguments(csr: CSR, ids: Any) -> tuple[Any, Any]:
 
 
 def merge(
-    a: CSR,
-    b: CSR,
-    both: Any,
-    left: Any,
-    right: Any,
-    dtype: Any,
-    *,
-    fill_a: Any = True,
-    fill_b: Any = True,
+    a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fill_a: Any = True, fill_b: Any = True,
     nonzero: bool = False,
-) -> CSR:
+) -> CSR:  # fmt: skip
     """Merge the entries of two matrices.
 
     ``a, b``: of the same shape, rows sorted and free of duplicates. The values of a pattern are True. Returns CSR: rows

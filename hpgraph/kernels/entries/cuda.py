@@ -87,30 +87,15 @@ def _run_map(name: str, blocks: int, csr: CSR, function: Any, thunk: Any, out: A
     code = map_code(function, csr.data is None, csr.indices.dtype)
     module = _module(cupy.cuda.runtime.getDevice(), code, name, f"{function.name} of entries")
     arguments = (
-        csr.indptr,
-        np.int64(csr.shape[0]),
-        csr.indices,
-        csr.data,
-        np.int64(csr.nnz),
-        function.y_dtype.type(thunk),
-        out,
+        csr.indptr, np.int64(csr.shape[0]), csr.indices, csr.data, np.int64(csr.nnz), function.y_dtype.type(thunk), out
     )
     module.function(name)((blocks,), (THREADS,), arguments)
 
 
 def zip_entries(
-    x: Any,
-    y: Any,
-    x_present: Bitmask | None,
-    y_present: Bitmask | None,
-    both: Any,
-    left: Any,
-    right: Any,
-    dtype: Any,
-    *,
-    fill_x: Any = True,
-    fill_y: Any = True,
-) -> Any:
+    x: Any, y: Any, x_present: Bitmask | None, y_present: Bitmask | None, both: Any, left: Any, right: Any, dtype: Any,
+    *, fill_x: Any = True, fill_y: Any = True,
+) -> Any:  # fmt: skip
     """`hpgraph.kernels.entries.cpu.zip_entries` on the GPU."""
     import cupy
 
@@ -120,14 +105,8 @@ def zip_entries(
         module = _module(cupy.cuda.runtime.getDevice(), code, ZIP, f"{both.name} of vectors")
         x_words, y_words = (None if present is None else present.words for present in (x_present, y_present))
         arguments = (
-            cupy.ascontiguousarray(x),
-            x_words,
-            cupy.ascontiguousarray(y),
-            y_words,
-            np.int64(len(out)),
-            x.dtype.type(fill_x),
-            y.dtype.type(fill_y),
-            out,
-        )
+            cupy.ascontiguousarray(x), x_words, cupy.ascontiguousarray(y), y_words, np.int64(len(out)),
+            x.dtype.type(fill_x), y.dtype.type(fill_y), out,
+        )  # fmt: skip
         module.function(ZIP)((-(-len(out) // TILE),), (THREADS,), arguments)
     return out

@@ -19,15 +19,9 @@ MERGE_KERNELS = ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_r
 
 @functools.lru_cache(maxsize=512)
 def merge_code(
-    both: Any,
-    left: Any,
-    right: Any,
-    x_dtype: np.dtype[Any] | None,
-    y_dtype: np.dtype[Any] | None,
-    index_dtype: np.dtype[Any],
-    dtype: np.dtype[Any] | None,
-    nonzero: bool = False,
-) -> tuple[str, tuple[LinkedCode, ...]]:
+    both: Any, left: Any, right: Any, x_dtype: np.dtype[Any] | None, y_dtype: np.dtype[Any] | None,
+    index_dtype: np.dtype[Any], dtype: np.dtype[Any] | None, nonzero: bool = False,
+) -> tuple[str, tuple[LinkedCode, ...]]:  # fmt: skip
     """The C++ text before `merge.cuh`, and the code to link with it.
 
     ``x_dtype, y_dtype``: of the operands' values; None for a pattern; ``dtype``: of the result; None for a pattern.
@@ -66,17 +60,9 @@ def _merge_module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str)
 
 
 def merge(
-    a: CSR,
-    b: CSR,
-    both: Any,
-    left: Any,
-    right: Any,
-    dtype: Any,
-    *,
-    fill_a: Any = True,
-    fill_b: Any = True,
+    a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fill_a: Any = True, fill_b: Any = True,
     nonzero: bool = False,
-) -> CSR:
+) -> CSR:  # fmt: skip
     """`hpgraph.kernels.entries.cpu_merge.merge` on the GPU.
 
     Waits for the device, for the number of entries. Besides the result it takes some 5 bytes an entry of `a`, and of
@@ -95,9 +81,7 @@ def merge(
     first, second = (csr.indices.astype(ids, copy=False) for csr in (a, b))
     x, y = (np.dtype(bool) if csr.dtype is None else csr.dtype for csr in (a, b))
     operands = (
-        struct(a.indptr, first, a.data, a.nnz),
-        struct(b.indptr, second, b.data, b.nnz),
-        np.int64(rows),
+        struct(a.indptr, first, a.data, a.nnz), struct(b.indptr, second, b.data, b.nnz), np.int64(rows)
     )
     run = functools.partial(_run, module)
     left_rank, left_marks = cupy.empty(a.nnz, ids), Marks.empty(a.nnz)

@@ -22,26 +22,17 @@ MANY_WINDOWS, LARGEST_WINDOW = 512, 65536
 # Bytes of shared memory for the warps of one block; a warp that needs more has its own block.
 BLOCK_ROOM = 32768
 KERNELS = (
-    "hpgraph::count_pairs<Multiply>",
-    "hpgraph::sort_tasks<false>",
-    "hpgraph::sort_tasks<true>",
-    "hpgraph::count_by_table<Multiply>",
-    "hpgraph::fill_by_table<Multiply>",
-    "hpgraph::count_by_bits<Multiply>",
+    "hpgraph::count_pairs<Multiply>", "hpgraph::sort_tasks<false>", "hpgraph::sort_tasks<true>",
+    "hpgraph::count_by_table<Multiply>", "hpgraph::fill_by_table<Multiply>", "hpgraph::count_by_bits<Multiply>",
     "hpgraph::fill_by_windows<Multiply>",
-)
+)  # fmt: skip
 
 
 @functools.lru_cache(maxsize=512)
 def multiply_code(
-    product: Any,
-    reduce: Any,
-    has_a: bool,
-    has_b: bool,
-    index_dtype: np.dtype[Any],
-    excludes: bool = False,
+    product: Any, reduce: Any, has_a: bool, has_b: bool, index_dtype: np.dtype[Any], excludes: bool = False,
     within: bool = False,
-) -> tuple[str, tuple[LinkedCode, ...]]:
+) -> tuple[str, tuple[LinkedCode, ...]]:  # fmt: skip
     """The C++ text before the kernels of matrix products, and the code to link with it."""
     a, b, c = (c_type(dtype) for dtype in (product.a_dtype, product.b_dtype, product.dtype))
     op = product.semiring.multiply

@@ -22,11 +22,9 @@ RESIDENT = 8
 # Work is estimated from at most this many rows, uniformly strided.
 SAMPLE = 1 << 15
 KERNELS = (
-    "hpgraph::turn_places<Multiply, false>",
-    "hpgraph::turn_places<Multiply, true>",
-    "hpgraph::list_tasks<Multiply>",
+    "hpgraph::turn_places<Multiply, false>", "hpgraph::turn_places<Multiply, true>", "hpgraph::list_tasks<Multiply>",
     "hpgraph::dots_at_places<Multiply>",
-)
+)  # fmt: skip
 # The source needs a struct Multiply; kernels without a product get an empty one.
 _NOTHING = "struct Multiply {};\n"
 

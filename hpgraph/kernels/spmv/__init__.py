@@ -17,34 +17,16 @@ class Products(Protocol):
     """What either backend offers. Lengths and devices are not checked here: callers have done so."""
 
     def pull(
-        self,
-        rows: RowFormat,
-        gather: Any,
-        reduce: Any,
-        state: tuple[Any, ...],
-        out: Any,
-        *,
-        active: Bitmask | None = None,
-        mask: Bitmask | None = None,
-        complement: bool = False,
-        accum: Any = None,
+        self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, *,
+        active: Bitmask | None = None, mask: Bitmask | None = None, complement: bool = False, accum: Any = None,
         received: Bitmask | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Reduce the messages of active columns in every allowed row."""
 
     def push(
-        self,
-        rows: CSR,
-        gather: Any,
-        reduce: Any,
-        state: tuple[Any, ...],
-        frontier: Any,
-        out: Any,
-        *,
-        mask: Bitmask | None = None,
-        complement: bool = False,
-        accum: Any = None,
-    ) -> Any:
+        self, rows: CSR, gather: Any, reduce: Any, state: tuple[Any, ...], frontier: Any, out: Any, *,
+        mask: Bitmask | None = None, complement: bool = False, accum: Any = None,
+    ) -> Any:  # fmt: skip
         """Send messages along the entries of listed rows; returns the targets reached, ascending."""
 
     def pull_dense(self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:

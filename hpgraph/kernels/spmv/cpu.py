@@ -189,18 +189,9 @@ def _pull_alone(gather, reduce, accum, terminal, identity, one, state, indptr, i
 
 
 def pull(
-    rows: RowFormat,
-    gather: Any,
-    reduce: Any,
-    state: tuple[Any, ...],
-    out: Any,
-    *,
-    active: Bitmask | None = None,
-    mask: Bitmask | None = None,
-    complement: bool = False,
-    accum: Any = None,
-    received: Bitmask | None = None,
-) -> None:
+    rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, *, active: Bitmask | None = None,
+    mask: Bitmask | None = None, complement: bool = False, accum: Any = None, received: Bitmask | None = None,
+) -> None:  # fmt: skip
     """Reduce the messages of every row: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
 
     Reduction of a row stops within four entries of the monoid's terminal value. Results are bitwise the same on any

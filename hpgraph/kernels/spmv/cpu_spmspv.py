@@ -136,17 +136,9 @@ def target_ranges(rows: CSR, parts: int) -> Any:
 
 
 def push(
-    rows: CSR,
-    gather: Any,
-    reduce: Any,
-    state: tuple[Any, ...],
-    frontier: Any,
-    out: Any,
-    *,
-    mask: Bitmask | None = None,
-    complement: bool = False,
-    accum: Any = None,
-) -> Any:
+    rows: CSR, gather: Any, reduce: Any, state: tuple[Any, ...], frontier: Any, out: Any, *,
+    mask: Bitmask | None = None, complement: bool = False, accum: Any = None,
+) -> Any:  # fmt: skip
     """Push messages along the out-arcs of a frontier: ``out[v] = reduce of gather(state, u, w, v)``.
 
     Messages of a target are reduced in the order of `frontier`: results are bitwise the same on any number of threads.

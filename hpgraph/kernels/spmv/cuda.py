@@ -27,19 +27,10 @@ PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
 
 
 def pull(
-    rows: RowFormat,
-    gather: Any,
-    reduce: Any,
-    state: tuple[Any, ...],
-    out: Any,
-    *,
-    active: Bitmask | None = None,
-    mask: Bitmask | None = None,
-    complement: bool = False,
-    accum: Any = None,
-    received: Bitmask | None = None,
+    rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, *, active: Bitmask | None = None,
+    mask: Bitmask | None = None, complement: bool = False, accum: Any = None, received: Bitmask | None = None,
     ignores: frozenset[str] = frozenset(),
-) -> None:
+) -> None:  # fmt: skip
     """Reduce the messages of every row; see `hpgraph.kernels.spmv.cpu.pull`, whose arguments are the same.
 
     A whole product (no active set, mask, accumulator or `received`) of a large matrix uses the kernels predicted to be

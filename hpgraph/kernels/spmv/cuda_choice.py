@@ -18,14 +18,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
 from hpgraph.kernels.spmv.cuda_locality import locality
 from hpgraph.kernels.spmv.cuda_stretches import can_stretch
-from hpgraph.kernels.spmv.layout_cost import (
-    RATES,
-    Shape,
-    row_lengths,
-    rows_seconds,
-    slab_seconds,
-    stretches_seconds,
-)
+from hpgraph.kernels.spmv.layout_cost import RATES, Shape, row_lengths, rows_seconds, slab_seconds, stretches_seconds
 
 # A prepared product, called with the state and the output array.
 Multiply = Callable[[tuple[Any, ...], Any], None]

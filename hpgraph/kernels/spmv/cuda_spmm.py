@@ -24,13 +24,9 @@ WIDEST, SECTOR = 32, 32
 
 @functools.lru_cache(maxsize=256)
 def specialize_dense(
-    gather: Any,
-    reduce: Any,
-    weight_dtype: np.dtype[Any] | None,
-    index_dtype: np.dtype[Any],
-    operand_dtype: np.dtype[Any],
-    message_dtype: np.dtype[Any],
-) -> Specialization:
+    gather: Any, reduce: Any, weight_dtype: np.dtype[Any] | None, index_dtype: np.dtype[Any],
+    operand_dtype: np.dtype[Any], message_dtype: np.dtype[Any],
+) -> Specialization:  # fmt: skip
     """`specialize` for a dense operand; the gather of a semiring reads a column of it."""
     multiply = gather.semiring.multiply
     weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)

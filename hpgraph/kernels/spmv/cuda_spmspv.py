@@ -39,17 +39,9 @@ def specialize_sorted(reduce: Any, message_dtype: np.dtype[Any]) -> Specializati
 
 
 def push(
-    rows: CSR,
-    gather: Any,
-    reduce: Any,
-    state: tuple[Any, ...],
-    frontier: Any,
-    out: Any,
-    *,
-    mask: Bitmask | None = None,
-    complement: bool = False,
-    accum: Any = None,
-) -> Any:
+    rows: CSR, gather: Any, reduce: Any, state: tuple[Any, ...], frontier: Any, out: Any, *,
+    mask: Bitmask | None = None, complement: bool = False, accum: Any = None,
+) -> Any:  # fmt: skip
     """Push messages along the out-arcs of a frontier; see `hpgraph.kernels.spmv.cpu_spmspv.push`.
 
     Waits for the device: the host needs the number of targets. Results are bitwise reproducible, except for ``any``,

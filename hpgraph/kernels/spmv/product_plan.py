@@ -12,17 +12,9 @@ _COMMUTATIVE = frozenset({
     "eq", "ne", "hypot",
 })  # fmt: skip
 _SWAPPED = {
-    "first": "second",
-    "second": "first",
-    "minus": "rminus",
-    "rminus": "minus",
-    "div": "rdiv",
-    "rdiv": "div",
-    "lt": "gt",
-    "gt": "lt",
-    "le": "ge",
-    "ge": "le",
-}
+    "first": "second", "second": "first", "minus": "rminus", "rminus": "minus", "div": "rdiv", "rdiv": "div",
+    "lt": "gt", "gt": "lt", "le": "ge", "ge": "le",
+}  # fmt: skip
 _RESULT_SWAPPED = {"first": "second", "second": "first"}
 
 
