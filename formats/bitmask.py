@@ -112,10 +112,7 @@ class Bitmask(Storage):
         return cls(rows, backend(indptr).bits_of_empty_rows(indptr, _word_count(rows)), validate=False)
 
     def to_indices(self) -> Any:
-        """The members in ascending order, of type `index_dtype`.
-
-        On CUDA this waits for the stream, to learn how many there are.
-        """
+        """The members in ascending order, of type `index_dtype`; on CUDA this waits, for their number."""
         return backend(self.words).bits_to_indices(self.words, index_dtype(self.n))
 
     def to_bool(self) -> Any:

@@ -173,10 +173,7 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
 
 
 def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
-    """Rows and values of entries in the order of their keys, all `below`, and where those of each key begin.
-
-    Entries of equal keys keep their order.
-    """
+    """Rows and values in the order of their keys, all `below`, equal ones in their order; and where each key begins."""
     cupy = require_cupy()
     if data is not None and data.itemsize > 8:
         # A tile of these does not fit shared memory: distribute their positions.

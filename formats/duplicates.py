@@ -32,10 +32,7 @@ def merge_runs(values: np.ndarray[Any, Any], heads: np.ndarray[Any, Any], duplic
 
 
 def differ(values: Any, repeats: Any) -> bool:
-    """Whether a value differs from the one before it where `repeats`, of shape (m - 1,), is true; NaN equals NaN here.
-
-    On CUDA this waits for the stream.
-    """
+    """Whether a value differs from that before it where `repeats` is true; NaN equals NaN. On CUDA this waits."""
     before, after = values[:-1], values[1:]
     unlike = (before != after) & repeats
     if values.dtype.kind in "fc":

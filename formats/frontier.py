@@ -69,10 +69,7 @@ class Frontier:
         return self._bits
 
     def out_arcs(self, indptr: Any) -> int:
-        """Number of out-arcs of the active vertices, by the `indptr` of a matrix.
-
-        O(size), and synchronizes with the GPU if it is not known yet.
-        """
+        """Number of the members' out-arcs, by the `indptr` of a matrix; waits for the GPU if it is not known yet."""
         if self.arcs is None:
             if self.everyone:
                 self.arcs = int(indptr[-1]) if self.n else 0

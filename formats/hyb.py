@@ -20,10 +20,9 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats.checks import as_ids, as_offsets, as_values
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.ell import ELL
+from hpgraph.formats.ell import ELL, fill_tail, join_slab_and_tail
 from hpgraph.formats.lengths import Lengths, lengths_of
 from hpgraph.formats.protocol import Division, RowFormat, Tail
-from hpgraph.formats.slab import fill_tail, join_slab_and_tail
 from hpgraph.formats.storage import backend
 
 MEMORY_LIMIT = 1.5

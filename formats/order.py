@@ -37,10 +37,7 @@ class RowOrder(RowFormat):
         return bool(backend(self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
 
     def sorted(self) -> Self:
-        """The same entries with each row in ascending order of columns; itself where it is sorted already.
-
-        Duplicates keep their order.
-        """
+        """The same entries, each row in ascending order of columns, duplicates in theirs; itself where it is sorted."""
         if self.is_sorted():
             return self
         check_memory(2 * self.nbytes, "sorting the rows of a CSR matrix", self.device)

@@ -122,10 +122,7 @@ class Pages:
 
     @property
     def indptr(self) -> Array:
-        """Offsets of the rows, counted in entries: int64 array of shape (rows + 1,).
-
-        Raises FileFormatError or ValueError where they are read here and are damaged, or do not fit the pages.
-        """
+        """Offsets of the rows: int64 array, shape (rows + 1,); FileFormatError or ValueError where damaged or unfit."""
         held = self._indptr
         if not callable(held):
             return held
@@ -166,10 +163,7 @@ class Pages:
         return len(self.stored) + (0 if self.values is None else self.values.nbytes)
 
     def payload(self, page: int) -> Array:
-        """The stored bytes of a page's ids, not checked: of memory a view, of a file what was read now.
-
-        Raises DamagedPageError where the file has become shorter since it was opened.
-        """
+        """The stored bytes of a page's ids, not checked; DamagedPageError where the file has become shorter."""
         stored = self.stored[self.offset[page] : self.offset[page + 1]]
         if len(stored) != self.offset[page + 1] - self.offset[page]:
             raise self.damaged(page, "the file ends before the page does")
@@ -287,3 +281,22 @@ def cut_points(indptr: Array, arcs_per_page: int) -> Array:
         at = row_end if most - row_end <= arcs_per_page // 8 else most
         points.append(at)
     return np.array(points, dtype=np.int64)
+
+
+def excerpt(pages: Pages, begin: int, end: int) -> Pages:
+    """Pages `begin` to before `end`, over the same bytes: the matrix without the entries of the others."""
+    first, last = int(pages.first_arc[begin]), int(pages.first_arc[end])
+    at, behind = int(pages.offset[begin]), int(pages.offset[end])
+    values = None if pages.values is None else _stretch(pages.values, first, last)
+    return Pages(
+        pages.shape, np.clip(pages.indptr - first, 0, last - first), pages.first_arc[begin : end + 1] - first,
+        pages.offset[begin : end + 1] - at, _stretch(pages.stored, at, behind), pages.checksum[begin:end],
+        pages.id_dtype, pages.encoding, values,
+        None if pages.value_checksum is None else pages.value_checksum[begin:end], origin=pages.origin,
+    )  # fmt: skip
+
+
+def _stretch(array: np.ndarray | FileStretch, begin: int, end: int) -> np.ndarray | FileStretch:
+    if isinstance(array, FileStretch):
+        return FileStretch(array.file, array.at + begin * array.dtype.itemsize, end - begin, array.dtype)
+    return array[begin:end]

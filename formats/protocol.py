@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 class Tail(NamedTuple):
     """Rows, or what the slab leaves of them: row ``rows[i]`` has the entries ``indptr[i]`` to ``indptr[i + 1]``.
 
-    Attributes
-    ----------
-    rows : array of integers, shape (t,), or None
-        None for all rows in order.
-    indptr : int64 array, shape (t + 1,)
-    indices, data : array, shape (m,); array of the same shape, or None for a pattern
+    ``rows`` is None for all rows in order, ``data`` for a pattern; ``indptr`` is int64.
     """
 
     rows: Any
@@ -35,12 +30,7 @@ class Tail(NamedTuple):
 class Division(NamedTuple):
     """How a matrix would be divided in a format: what a product costs depends on it.
 
-    Attributes
-    ----------
-    slots : int
-        Places of the slab, padding included.
-    tail, tail_rows : int
-        Entries beyond the slab, and rows with any.
+    ``slots``: places of the slab, padding included; ``tail``, ``tail_rows``: entries beyond it, and rows with any.
     """
 
     slots: int
@@ -53,14 +43,8 @@ class RowFormat(Storage):
 
     Kernels serve any format by its `slab` and `tail`, except those that have kernels of their own; on the CPU, and
     where kernels work by rows, they read `csr`. A new format defines `from_csr`, `to_csr`, `division`, and `slab`,
-    `tail` or both, and has a name in `ROW_FORMATS`: ``Matrix(format=name)`` multiplies in it.
-
-    Attributes
-    ----------
-    name : str
-        That of `ROW_FORMATS`.
-    automatic : bool
-        Whether products that choose their format by predicted time consider this one.
+    `tail` or both, and has a `name` in `ROW_FORMATS`: ``Matrix(format=name)`` multiplies in it. If it is `automatic`,
+    products that choose their format by predicted time consider it.
     """
 
     # The matrix as CSR: what it was made of, or what was made of it.
@@ -126,17 +110,11 @@ class RowFormat(Storage):
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, pattern: bool = False, **options: Any) -> Self:
-        """From any SciPy or CuPy sparse array or matrix, by way of CSR.
-
-        ``pattern``: whether to leave the values out; `options` are those of `from_csr`.
-        """
+        """From any SciPy or CuPy sparse matrix, by way of CSR; `options` are those of `from_csr`."""
         return cls.from_csr(ROW_FORMATS["csr"].from_scipy(matrix, pattern=pattern), **options)  # type: ignore[arg-type]
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
-        """A CSR array of SciPy, or a CSR matrix of CuPy, whose arrays are the caller's own.
-
-        ``dtype``: as in `CSR.to_scipy`; ``copy``: there for the sake of that.
-        """
+        """A CSR array of SciPy, or a CSR matrix of CuPy, as by `CSR.to_scipy`, whose arrays are the caller's own."""
         return scipy_of_csr(self.to_csr(), dtype)
 
     def astype(self, dtype: Any) -> Self:

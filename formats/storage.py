@@ -73,10 +73,7 @@ class Storage(ABC):
         return 1.0
 
     def to(self, device: str) -> Self:
-        """The same container on a device, "cpu" or "cuda"; itself where it lies there already.
-
-        Moving to the CPU waits for the GPU's current stream.
-        """
+        """The same container on "cpu" or "cuda"; itself where it lies there. Moving to the CPU waits for the stream."""
         device = normalize_device(device)
         if device == self.device:
             return self

@@ -14,7 +14,7 @@ from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import Device
 from hpgraph.core.devices import Devices, even_ranges
 from hpgraph.formats import Pages
-from hpgraph.formats.excerpt import excerpt
+from hpgraph.formats.pages import excerpt
 from hpgraph.kernels.out_of_core import Store
 from hpgraph.kernels.pages import ARCS_PER_PAGE
 

@@ -19,19 +19,6 @@ from hpgraph.semiring.jit import call
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _map_values(function, data, one, thunk, begin, end, out, zero):
-    for p in range(begin, end):
-        # Unsigned: Numba checks signed indices for being negative.
-        out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _map_values_tasks(function, data, one, thunk, out, zero, task):
-    for k in prange(-(-out.size // task)):
-        _map_values(function, data, one, thunk, k * task, min(k * task + task, out.size), out, zero)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
 def _map_rows(function, indptr, indices, data, one, thunk, begin, end, out, zero):
     for i in range(begin, end):
         for p in range(at(indptr, i), at(indptr, i + 1)):
@@ -50,28 +37,21 @@ def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, ze
 
 
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
-    """A value for each entry of a matrix.
-
-    Returns array, shape (nnz,), of the function's dtype.
-    """
+    """A value for each entry of a matrix: array, shape (nnz,), of the function's dtype."""
     out = np.empty(csr.nnz, function.dtype)
-    data, thunk, zero = plain(csr.data), function.y_dtype.type(thunk), function.dtype.type(0)
-    if not function.uses_position:
-        if len(out) <= 2 * TASK_ENTRIES:
-            with interruptible():
-                _map_values(function, data, True, thunk, 0, len(out), out, zero)
-        else:
-            with team():
-                _map_values_tasks(function, data, True, thunk, out, zero, TASK_ENTRIES)
-        return out
-    bounds = task_bounds(csr.indptr)
-    rows = plain(csr.indptr), plain(csr.indices), data
+    if function.uses_position:
+        indptr, bounds = plain(csr.indptr), task_bounds(csr.indptr)
+    else:
+        # Rows do not matter: stretches of as many entries as a task takes.
+        indptr = np.minimum(np.arange(-(-csr.nnz // TASK_ENTRIES) + 1) * TASK_ENTRIES, csr.nnz)
+        bounds = np.arange(len(indptr)) if len(indptr) > 3 else np.array([0, len(indptr) - 1])
+    rows = indptr, plain(csr.indices), plain(csr.data), True, function.y_dtype.type(thunk)
     if len(bounds) == 2:
         with interruptible():
-            _map_rows(function, *rows, True, thunk, 0, csr.shape[0], out, zero)
+            _map_rows(function, *rows, 0, len(indptr) - 1, out, function.dtype.type(0))
     else:
         with team() as workers:
-            _map_rows_tasks(function, *rows, True, thunk, bounds, out, zero, workers)
+            _map_rows_tasks(function, *rows, bounds, out, function.dtype.type(0), workers)
     return out
 
 
@@ -152,11 +132,7 @@ def zip_entries(
     x: Any, y: Any, x_present: Bitmask | None, y_present: Bitmask | None, both: Any, left: Any, right: Any, dtype: Any,
     *, fill_x: Any = True, fill_y: Any = True,
 ) -> Any:  # fmt: skip
-    """Combine two vectors elementwise.
-
-    ``x, y`` (array, shape (n,)); ``x_present, y_present``: bitmaps of their entries; None for all. Returns array, shape
-    (n,): 0 where no function applies.
-    """
+    """Two vectors combined, 0 where no function applies; ``x_present``: a bitmap of x's entries, None for all."""
     dtype = np.dtype(dtype)
     out = np.empty(len(x), dtype)
     x_words, y_words = (NO_BITS if present is None else present.words for present in (x_present, y_present))

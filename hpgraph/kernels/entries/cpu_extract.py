@@ -27,10 +27,7 @@ _NONE = np.empty(0, dtype=np.uint8)
 
 
 def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
-    """Extract rows, restricted to the columns low..high-1, which become 0..high-low-1.
-
-    ``csr``: rows sorted; ``rows`` (integer array, shape (m,)): in the order of the result; within the matrix.
-    """
+    """Sorted rows in the order of `rows`, restricted to the columns low..high-1, which become 0..high-low-1."""
     begin, indptr = np.empty(len(rows), dtype=np.int64), np.empty(len(rows) + 1, dtype=np.int64)
     whole = low == 0 and high == csr.shape[1]
     nnz = int(_stretches(csr.indptr, csr.indices, rows, whole, low, high, begin, indptr))
@@ -52,10 +49,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
 
 
 def columns_of(csr: CSR, columns: Any) -> CSR:
-    """Extract columns, in any order, with repetitions; rows of the result are sorted if the columns ascend.
-
-    ``csr``: rows sorted; ``columns`` (integer array, shape (k,)): in the order of the result; within the matrix.
-    """
+    """Columns in any order, with repetitions; rows of the result are sorted if the columns ascend."""
     rows, width = csr.shape
     # Column c of the matrix becomes the columns order[first[c]:first[c + 1]] of the result.
     first = np.zeros(width + 1, dtype=np.int64)
@@ -73,11 +67,7 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
 
 
 def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
-    """Positions of single entries in the arrays of a matrix.
-
-    ``rows, columns`` (integer arrays, shape (m,)): the places, within the matrix. Returns int64 array, shape (m,): -1
-    for places without an entry.
-    """
+    """Positions of the entries at the given places in the arrays of a matrix, int64; -1 where there is none."""
     found = np.empty(len(rows), dtype=np.int64)
     with team():
         _find(csr.indptr, csr.indices, rows, columns, found)

@@ -42,12 +42,10 @@ class Kept(NamedTuple):
 
 
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
-    """The entries of which both the row and the column are chosen.
+    """The entries of a square matrix of which both the row and the column are chosen, renumbered in ascending order.
 
     Each task writes what it keeps to the place it would have if all were kept, so that entries are read once; memory
     that is not written is never touched.
-
-    ``csr``: square, rows sorted. Returns CSR: with a row and a column for each chosen index, in ascending order.
     """
     rows = np.empty(chosen.count(), dtype=index_dtype(chosen.n))
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)

@@ -36,10 +36,7 @@ def _rows(op, zero, a, b, columns, out):
 
 
 def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
-    """The Kronecker product of two matrices.
-
-    ``a, b``: rows sorted. Returns CSR: rows sorted.
-    """
+    """The Kronecker product of two matrices with sorted rows; so are its own."""
     dtype = op.result_dtype(*types)
     indptr = np.zeros(shape[0] + 1, np.int64)
     np.cumsum(np.multiply.outer(a.degrees, b.degrees).ravel(), out=indptr[1:])

@@ -123,11 +123,7 @@ def merge(
     a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fill_a: Any = True, fill_b: Any = True,
     nonzero: bool = False,
 ) -> CSR:  # fmt: skip
-    """Merge the entries of two matrices.
-
-    ``a, b``: of the same shape, rows sorted and free of duplicates. The values of a pattern are True. Returns CSR: rows
-    sorted.
-    """
+    """Merge two matrices of one shape with sorted rows, free of duplicates; the values of a pattern are True."""
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     dtype = None if dtype is None else np.dtype(dtype)
     kind, x, y = (np.dtype(bool) if given is None else given for given in (dtype, a.dtype, b.dtype))

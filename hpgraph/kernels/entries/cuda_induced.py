@@ -27,10 +27,7 @@ def _module(gpu: int, index: str, word: str) -> Module:
 
 
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
-    """`hpgraph.kernels.entries.cpu_induced.induced` on the GPU.
-
-    Waits for the device three times: for the numbers of chosen indices, of their rows' entries, and of those kept.
-    """
+    """`hpgraph.kernels.entries.cpu_induced.induced` on the GPU; waits three times, for sizes."""
     import cupy
 
     n, words, width = csr.shape[0], chosen.words.view(np.uint32), 1 if csr.data is None else csr.data.itemsize

@@ -1,4 +1,4 @@
-"""Entries of a matrix marked in a bitmap on the GPU, and the matrix of those: see marks.cuh and keep.cuh."""
+"""Entries of a matrix marked in a bitmap on the GPU, and the matrix of those: see marks.cuh."""
 
 import functools
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
 
-SOURCE = "keep.cuh"
+SOURCE = "marks.cuh"
 THREADS = 256
 # Entries of a tile: as in tiles.cuh.
 TILE = 8 * THREADS
@@ -60,10 +60,7 @@ def _kernel(gpu: int, name: str) -> Any:
 
 
 def mark_true(wanted: Any) -> Marks:
-    """Marks of the entries for which an array of bool is true.
-
-    ``wanted`` (array of bool, shape (nnz,)).
-    """
+    """Marks of the entries for which an array of bool, shape (nnz,), is true."""
     import cupy
 
     name, marks = "hpgraph::mark_true", Marks.empty(len(wanted))
@@ -73,10 +70,7 @@ def mark_true(wanted: Any) -> Marks:
 
 
 def keep_marked(csr: CSR, marks: Marks) -> CSR:
-    """The entries of a matrix that are marked.
-
-    Returns CSR: in the same order; the matrix itself if all are kept. Waits for the device, for the number of entries.
-    """
+    """The marked entries of a matrix, in order; itself if all are. Waits for the device, for their number."""
     import cupy
 
     kept = marks.count()

@@ -22,10 +22,7 @@ def merge_code(
     both: Any, left: Any, right: Any, x_dtype: np.dtype[Any] | None, y_dtype: np.dtype[Any] | None,
     index_dtype: np.dtype[Any], dtype: np.dtype[Any] | None, nonzero: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:  # fmt: skip
-    """The C++ text before `merge.cuh`, and the code to link with it.
-
-    ``x_dtype, y_dtype``: of the operands' values; None for a pattern; ``dtype``: of the result; None for a pattern.
-    """
+    """The C++ text before `merge.cuh`, and the code to link with it; dtypes are None for patterns."""
     source, ltoir, members = INCLUDE, tuple[LinkedCode, ...](), ""
     flag = {True: "true", False: "false"}
     x, y = (c_type(bool if given is None else given) for given in (x_dtype, y_dtype))

@@ -44,10 +44,7 @@ INSERTION_PAIRS = 24
 
 
 class Accumulator(NamedTuple):
-    """A thread's sparse accumulator: values by column, and a two-level bitmap of the columns with a value.
-
-    `excluded` is the bitmap of excluded columns, None without a mask.
-    """
+    """A thread's sparse accumulator: values, their bitmap of two levels, and that of excluded columns or None."""
 
     bits: Any
     some: Any
@@ -200,13 +197,10 @@ def _fill_alone(functions, a, b, mask, pairs, columns, out):
 
 
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
-    """The product of two matrices over a semiring.
+    """The product of two matrices over a semiring, rows sorted; contributions that cancel leave an entry.
 
-    Each thread takes an array of n values and n/8 bytes, and memory for a run of rows.
-
-    ``a`` (CSR, shape (m, l)); ``b`` (CSR, shape (l, n)): rows sorted, no duplicates; its indices of the type of a's;
-    ``exclude`` (CSR, shape (m, n), optional): a pattern: entries not to compute. Returns CSR, shape (m, n): rows
-    sorted. There is an entry for every pair, even if contributions cancel.
+    Rows of the factors are sorted and free of duplicates; ``exclude``: a pattern of entries not to compute. Each thread
+    takes an array of n values and n/8 bytes, and memory for a run of rows.
     """
     rows, columns = a.shape[0], b.shape[1]
     dtype, ids = product.dtype, b.indices.dtype

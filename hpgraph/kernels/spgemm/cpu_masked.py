@@ -64,11 +64,7 @@ def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_
 
 
 def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
-    """Estimated costs of a product at the places of a mask, in entries read.
-
-    ``mask`` (CSR, shape (m, n)); ``a`` (CSR, shape (m, l)); ``row_lengths, column_lengths`` (int64 array, shape (l,)
-    and (n,)): entries of each row and of each column of B.
-    """
+    """Estimated costs of a product at the places of a mask, in entries read; lengths are those of B."""
     step = max(1, mask.shape[0] // SAMPLE)
     arrays = (plain(array) for array in (mask.indptr, mask.indices, a.indptr, a.indices, row_lengths, column_lengths))
     with team():
@@ -154,11 +150,7 @@ def _closed(mask: CSR, bounds: np.ndarray, made: Rows) -> CSR:
 
 
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
-    """The product at the places of a mask, by dot products.
-
-    ``mask`` (CSR, shape (m, n)): a pattern; ``a`` (CSR, shape (m, l)); ``b_turned`` (CSR, shape (n, l)): the transpose
-    of the right-hand factor. Returns CSR, shape (m, n): rows sorted.
-    """
+    """The product at the places of a mask, by dot products with rows of the transposed right-hand factor."""
     dtype = product.dtype
     made = _room(mask, dtype)
     work = np.empty(mask.shape[0], np.int64)
@@ -175,10 +167,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
 
 
 def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
-    """The product at the places of a mask, by rows.
-
-    ``b`` (CSR, shape (l, n)): the right-hand factor. Returns CSR, shape (m, n): rows sorted.
-    """
+    """The product at the places of a mask, by rows of the right-hand factor."""
     dtype = product.dtype
     with team() as threads:
         made = _room(mask, dtype, 8 * threads * b.shape[1])

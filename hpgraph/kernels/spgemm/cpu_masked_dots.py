@@ -77,12 +77,7 @@ def _mark_hubs(chosen, b_indptr, b_indices, words, hubs):
 
 
 def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of Bᵀ that are worth a bitmap.
-
-    ``mask`` (CSR, shape (m, n)); ``a`` (CSR, shape (m, l)); ``b_turned`` (CSR, shape (n, l)). Returns ``hub_of`` (int32
-    array, shape (n,)): the bitmap of each row, -1 for none; ``hubs`` (uint64 array, shape (bitmaps · words,)): the
-    bitmaps, concatenated.
-    """
+    """The bitmap of each row of Bᵀ, int32, -1 for none; and the bitmaps of those worth one, uint64, concatenated."""
     words = (a.shape[1] + 63) >> 6
     most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= HUB_WORK else 0
     hub_of = np.full(b_turned.shape[0], -1, np.int32)
@@ -237,8 +232,8 @@ def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
 def dots(functions, counts, mask, a, b, hubs, inner, bounds, threads, out):
     """Compute the runs of rows between ``bounds``, each into ``out`` from the start of the mask's run; lengths by row.
 
-    ``b`` is Bᵀ; ``hubs`` is None if it has values. ``counts``, True or None: whether a dot product is the number of
-    common entries. A and Bᵀ have ``inner`` columns.
+    ``b`` is Bᵀ; ``hubs`` is None if it has values; ``counts``, True or None: whether a dot product counts common
+    entries.
     """
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):

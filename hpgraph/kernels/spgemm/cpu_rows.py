@@ -61,10 +61,7 @@ def _pairs_alone(indptr, indices, other, pairs):
 
 
 def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
-    """Number of pairs of entries in each row of a product.
-
-    Returns int64 array, shape (rows of a,).
-    """
+    """Number of pairs of entries in each row of a product, int64."""
     pairs = np.empty(a.shape[0], np.int64)
     if a.nnz + len(pairs) <= TASK_PAIRS // ROW:
         _pairs_alone(a.indptr, a.indices, b.indptr, pairs)

@@ -74,10 +74,7 @@ def load_product(gpu: int, source: str, names: tuple[str, ...], code: tuple[str,
 
 
 def run(module: Module, name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
-    """Launch a kernel, unless `blocks` is 0.
-
-    ``blocks, threads, shared``: size of the grid, of a block, and bytes of dynamic shared memory.
-    """
+    """Launch a kernel with `shared` bytes of dynamic shared memory a block, unless `blocks` is 0."""
     if blocks:
         module.function(f"hpgraph::{name}")((blocks,), (threads,), arguments, shared_mem=shared)
 
@@ -91,11 +88,7 @@ def windows_of(columns: int) -> tuple[int, int]:
 
 
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
-    """`hpgraph.kernels.spgemm.cpu.multiply` on the GPU.
-
-    Waits for the device twice, for the numbers of tasks and of entries. Takes 16 bytes a row and 40 a task besides the
-    result.
-    """
+    """`hpgraph.kernels.spgemm.cpu.multiply` on the GPU; waits twice, and takes 16 bytes a row and 40 a task besides."""
     return by_rows(a, b, product, reduce, exclude, within=False)
 
 

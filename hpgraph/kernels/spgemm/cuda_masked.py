@@ -47,11 +47,7 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
 
 
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
-    """`hpgraph.kernels.spgemm.cpu_masked.multiply_by_dots` on the GPU.
-
-    Waits for the device twice, for the number of places at which the row of B is the longer one, and of those with an
-    entry.
-    """
+    """`cpu_masked.multiply_by_dots` on the GPU; waits for the places computed from B's side and for the entries."""
     import cupy
 
     places, (rows, inner), columns, dtype = mask.nnz, a.shape, b_turned.shape[0], product.dtype

@@ -194,17 +194,13 @@ def pull(
 ) -> None:  # fmt: skip
     """Reduce the messages of every row: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
 
-    Reduction of a row stops within four entries of the monoid's terminal value. Results are bitwise the same on any
-    number of threads. Besides the result this takes at most 32 bytes for each 16384 arcs or rows, kept with the matrix,
-    a byte for each source if `active` is given, and for a hub of h entries h / 16384 values. ``any_pair`` and other
-    idempotent sums of ones keep a byte a row.
-
-    ``rows`` (shape (n, m)): row v lists the sources of v: the transpose of a graph's adjacency matrix. The CSR that it
-    was made of is read, or one that is made at the first product and kept with it; ``out`` (array, shape (n,)): written
-    in place. A row without messages gets the monoid's identity, or, with `accum`, is left
-    alone; ``active`` (Bitmask of length m, optional): sources that send; all by default; ``mask`` (Bitmask of length n,
-    optional): rows to write; the others are unchanged; ``received`` (Bitmask of length n, optional): overwritten with
-    the rows to which at least one entry contributed.
+    Row v of ``rows`` lists the sources of v: the transpose of a graph's adjacency matrix; their CSR is read. ``out``,
+    shape (n,), is written in place: a row without messages gets the monoid's identity, or, with `accum`, is left alone.
+    ``active``: sources that send; ``mask``: rows to write; ``received``: overwritten with the rows to which an entry
+    contributed. Reduction of a row stops within four entries of the monoid's terminal value. Results are bitwise the
+    same on any number of threads. Besides the result this takes at most 32 bytes for each 16384 arcs or rows, kept with
+    the matrix, a byte for each source if `active` is given, and for a hub of h entries h / 16384 values. ``any_pair``
+    and other idempotent sums of ones keep a byte a row.
     """
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
@@ -261,10 +257,7 @@ def arrays(rows: CSR) -> tuple[Any, ...]:
 
 
 def plain(array: Any) -> Any:
-    """The array as compiled kernels take it: contiguous and writable, so that each is compiled for one kind only.
-
-    ``array``: a read-only one is aliased: kernels never write to their inputs.
-    """
+    """The array as compiled kernels take it, contiguous and writable, to compile them once; aliased if read-only."""
     if array is None:
         return None
     array = np.ascontiguousarray(array)

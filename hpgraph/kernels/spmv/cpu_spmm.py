@@ -94,8 +94,8 @@ def _pull_dense_alone(functions, identity, state, rows, out):
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
     """Product with a dense matrix: `hpgraph.kernels.spmv.cpu.pull` for every column at once.
 
-    ``rows`` (CSR, HYB or SELL, shape (n, m)); ``state``: arrays of shape (m, k) in C order are split in columns; those
-    of one dimension are passed as they are; ``out`` (array, shape (n, k), C order): overwritten.
+    Arrays of ``state`` of shape (m, k) in C order are split in columns, those of one dimension passed as they are;
+    ``out`` (shape (n, k), C order) is overwritten.
     """
     csr = rows.csr
     reduce_, _, _, identity, one = operators(reduce, None, out.dtype)

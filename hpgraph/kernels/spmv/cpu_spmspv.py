@@ -139,14 +139,11 @@ def push(
     rows: CSR, gather: Any, reduce: Any, state: tuple[Any, ...], frontier: Any, out: Any, *,
     mask: Bitmask | None = None, complement: bool = False, accum: Any = None,
 ) -> Any:  # fmt: skip
-    """Push messages along the out-arcs of a frontier: ``out[v] = reduce of gather(state, u, w, v)``.
+    """Push messages along the out-arcs of a frontier: ``out[v] = reduce of gather(state, u, w, v)``; returns the v.
 
-    Messages of a target are reduced in the order of `frontier`: results are bitwise the same on any number of threads.
-
-    ``rows`` (CSR, shape (m, n)): row u lists the targets of u: a graph's adjacency matrix, the transpose of the matrix
-    of `pull`; ``frontier``: active sources, without duplicates; ``out`` (array, shape (n,)): written in place at the
-    targets that got a message, and nowhere else. Returns integer array: the targets written, ascending, in the type of
-    the matrix's indices.
+    Row u of ``rows`` lists the targets of u: the transpose of the matrix of `pull`; ``frontier`` has no duplicates;
+    ``out`` is written at the targets that got a message, and nowhere else. Messages of a target are reduced in the
+    order of `frontier`: results are bitwise the same on any number of threads.
     """
     n = rows.shape[1]
     frontier = plain(frontier)

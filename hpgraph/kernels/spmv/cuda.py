@@ -35,8 +35,7 @@ def pull(
 
     A whole product (no active set, mask, accumulator or `received`) of a large matrix uses the kernels predicted to be
     fastest: see `hpgraph.kernels.spmv.cuda_choice`. Otherwise reduction of a row stops when the monoid's terminal value
-    is reached. Results are bitwise reproducible. Two launches for a CSR matrix, three for HYB, two more with `accum`,
-    which takes memory for another `out`.
+    is reached. Results are bitwise reproducible. ``accum`` takes memory for another `out`.
     """
     import cupy
 

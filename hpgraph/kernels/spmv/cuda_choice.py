@@ -64,10 +64,7 @@ def _divided(name: str, csr: CSR) -> Division:
 
 
 def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False) -> dict[str, float]:
-    """Predicted seconds of a whole product by method: "rows", "stretches", "blocks" if it pays, and by format.
-
-    Formats are those that may be chosen, and the matrix's own.
-    """
+    """Predicted seconds of a whole product by "rows", "stretches", "blocks" if it pays, and formats to choose from."""
     csr, rates = rows.csr, RATES["cuda"]
     shape = shape_of(csr, operand, result)
     found = {"rows": rows_seconds(shape, rates)}
@@ -105,10 +102,7 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
 
 
 def layout_of_sweeps(csr: CSR, operand: int, result: int, blocks: bool = True) -> str:
-    """The layout in which a graph's whole products are fastest.
-
-    ``blocks``: whether they may go by blocks of columns.
-    """
+    """The layout in which a graph's whole products are fastest; ``blocks``: whether blocks of columns may be used."""
     if not techniques.hyb or csr.nnz == 0:
         return "csr"
     predicted = predict(csr, operand, result) if csr.nnz >= CHOICE_ENTRIES else {"rows": 0.0}

@@ -111,10 +111,7 @@ class Survey:
 
 
 def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
-    """Survey a matrix for blocks of columns, once for each size of vectors; None if it or memory does not suit.
-
-    ``directly``: predicted seconds of the fastest other method.
-    """
+    """Survey a matrix for blocks of columns, for each size of vectors; None if it or memory does not suit."""
     if not worth_a_look(csr):
         return None
     known = _surveys(csr)
@@ -279,10 +276,7 @@ def _by_weight(bounds: Any) -> tuple[Any, int]:
 
 
 def shares(first: Any, block: Any, takers: int) -> Any:
-    """Balanced partition of the stretches among the thread blocks of the first phase.
-
-    Returns uint32 CuPy array, shape (takers + 1,): first stretch of each thread block.
-    """
+    """First stretch of each thread block of the first phase, uint32, shape (takers + 1,): a balanced partition."""
     import cupy
 
     # A stretch in which every arc ends a row takes twice as long as one without; loading a block of columns adds to it.

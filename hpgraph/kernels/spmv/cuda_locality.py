@@ -29,10 +29,7 @@ class Locality(NamedTuple):
 
 
 def locality(csr: CSR, operand: int) -> Locality:
-    """The locality of a matrix; waits for the device.
-
-    ``operand``: bytes of an element of the vector: a power of two up to 32.
-    """
+    """The locality of a matrix, for elements of so many bytes, a power of two up to 32; waits for the device."""
     import cupy
 
     index = ID_TYPES[csr.indices.itemsize]

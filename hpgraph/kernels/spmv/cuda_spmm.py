@@ -52,13 +52,10 @@ def specialize_dense(
 
 
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
-    """SpMM: `hpgraph.kernels.spmv.cuda.pull` for every column at once.
+    """SpMM: `hpgraph.kernels.spmv.cuda.pull` for every column at once; ``out`` (shape (n, k), C order) is overwritten.
 
     Reads the matrix in CSR, once for every `WIDEST` columns. If a few columns are predicted to take less time one by
     one, by blocks of columns, they are computed so, with memory for a column of either operand.
-
-    ``rows`` (shape (n, m)); ``state`` (tuple of one array, shape (m, k)): the dense operand; ``out``
-    (array, shape (n, k), C order): overwritten.
     """
     if not hasattr(gather, "semiring"):
         raise TypeError(

@@ -19,10 +19,7 @@ _BLOCKS_PER_PROCESSOR = 8
 
 
 def is_order_free(reduce: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether reduction is independent of order, bitwise: not for sums of floats.
-
-    Nor for complex numbers, which cannot be reduced atomically.
-    """
+    """Whether reduction is bitwise independent of order: not of floats' sums, nor complex numbers, without atomics."""
     return dtype.kind in "biu" or (reduce.idempotent and dtype.kind != "c")
 
 
@@ -47,8 +44,6 @@ def push(
     Waits for the device: the host needs the number of targets. Results are bitwise reproducible, except for ``any``,
     which may take another message each time. Takes memory for one message a vertex; if messages must be sorted (sums of
     floats), some 40 bytes for each out-arc of the frontier.
-
-    Returns integer array: the targets written, ascending, in the type of the matrix's indices.
     """
     import cupy
 

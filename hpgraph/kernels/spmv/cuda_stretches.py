@@ -62,10 +62,7 @@ def can_stretch(csr: CSR) -> bool:
 
 
 def by_stretches(csr: CSR, special: Specialization) -> Callable[[tuple[Any, ...], Any], None]:
-    """A whole product as a callable: two launches.
-
-    ``special``: of a gather that does not read the target, and messages of 4 or 8 bytes.
-    """
+    """A whole product as two launches, of a gather that does not read the target and messages of 4 or 8 bytes."""
     import cupy
 
     module, ends = special.load("row_stretches.cuh", *KERNELS), row_ends(csr)

@@ -62,9 +62,6 @@ def value_dtype(dtype: np.dtype[Any] | None) -> np.dtype[Any]:
 def plan(
     semiring: Semiring, matrix_dtype: Any, vector_dtype: Any, dtype: Any = None
 ) -> tuple[Any, Any, np.dtype[Any]]:
-    """Prepare a product: its gather, its monoid and the type of its result.
-
-    ``matrix_dtype``: type of the matrix's values; None for a pattern.
-    """
+    """Prepare a product: its gather, its monoid and the type of its result; ``matrix_dtype`` is None for a pattern."""
     gather = semiring.gather(value_dtype(matrix_dtype), vector_dtype, dtype)
     return gather, semiring.add, gather.dtype
