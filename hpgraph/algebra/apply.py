@@ -54,15 +54,6 @@ def apply(
     Matrix or Vector
         `out` where given.
 
-    Raises
-    ------
-    ValueError
-        When no operator has the name, or both `left` and `right` are given.
-    TypeError
-        When the operator does not work on the values' type, or takes another number of operands.
-    CompileError
-        When `op` is a Python function that does not compile, or returns no number.
-
     Examples
     --------
     >>> import hpgraph as hpg

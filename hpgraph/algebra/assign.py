@@ -115,11 +115,6 @@ def subassign(
     Matrix or Vector
         `C`.
 
-    Raises
-    ------
-    IndexError, ValueError, TypeError, DeviceMemoryError
-        As for `assign`.
-
     Examples
     --------
     >>> import hpgraph as hpg

@@ -55,14 +55,6 @@ def ewise_add(
     Matrix or Vector
         `out` where given.
 
-    Raises
-    ------
-    ValueError
-        When shapes differ, or no operator has the name.
-    TypeError
-        When operands lie on different devices, the operator does not work on their types, or the result cannot be cast
-        to the type of `out`.
-
     Examples
     --------
     >>> import hpgraph as hpg
@@ -105,11 +97,6 @@ def ewise_mult(
     -------
     Matrix or Vector
         `out` where given.
-
-    Raises
-    ------
-    ValueError, TypeError, CompileError
-        As for `ewise_add`.
 
     Examples
     --------
@@ -155,11 +142,6 @@ def ewise_union(
     -------
     Matrix or Vector
         `out` where given.
-
-    Raises
-    ------
-    ValueError, TypeError, CompileError
-        As for `ewise_add`.
 
     Examples
     --------

@@ -42,13 +42,6 @@ def extract(
     Matrix or Vector
         Of shape (rows selected, columns selected).
 
-    Raises
-    ------
-    IndexError
-        When an index is out of range; the message has the index and the bound.
-    ValueError, TypeError
-        When `mask` or `out` do not fit.
-
     Notes
     -----
     GrB_Matrix_extract, GrB_Col_extract and GrB_Vector_extract. The whole matrix and stretches of whole rows share the

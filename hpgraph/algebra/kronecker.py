@@ -40,15 +40,6 @@ def kronecker(
     Matrix, shape (m k, n l)
         `out` where given.
 
-    Raises
-    ------
-    ValueError
-        When `out` or `mask` has another shape, the result's indices do not fit 64 bits, or no operator has the name.
-    TypeError
-        When operands lie on different devices, or the operator does not work on their types.
-    DeviceMemoryError
-        When the result will not fit.
-
     Examples
     --------
     >>> import hpgraph as hpg

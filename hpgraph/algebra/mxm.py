@@ -57,18 +57,6 @@ def mxm(
     Matrix, shape (m, n)
         `out` where given. It has an entry wherever a pair of entries is multiplied, even if their sum is zero.
 
-    Raises
-    ------
-    ValueError
-        When shapes do not fit, or no semiring or operator has the name.
-    TypeError
-        When operands lie on different devices, the semiring does not work on their types, or the result cannot be cast
-        to the type of `out`.
-    DeviceMemoryError
-        When the result will not fit; its entries are counted first.
-    CompileError
-        When a Python function does not compile.
-
     Notes
     -----
     Without a mask, or with one that is complemented, rows are computed after F. G. Gustavson, "Two fast algorithms for

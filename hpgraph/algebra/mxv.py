@@ -62,14 +62,6 @@ def mxv(
         holds the identity of the semiring's addition (for instance 0 for plus, inf for min), and a Vector is
         absent.
 
-    Raises
-    ------
-    ValueError
-        When lengths do not fit, or no semiring or operator has the name.
-    TypeError
-        When operands lie on different devices, the semiring does not work on their types, or the result cannot
-        be cast to the type of `out`.
-
     Notes
     -----
     The operation is GrB_mxv of the GraphBLAS C API specification. Over bool, plus and times are logical or and and.

@@ -47,13 +47,6 @@ def select(
     Matrix or Vector
         `out` where given. Values keep their type, a pattern stays one.
 
-    Raises
-    ------
-    ValueError
-        When no predicate has the name.
-    TypeError
-        When `thunk` is no number, or not whole where a place is meant.
-
     Examples
     --------
     >>> import hpgraph as hpg

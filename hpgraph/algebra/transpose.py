@@ -30,11 +30,6 @@ def transpose(
     Matrix, shape (n, m)
         `out` where given. ``A.T`` is the same without a copy, and any operation takes it as an operand.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `ewise_add`.
-
     Examples
     --------
     The least of A and its transpose, at the places of either:

@@ -98,19 +98,9 @@ class Arithmetic(Functions):
         return result
 
     def multiply(self, other: Any) -> Any:
-        """The product with a number, an array or a sparse matrix, entry by entry.
+        """The product with a number, an array or a sparse matrix, entry by entry, as `scipy.sparse.csr_array.multiply`.
 
-        Parameters
-        ----------
-        other : number, array or sparse matrix
-            Of the matrix's shape, or one that NumPy broadcasts with it: a row, a column, one element.
-
-        Raises
-        ------
-        ValueError
-            When shapes do not fit.
-        TypeError
-            When it is something else, or lies on another device.
+        The other is of the matrix's shape, or one that NumPy broadcasts with it: a row, a column, one element.
 
         Examples
         --------

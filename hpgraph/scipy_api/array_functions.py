@@ -52,24 +52,8 @@ def random_array(
 def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None) -> Matrix:
     """The matrix of diagonals that are rows of an array, `scipy.sparse.spdiags`.
 
-    Parameters
-    ----------
-    data : array, shape (k, length)
-        Column j of each row stands in column j of the matrix.
-    diags : int or sequence of int
-        Which diagonals.
-    m, n : int
-        Rows and columns; or ``m`` as (rows, columns); by default both are the length.
-
-    Returns
-    -------
-    Matrix, shape (m, n)
-        Without the zeros of `data`, as SciPy's matrix by rows has none.
-
-    Raises
-    ------
-    ValueError
-        When there are not as many diagonals as rows, or one is given twice.
+    Column j of each row stands in column j of the matrix, whose shape is ``(m, n)``, or ``m`` as a pair; by default
+    both are the length of the rows. Zeros of `data` are not stored, as SciPy's matrix by rows has none.
 
     Examples
     --------
@@ -92,20 +76,6 @@ def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None) -> Matri
 
 def kronsum(A: Any, B: Any) -> Matrix:
     """The Kronecker sum of two square matrices, ``kron(I, A) + kron(B, I)``: `scipy.sparse.kronsum`.
-
-    Parameters
-    ----------
-    A, B : Matrix, sparse or dense array
-        Of shapes (m, m) and (n, n).
-
-    Returns
-    -------
-    Matrix, shape (m * n, m * n)
-
-    Raises
-    ------
-    ValueError
-        When one is not square.
 
     Examples
     --------
@@ -146,17 +116,7 @@ def issparse(x: object) -> bool:
 
 
 def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
-    """Write a matrix to a file that `scipy.sparse.load_npz` reads.
-
-    Parameters
-    ----------
-    file : str, path or file object
-        Where to.
-    matrix : Matrix or sparse array
-        On the GPU it is copied to the CPU first.
-    compressed : bool, default True
-        Whether to compress the arrays.
-    """
+    """Write a matrix, from the GPU too, to a path or a file object that `scipy.sparse.load_npz` reads."""
     from scipy.sparse import save_npz
 
     made = matrix if isinstance(matrix, Matrix) else Matrix(matrix)
@@ -164,11 +124,7 @@ def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
 
 
 def load_npz(file: Any) -> Matrix:
-    """Read a matrix that `save_npz` or SciPy's wrote.
-
-    Parameters
-    ----------
-    file : str, path or file object
+    """Read a matrix that `save_npz` or SciPy's wrote, from a path or a file object.
 
     Examples
     --------
@@ -185,13 +141,7 @@ def load_npz(file: Any) -> Matrix:
 
 
 def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
-    """A matrix or a vector with its axes in another order, by default reversed: `scipy.sparse.permute_dims`.
-
-    Raises
-    ------
-    ValueError
-        When `axes` is no order of the axes.
-    """
+    """A matrix or a vector with its axes in another order, by default reversed: `scipy.sparse.permute_dims`."""
     given = _matrix_or_vector(A)
     order = tuple(range(given.ndim))[::-1] if axes is None else tuple(whole(axis, "axes") for axis in axes)
     places = [axis + given.ndim if axis < 0 else axis for axis in order]
@@ -202,13 +152,7 @@ def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
 
 
 def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
-    """A matrix or a vector with two axes swapped, `scipy.sparse.swapaxes`.
-
-    Raises
-    ------
-    ValueError
-        When there is no such axis.
-    """
+    """A matrix or a vector with two axes swapped, `scipy.sparse.swapaxes`."""
     given = _matrix_or_vector(A)
     for axis in (axis1, axis2):
         if not -given.ndim <= whole(axis, "an axis") < given.ndim:
@@ -225,13 +169,7 @@ def matrix_transpose(A: Any) -> Matrix:
 
 
 def expand_dims(A: Any, /, *, axis: int = 0) -> Matrix:
-    """A vector as a matrix of one row, or with ``axis=1`` of one column: `scipy.sparse.expand_dims`.
-
-    Raises
-    ------
-    ValueError
-        When there is no such axis, or `A` has two dimensions: a Matrix has no third.
-    """
+    """A vector as a matrix of one row, or with ``axis=1`` of one column: `scipy.sparse.expand_dims`."""
     given = _matrix_or_vector(A)
     if given.ndim != 1:
         raise ValueError("A must have one dimension: a Matrix has no third")
@@ -272,19 +210,7 @@ def _matrix_or_vector(A: Any) -> Any:
 
 
 def tril(A: Any, k: int = 0, format: str | None = None) -> Any:
-    """The entries on and below a diagonal.
-
-    Parameters
-    ----------
-    A : Matrix or sparse array
-    k : int, default 0
-        Which diagonal; above the main one if positive.
-    format : str, optional
-        A format of SciPy or CuPy to convert to, as for `Matrix.asformat`.
-
-    Returns
-    -------
-    Matrix, or sparse array where `format` is given
+    """The entries on and below the k-th diagonal, in a `format` of SciPy's or CuPy's if one is given.
 
     Examples
     --------
@@ -325,15 +251,6 @@ def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") ->
     -------
     Matrix, shape (n, n)
         The identity, which only plus_times has here, for power 0.
-
-    Raises
-    ------
-    ValueError
-        When the matrix is not square, or the power is negative, or 0 over another semiring.
-    TypeError
-        When `power` is no integer.
-    DeviceMemoryError
-        When a product will not fit.
 
     Notes
     -----

@@ -26,13 +26,6 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
     Matrix
         On the device of the blocks; a pattern if all of them are.
 
-    Raises
-    ------
-    ValueError
-        When the blocks' shapes do not fit, or all blocks of a row or a column are None.
-    TypeError
-        When blocks lie on different devices.
-
     Examples
     --------
     >>> import hpgraph as hpg

@@ -33,11 +33,6 @@ def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device:
     -------
     Matrix, shape (m, n)
 
-    Raises
-    ------
-    ValueError
-        When the shape is negative.
-
     Examples
     --------
     >>> import hpgraph as hpg
@@ -67,11 +62,6 @@ def diag(v: Any, k: int = 0) -> Any:
     -------
     Matrix, or for a matrix a Vector
         A square matrix with room for the vector on its k-th diagonal (GrB_Matrix_diag).
-
-    Raises
-    ------
-    ValueError
-        When `v` has neither one dimension nor is a matrix.
 
     Examples
     --------
@@ -114,11 +104,6 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
     -------
     Matrix
         On the device of the arrays. Zeros are stored.
-
-    Raises
-    ------
-    ValueError
-        When there are not as many offsets as diagonals, an offset is given twice, or a diagonal's length does not fit.
 
     Examples
     --------

@@ -21,17 +21,7 @@ from hpgraph.semiring import Semiring, get_semiring
 
 
 class Block(NamedTuple):
-    """Rows of a divided matrix.
-
-    Attributes
-    ----------
-    device : Devices
-        One.
-    first, last : int
-        The rows from `first` to before `last`.
-    matrix : Matrix
-        Of shape (last - first, columns).
-    """
+    """Rows of a divided matrix, from `first` to before `last`, on one device."""
 
     device: Devices
     first: int
@@ -92,20 +82,8 @@ class DividedMatrix:
     def mxv(self, x: Any, semiring: Semiring | str = "plus_times") -> Any:
         """The product over a semiring: ``A ⊕.⊗ x``; a dense matrix is multiplied over plus and times alone.
 
-        Parameters
-        ----------
-        x : array, shape (columns,) or (columns, k), or DividedArray of shape (columns,)
-            An array on the first device.
-        semiring : str or Semiring
-
-        Returns
-        -------
-        array or DividedArray
-
-        Raises
-        ------
-        ValueError, TypeError
-            As `hpgraph.Matrix.mxv`.
+        The operand is an array on the first device, of shape (columns,) or (columns, k), and so is the product; of a
+        `DividedArray` it is another one, each piece with its rows.
 
         Examples
         --------
@@ -151,17 +129,7 @@ class DividedMatrix:
         return DividedArray(pieces)
 
     def rmatvec(self, x: Any) -> Any:
-        """The product of the transpose with a vector.
-
-        Parameters
-        ----------
-        x : array, shape (rows,)
-            On the first device.
-
-        Returns
-        -------
-        array, shape (columns,)
-            On the first device.
+        """The product of the transpose with a vector on the first device, where the result lies, too.
 
         Examples
         --------

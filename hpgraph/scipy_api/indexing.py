@@ -16,22 +16,9 @@ class Indexing(WritableViews):
     """What stands between the brackets after a `Matrix`."""
 
     def __getitem__(self, key: Any) -> Any:
-        """Entries, rows, columns and parts, as `scipy.sparse.csr_array` gives them.
+        """Entries, rows, columns and parts, as `scipy.sparse.csr_array` gives them; the key may be a Matrix of bool.
 
-        Parameters
-        ----------
-        key : int, slice, array or sequence of integers or bool, Matrix or sparse array of bool, or a tuple of two
-            As NumPy takes it, with ``...`` and None.
-
-        Returns
-        -------
-        NumPy scalar, Vector or Matrix
-            One dimension makes a `Vector`, in which entries that the matrix does not hold are absent.
-
-        Raises
-        ------
-        IndexError
-            When an index is out of range, or the result would have more than two dimensions.
+        One dimension makes a `Vector`, in which entries that the matrix does not hold are absent.
 
         Examples
         --------

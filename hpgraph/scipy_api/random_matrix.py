@@ -46,11 +46,6 @@ def random(
     Matrix, shape (m, n)
         With ``round(density * m * n)`` entries.
 
-    Raises
-    ------
-    ValueError
-        When `density` is not within 0 and 1, or there are 2**63 places or more.
-
     Examples
     --------
     >>> import hpgraph as hpg

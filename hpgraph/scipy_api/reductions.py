@@ -35,26 +35,10 @@ class Reductions(Products):
     """What `Matrix` computes of all its entries, of each row's or of each column's."""
 
     def sum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        """Sum of the entries, of columns or of rows.
+        """Sum of all entries, or with an axis of each column (0) or each row (1), as `scipy.sparse.csr_array.sum`.
 
-        Parameters
-        ----------
-        axis : {None, 0, 1, -1, -2}, optional
-            None sums all, 0 each column, 1 each row.
-        dtype : dtype, optional
-            Type of the sum; by default int64 or uint64 for integers and bool, as in SciPy.
-        out : array, optional
-            Where to write the sums.
-
-        Returns
-        -------
-        scalar, or array of shape (columns,) or (rows,)
-            On CUDA the scalar is an array without dimensions, as in CuPy.
-
-        Raises
-        ------
-        ValueError
-            When there is no such axis.
+        Integers and bool are summed in 64 bits unless `dtype` says otherwise; with `out` the sums are written there. On
+        CUDA a scalar is an array without dimensions, as in CuPy.
 
         Examples
         --------
@@ -92,26 +76,9 @@ class Reductions(Products):
     def max(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
         """The largest entry of all, of each column or of each row; NaN where one is NaN.
 
-        Parameters
-        ----------
-        axis : {None, 0, 1, -1, -2}, optional
-            As for `sum`.
-        out : None
-            There for NumPy's sake.
-        explicit : bool, default False
-            Whether absent entries take no part.
-
-        Returns
-        -------
-        scalar or Vector
-            In the vector what is 0 is absent, as in SciPy's sparse array of one dimension.
-
-        Raises
-        ------
-        ValueError
-            When there is nothing to compare.
-        TypeError
-            When values are complex and there is an axis; of all of them NumPy's order decides, by real parts first.
+        As `scipy.sparse.csr_array.max`: with `explicit` absent entries take no part; with an axis the result is a
+        Vector in which what is 0 is absent. Of complex values NumPy's order decides, by real parts first, and there
+        is no axis. Nothing to compare is a ValueError.
 
         Examples
         --------
@@ -135,22 +102,9 @@ class Reductions(Products):
         return extreme_by_row(rows, name, explicit=explicit, skip_nan=skip_nan)
 
     def argmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """Where the largest entry stands, the first of equals.
+        """Where the largest entry stands, the first of equals: in the matrix by rows, or int64 of each column or row.
 
-        Parameters
-        ----------
-        axis, out, explicit
-            As for `max`.
-
-        Returns
-        -------
-        int, or int64 array of shape (columns,) or (rows,)
-            Without an axis the place in the matrix by rows.
-
-        Raises
-        ------
-        ValueError
-            When there is nothing to compare.
+        Parameters are those of `max`; nothing to compare is a ValueError.
 
         Examples
         --------
@@ -184,16 +138,7 @@ class Reductions(Products):
         return (self.T if axis == 0 else self).csr
 
     def diagonal(self, k: int = 0) -> Any:
-        """The entries (i, i + k), zeros where there are none.
-
-        Parameters
-        ----------
-        k : int, default 0
-            Which diagonal; above the main one if positive.
-
-        Returns
-        -------
-        array of shape (length of the diagonal,)
+        """The entries (i, i + k) as an array, zeros where there are none.
 
         Examples
         --------

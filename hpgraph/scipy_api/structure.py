@@ -120,13 +120,7 @@ class Structure(Indexing):
         return type(self)(self, format=self._format)
 
     def check_format(self, full_check: bool = True) -> None:
-        """Check, with `full_check`, that the arrays are those of a valid CSR matrix.
-
-        Raises
-        ------
-        ValueError, IndexError
-            If shared arrays were written to and are no longer a CSR matrix.
-        """
+        """Check, with `full_check`, that shared arrays which were written to are still those of a CSR matrix."""
         if full_check:
             csr = self.csr
             CSR(csr.shape, csr.indptr, csr.indices, csr.data, copy=False)
@@ -147,26 +141,10 @@ class Structure(Indexing):
         self._rebind(CSR((rows, columns), indptr, indices, part.data, validate=False))
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool = False) -> Any:
-        """The same values in another shape of as many places.
+        """The same values in another shape of as many places: a pair or two numbers, of which one may be -1.
 
-        Parameters
-        ----------
-        *shape : (int, int), or two int; or one
-            The new shape; one length may be -1. A single length makes a Vector.
-        order : {"C", "F"}, default "C"
-            Whether places are counted by rows or by columns, before and after.
-        copy : bool, default False
-            Whether to copy where the shape stays.
-
-        Returns
-        -------
-        Matrix or Vector
-            The matrix itself where the shape stays.
-
-        Raises
-        ------
-        ValueError
-            When the shapes do not go together.
+        A single length makes a Vector. `order`, "C" or "F", says whether places are counted by rows or by columns,
+        before and after. Where the shape stays, the result is the matrix itself unless `copy` is true.
 
         Examples
         --------
@@ -202,19 +180,9 @@ class Structure(Indexing):
         return self._with(CSR.from_coo(row, column, csr.data, (rows, columns), copy=False))
 
     def setdiag(self, values: Any, k: int = 0) -> None:
-        """Write to a diagonal, in place.
+        """Write a number or an array to the k-th diagonal, in place.
 
-        Parameters
-        ----------
-        values : number, or array of any length
-            What; an array shorter than the diagonal leaves the rest of it alone, a longer one is cut.
-        k : int, default 0
-            Which diagonal; above the main one if positive.
-
-        Raises
-        ------
-        ValueError
-            When there is no such diagonal, or `values` has more than one dimension.
+        An array shorter than the diagonal leaves the rest of it alone, a longer one is cut.
 
         Examples
         --------

@@ -80,13 +80,6 @@ class Vector(RowMethods, Operators, Entrywise):
         -------
         Vector
             As a list, a bitmap or full, as its density says (see `format`).
-
-        Raises
-        ------
-        IndexError
-            When an index is negative or not below `size`.
-        ValueError
-            When lengths differ, or an index is given twice and there is no `dup_op`.
         """
         return vector_from_tuples(cls, indices, values, size, dup_op=dup_op, fill=fill)
 

@@ -21,22 +21,9 @@ class Indexing(VectorStorage):
     """What stands between the brackets after a `Vector`."""
 
     def __getitem__(self, key: Any) -> Any:
-        """Entries of the vector.
+        """Entries at an index, a slice, integers, a mask, a Bitmask, or where a Vector of bool is present and true.
 
-        Parameters
-        ----------
-        key : int, slice, array or sequence of integers or bool, Bitmask, or Vector of bool
-            As NumPy takes it. A Vector selects where it is present and true.
-
-        Returns
-        -------
-        NumPy scalar or Vector
-            The value at an int, 0 where the vector is absent; a vector otherwise, absent where this one is.
-
-        Raises
-        ------
-        IndexError
-            When an index is out of range.
+        The value at an int, 0 where the vector is absent; a vector otherwise, absent where this one is.
 
         Examples
         --------
