@@ -18,8 +18,8 @@ from hpgraph.algebra.elementwise import ewise_add as ewise_add
 from hpgraph.algebra.elementwise import ewise_mult as ewise_mult
 from hpgraph.algebra.elementwise import ewise_union as ewise_union
 from hpgraph.algebra.extract import extract as extract
-from hpgraph.algebra.kronecker import kron as kron
-from hpgraph.algebra.kronecker import kronecker as kronecker
+from hpgraph.algebra.mxm import kron as kron
+from hpgraph.algebra.mxm import kronecker as kronecker
 from hpgraph.algebra.mxm import mxm as mxm
 from hpgraph.algebra.mxv import mxv as mxv
 from hpgraph.algebra.mxv import vxm as vxm
@@ -31,8 +31,6 @@ from hpgraph.algorithms.acyclic import is_dag as is_dag
 from hpgraph.algorithms.acyclic import is_directed_acyclic_graph as is_directed_acyclic_graph
 from hpgraph.algorithms.acyclic import topological_sort as topological_sort
 from hpgraph.algorithms.adjacency_operator import AdjacencyOperator as AdjacencyOperator
-from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as all_pairs_shortest_path_length
-from hpgraph.algorithms.all_pairs import distance_histogram as distance_histogram
 from hpgraph.algorithms.belief_propagation import BeliefResult as BeliefResult
 from hpgraph.algorithms.belief_propagation import belief_propagation as belief_propagation
 from hpgraph.algorithms.betweenness import betweenness_centrality as betweenness_centrality
@@ -46,7 +44,10 @@ from hpgraph.algorithms.biconnected import bridges as bridges
 from hpgraph.algorithms.bipartite import bipartite_sets as bipartite_sets
 from hpgraph.algorithms.bipartite import is_bipartite as is_bipartite
 from hpgraph.algorithms.closeness import closeness_centrality as closeness_centrality
+from hpgraph.algorithms.closeness import degree_centrality as degree_centrality
 from hpgraph.algorithms.closeness import harmonic_centrality as harmonic_centrality
+from hpgraph.algorithms.closeness import in_degree_centrality as in_degree_centrality
+from hpgraph.algorithms.closeness import out_degree_centrality as out_degree_centrality
 from hpgraph.algorithms.clustering import average_clustering as average_clustering
 from hpgraph.algorithms.clustering import clustering as clustering
 from hpgraph.algorithms.clustering import square_clustering as square_clustering
@@ -63,9 +64,8 @@ from hpgraph.algorithms.cores import core_number as core_number
 from hpgraph.algorithms.cores import degeneracy_ordering as degeneracy_ordering
 from hpgraph.algorithms.cores import k_core as k_core
 from hpgraph.algorithms.cores import k_shell as k_shell
-from hpgraph.algorithms.degree_centrality import degree_centrality as degree_centrality
-from hpgraph.algorithms.degree_centrality import in_degree_centrality as in_degree_centrality
-from hpgraph.algorithms.degree_centrality import out_degree_centrality as out_degree_centrality
+from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length as all_pairs_shortest_path_length
+from hpgraph.algorithms.distance_blocks import distance_histogram as distance_histogram
 from hpgraph.algorithms.eccentricity import center as center
 from hpgraph.algorithms.eccentricity import diameter as diameter
 from hpgraph.algorithms.eccentricity import eccentricity as eccentricity
@@ -195,10 +195,10 @@ from hpgraph.scipy_api.blocks import vstack as vstack
 from hpgraph.scipy_api.construct import diag as diag
 from hpgraph.scipy_api.construct import diags as diags
 from hpgraph.scipy_api.construct import eye as eye
+from hpgraph.scipy_api.construct import random as random
 from hpgraph.scipy_api.divided_matrix import DividedMatrix as DividedMatrix
 from hpgraph.scipy_api.matrix import Matrix as Matrix
 from hpgraph.scipy_api.matrix import hyb_array as hyb_array
-from hpgraph.scipy_api.random_matrix import random as random
 from hpgraph.scipy_api.vector import Vector as Vector
 from hpgraph.semiring.counter_random import random_bits as random_bits
 from hpgraph.semiring.counter_random import uniform as uniform

@@ -8,12 +8,12 @@ from hpgraph.algebra.assign_matrix import (
     assign_region,
     assigned_values,
     broadcast,
+    last_of_each,
     set_selected,
     subassign_region,
 )
 from hpgraph.algebra.extract import as_row, vector_of
 from hpgraph.algebra.operands import as_mask
-from hpgraph.algebra.region import last_of_each
 from hpgraph.algebra.selection import Axis, as_axis, index_of, parse, size_of
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_vector

@@ -1,16 +1,20 @@
-"""Distances from several vertices to all, a block of sources at a time, and what they add up to."""
+"""Distances from several vertices to all, a block of sources at a time: the array of all of them is never made."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.levels import levels_from
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
+from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, sources_within, to_device
+from hpgraph.core.device import array_module, check_memory, sources_within, to_device
+from hpgraph.core.number import real, whole
+from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.multi_source_totals import survey
 
@@ -82,3 +86,142 @@ def _weighted(graph: Graph, vertices: np.ndarray, incoming: bool) -> DistanceSum
         away = xp.where(distance > 0, block, np.inf).astype(np.float64)
         found.inverse[part] = (1 / away).sum(axis=1)
     return found
+
+
+@naming_arguments
+def all_pairs_shortest_path_length(
+    G: Graph | Any,
+    cutoff: float | None = None,
+    *,
+    sources: Any = None,
+    block: int | None = None,
+    weight: Any = None,
+    seed: int | None = None,
+) -> Iterator[tuple[np.ndarray, Any]]:
+    """Distances from every vertex to every vertex, or from some, a block of sources at a time.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    cutoff : float, optional
+        Vertices farther than this count as not reached.
+    sources : None, int, or sequence of vertices
+        From which: None all, a number so many drawn, or a list.
+    block : int, optional
+        Sources of a block; ``block=G.n_vertices`` gives all at once. Default: as many as go together well, and fit.
+    weight : None, bool or str
+        What an arc counts: None 1, True its weight; a string names the attribute of a NetworkX graph's edges.
+    seed : int, optional
+        Of the draw.
+
+    Yields
+    ------
+    sources : array of b vertices
+        In NumPy: names where the graph has names, else indices.
+    lengths : array of shape (b, n)
+        On the graph's device: numbers of arcs, -1 where there is no path; or, with `weight`, sums of weights, inf where
+        there is none. It is the caller's own.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
+    >>> for sources, lengths in hpg.all_pairs_shortest_path_length(G, block=2):
+    ...     print(sources, lengths.tolist())
+    [0 1] [[0, 1, 2], [-1, 0, 1]]
+    [2] [[-1, -1, 0]]
+    """
+    graph, weighted = with_lengths(G, weight)
+    vertices = sources_of(graph, sources, seed)
+    if cutoff is not None and not (cutoff := real(cutoff, "cutoff", "a number or None")) >= 0:
+        raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
+    limit = None if cutoff == np.inf else cutoff
+    if block is None:
+        size = block_size(graph)
+    else:
+        size = whole(block, "block", "a whole number or None")
+        if size < 1:
+            raise ValueError(f"block must be positive, not {block}")
+        size = min(size, max(len(vertices), 1))
+        what = f"distances from a block of {size} sources to {graph.n_vertices} vertices"
+        check_memory(size * graph.n_vertices * 8, what, graph.device)
+
+    def blocks() -> Iterator[tuple[np.ndarray, Any]]:
+        for begin in range(0, len(vertices), size):
+            part = vertices[begin : begin + size]
+            yield vertex_names(graph, part), distances_from(graph, part, weighted=weighted, limit=limit)
+
+    return blocks()
+
+
+@naming_arguments
+def distance_histogram(
+    G: Graph | Any,
+    sources: Any = None,
+    *,
+    weight: Any = None,
+    width: float | None = None,
+    seed: Any = None,
+) -> np.ndarray:
+    """How many pairs of a source and a vertex that it reaches lie at each distance.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; distances lead along its arcs, away from the sources.
+    sources : None, int, or sequence of vertices, names or hpgraph.id
+        Where pairs begin: None is at all vertices, a number at that many different ones, drawn with `seed`. Counts
+        from k of n vertices, times n / k, are an unbiased estimate of those from all.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and "weight" means True elsewhere.
+    width : float, optional
+        Of a bin, for weights: bin i counts distances of ``i * width`` up to, and without, ``(i + 1) * width``.
+    seed : int or numpy.random.Generator, optional
+        Of the draw.
+
+    Returns
+    -------
+    int64 array in NumPy
+        Element d counts the pairs d arcs apart, or those of bin d; the last is not 0. Each source is at distance 0 from
+        itself. Pairs without a path are not counted.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        If `sources` are no vertices of the graph, a weight is negative, `width` is missing or not positive, or another
+        argument does not fit.
+
+    References
+    ----------
+    L. Backstrom et al., "Four degrees of separation", WebSci'12, on the use of such histograms.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> hpg.distance_histogram(G).tolist()
+    [4, 6, 4, 2]
+    """
+    graph, _ = with_lengths(G, weight)
+    vertices = sources_of(graph, sources, seed)
+    if not weight:
+        if width is not None:
+            raise ValueError("width is for sums of weights: give weight=True, or leave width out")
+        return survey(graph, vertices).histogram
+    if width is None:
+        raise ValueError("sums of weights are counted in bins: give width, the width of a bin")
+    if not 0 < real(width, "width", "a number or None") < np.inf:
+        raise ValueError(f"width must be positive and finite, not {width!r}")
+    xp = array_module(graph.device)
+    counts = np.zeros(1, np.int64)
+    for _, block in blocks_from(graph, vertices, weighted=True):
+        distance = block[block < np.inf]
+        check_memory(int(float(distance.max()) / width) * 16, f"a histogram of bins {width} wide", graph.device)
+        found = to_device(xp.bincount((distance / width).astype(np.int64)), "cpu")
+        longer = np.zeros(max(len(counts), len(found)), np.int64)
+        longer[: len(counts)] = counts
+        longer[: len(found)] += found
+        counts = longer
+    return counts

@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.kronecker import kron
-from hpgraph.algebra.mxm import mxm
+from hpgraph.algebra.mxm import kron, mxm
 from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.select import select
 from hpgraph.core.device import require_cupy
 from hpgraph.core.number import whole
-from hpgraph.scipy_api.construct import diags, eye
+from hpgraph.scipy_api.construct import diags, eye, random
 from hpgraph.scipy_api.matrix import Matrix
-from hpgraph.scipy_api.random_matrix import random
 from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import Semiring, get_semiring
 

@@ -15,7 +15,7 @@ from hpgraph.core.device import to_device
 @pytest.fixture(autouse=True, params=[0, 64], ids=["whole", "spliced"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to put rows in: all of the matrix merged, and those rows alone."""
-    monkeypatch.setattr("hpgraph.algebra.region.COPIED_ROWS", request.param)
+    monkeypatch.setattr("hpgraph.algebra.assign_matrix.COPIED_ROWS", request.param)
 
 
 class TestBrackets:

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from hpgraph.algorithms import eccentricity as _eccentricity
-from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
+from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length as _blocks
 from hpgraph.algorithms.reach import reach
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id

@@ -161,7 +161,7 @@ def by_weights(
 
 def from_each(G: ConvertedGraph, weight: str | None, cutoff: float | None = None) -> Iterator[Search]:
     """The search from each node; a block of them runs together."""
-    from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
+    from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length
 
     if len(G) == 0:
         return
