@@ -29,10 +29,7 @@ class Longest(VertexProgram):
 def is_dag(G: Graph | Any) -> bool:
     """Whether a graph has no cycles along its arcs.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. An undirected edge is an arc and its reverse, which make a cycle, and so does a loop.
+    An undirected edge is an arc and its reverse, which make a cycle, and so does a loop.
 
     Returns
     -------
@@ -63,11 +60,6 @@ is_directed_acyclic_graph = is_dag
 @naming_arguments
 def topological_sort(G: Graph | Any) -> Array:
     """The vertices in an order in which every arc leads to one that comes later.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
 
     Returns
     -------
@@ -106,8 +98,6 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     weight : "weight", True or None
         What an arc counts: the weight that the graph holds, 1 where it holds none; None counts arcs.
 

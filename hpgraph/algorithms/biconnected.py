@@ -72,10 +72,7 @@ class BiconnectedComponents(
 def bridges(G: Graph | Any) -> Array:
     """The edges whose removal disconnects a component.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions; NetworkX refuses directed graphs. Loops are no bridges.
+    Arcs count in both directions; NetworkX refuses directed graphs. Loops are no bridges.
 
     Returns
     -------
@@ -150,10 +147,7 @@ def articulation_points(G: Graph | Any) -> Array:
 def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
     """The largest parts of the graph that no vertex holds together alone: any two of their edges lie on a cycle.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions; NetworkX refuses directed graphs. Loops are left out.
+    Arcs count in both directions; NetworkX refuses directed graphs. Loops are left out.
 
     Returns
     -------

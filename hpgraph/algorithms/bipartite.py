@@ -17,10 +17,7 @@ from hpgraph.kernels.backend import kernels
 def is_bipartite(G: Graph | Any) -> bool:
     """Whether the vertices have two sides, so that every edge leads from the one to the other.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Directions play no part; a loop leads to no other side.
+    Directions play no part; a loop leads to no other side.
 
     Returns
     -------
@@ -49,10 +46,7 @@ def is_bipartite(G: Graph | Any) -> bool:
 def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
     """The two sides of a bipartite graph.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Directions play no part.
+    Directions play no part.
 
     Returns
     -------

@@ -23,10 +23,7 @@ def degree_centrality(G: Graph | Any) -> Array:
 
     Errors are those of `hpgraph.as_graph`.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one both the arcs that leave a vertex and those that reach it count.
+    In a directed graph both the arcs that leave a vertex and those that reach it count.
 
     Returns
     -------

@@ -127,10 +127,7 @@ def average_clustering(
 def transitivity(G: Graph | Any) -> float:
     """The share of all pairs of edges with a vertex in common whose other ends are joined: 3 × triangles / pairs.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Directions, loops and weights make no difference.
+    Directions, loops and weights make no difference.
 
     Returns
     -------

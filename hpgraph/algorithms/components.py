@@ -94,8 +94,6 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     connection : {"weak", "strong"}
         Whether two vertices belong together when arcs connect them, taken in either direction, or only when each
         reaches the other along arcs. In an undirected graph that is the same.
@@ -282,10 +280,7 @@ class Condensation(ResultTable, columns=("label",), groups=True):
 def condensation(G: Graph | Any) -> Condensation:
     """The graph of strong components: each a vertex, with an arc where one leads from the one into the other.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Of an undirected one the components are the connected ones, without arcs between them.
+    Of an undirected graph the components are the connected ones, without arcs between them.
 
     Returns
     -------

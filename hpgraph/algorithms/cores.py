@@ -35,10 +35,7 @@ from hpgraph.kernels.backend import kernels
 def core_number(G: Graph | Any) -> Array:
     """The largest k for which each vertex lies in the k-core.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one degrees count arcs of both directions, as in NetworkX. Weights play no part.
+    In a directed graph degrees count arcs of both directions, as in NetworkX. Weights play no part.
 
     Returns
     -------
@@ -126,10 +123,7 @@ def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gr
 def degeneracy_ordering(G: Graph | Any) -> Array:
     """The vertices in an order in which each has few edges to those that follow: no more than its core number.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph, as for `core_number`.
+    Edges count as for `core_number`.
 
     Returns
     -------

@@ -102,8 +102,6 @@ def all_pairs_shortest_path_length(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     cutoff : float, optional
         Vertices farther than this count as not reached.
     sources : None, int, or sequence of vertices

@@ -27,8 +27,6 @@ def ego_graph(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     n : vertex, name or hpgraph.id
         The center.
     radius : number
@@ -120,8 +118,6 @@ def k_hop_subgraph(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     vertices : vertex, sequence or array of vertices, names or hpgraph.id
         The centers.
     k : int

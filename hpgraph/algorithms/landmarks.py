@@ -36,8 +36,6 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     k : int, or sequence of vertices, names or hpgraph.id
         How many hubs, the vertices of most arcs; or which vertices to take.
     weight : None, bool or str

@@ -108,8 +108,6 @@ def sample_neighbors(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     seeds : vertex, sequence or array of vertices, names or hpgraph.id
         Where to begin.
     fanouts : sequence of int, or int
@@ -178,8 +176,6 @@ class NeighborLoader:
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     fanouts : sequence of int, or int
         As for `hpgraph.sample_neighbors`.
     seeds : sequence or array of vertices, names or hpgraph.id, optional

@@ -138,8 +138,6 @@ def pagerank(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     damping : float, in [0, 1]
         Probability of following an arc rather than jumping.
     tol : float

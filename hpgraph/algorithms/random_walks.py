@@ -24,8 +24,6 @@ def random_walk(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     starts : vertex, sequence or array of vertices, names or hpgraph.id, optional
         Where each walk begins; a vertex given twice begins two. By default each vertex once.
     length : int

@@ -33,8 +33,6 @@ def reach(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     sources : None, int, or sequence of vertices, names or hpgraph.id
         None for all vertices; a number draws that many distinct ones with `seed`. A vertex reaches itself.
     within : int, or number for weights, optional
@@ -107,8 +105,6 @@ def k_hop(
 
     Parameters
     ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph.
     sources : vertex, name, hpgraph.id, or sequence or array of them
         Where it is; they belong to it.
     k : int

@@ -66,11 +66,8 @@ class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=(
 def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     """A spanning forest of least total weight: of every connected component a spanning tree.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, of two weights the lighter; NetworkX refuses directed graphs. Without
-        weights any spanning forest is one of least weight. Loops are passed over.
+    Arcs count in both directions, of two weights the lighter; NetworkX refuses directed graphs. Without weights any
+    spanning forest is one of least weight. Loops are passed over.
 
     Returns
     -------

@@ -40,10 +40,7 @@ from hpgraph.semiring.product import product_of
 def triangle_count(G: Any) -> int:
     """Number of triangles.
 
-    Parameters
-    ----------
-    G : Graph, or anything that `as_graph` takes
-        Directions, self-loops, weights and repeated arcs are passed over.
+    Directions, self-loops, weights and repeated arcs are passed over.
 
     Returns
     -------

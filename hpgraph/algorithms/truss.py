@@ -24,10 +24,7 @@ _MANY_ARCS = 8
 def truss_number(G: Graph | Any) -> Array:
     """The largest k for which each edge lies in the k-truss.
 
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and weights play no part.
+    Arcs count in both directions, and weights play no part.
 
     Returns
     -------
