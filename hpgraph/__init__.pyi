@@ -71,9 +71,6 @@ from hpgraph.algorithms.eccentricity import diameter as diameter
 from hpgraph.algorithms.eccentricity import eccentricity as eccentricity
 from hpgraph.algorithms.eccentricity import periphery as periphery
 from hpgraph.algorithms.eccentricity import radius as radius
-from hpgraph.algorithms.ego import EgoSample as EgoSample
-from hpgraph.algorithms.ego import ego_graph as ego_graph
-from hpgraph.algorithms.ego import k_hop_subgraph as k_hop_subgraph
 from hpgraph.algorithms.eigenvector import eigenvector_centrality as eigenvector_centrality
 from hpgraph.algorithms.heat_kernel import heat_kernel as heat_kernel
 from hpgraph.algorithms.hits import HITSResult as HITSResult
@@ -102,7 +99,10 @@ from hpgraph.algorithms.pagerank import pagerank as pagerank
 from hpgraph.algorithms.power_iteration import CentralityResult as CentralityResult
 from hpgraph.algorithms.random_walks import node2vec_walk as node2vec_walk
 from hpgraph.algorithms.random_walks import random_walk as random_walk
+from hpgraph.algorithms.reach import EgoSample as EgoSample
+from hpgraph.algorithms.reach import ego_graph as ego_graph
 from hpgraph.algorithms.reach import k_hop as k_hop
+from hpgraph.algorithms.reach import k_hop_subgraph as k_hop_subgraph
 from hpgraph.algorithms.reach import reach as reach
 from hpgraph.algorithms.shortest_path import shortest_path as shortest_path
 from hpgraph.algorithms.shortest_path import shortest_path_length as shortest_path_length

@@ -13,25 +13,9 @@ from hpgraph.core.device import to_device
 class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
     """A result that stands for one of its arrays: in arithmetic and comparisons, under an index or a name, by methods.
 
-    Parameters
-    ----------
-    array : str
-        To be given where the class is derived from this one: the attribute that holds the array. Those that derive from
-        such a class have the same. It is the table's only column beside the vertex, unless `columns` are given.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import numpy
-    >>> @dataclass(frozen=True)
-    ... class Ranks(ArrayResult, array="rank"):
-    ...     rank: numpy.ndarray
-    ...     iterations: int
-    >>> ranks = Ranks(numpy.array([0.25, 0.75]), iterations=3)
-    >>> len(ranks), float(numpy.max(ranks))
-    (2, 0.75)
-    >>> float(ranks[0]), (ranks * 4).tolist(), float(ranks.sum())
-    (0.25, [1.0, 3.0], 1.0)
+    Classes that derive from it name the attribute that holds the array, ``class Ranks(ArrayResult, array="rank")``;
+    those that derive from them have the same. It is the table's only column beside the vertex, unless `columns` are
+    given.
     """
 
     _array: ClassVar[str]

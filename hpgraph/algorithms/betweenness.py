@@ -9,15 +9,14 @@ arcs come past it once forwards and once backwards for each level.
 """
 
 import math
-from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.distances import weight_facts
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
@@ -230,7 +229,7 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
     if not len(sources) or not graph.n_edges:
         sums.reach[:] = 1
         return sums
-    with _Progress("betweenness", len(sources)) as done:
+    with _progress(len(sources)) as done:
         if graph.in_pages and not weighted and not arcs:
             add_dependencies(graph, sources, sums, done)
         elif weighted:
@@ -294,31 +293,23 @@ def _in_double(graph: Graph) -> Graph:
     return Graph(arcs, directed=graph.directed, copy=False)
 
 
-class _Progress:
-    """A progress bar, if `hpgraph.config` wants one, once part of the work is done and there is more.
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """What is told how many sources are done: it draws a bar, if `hpgraph.config` wants one, once there are more."""
+    bars: list[Any] = []
+    so_far = 0
 
-    It is called with how much was done.
-    """
+    def done(count: int) -> None:
+        nonlocal so_far
+        so_far += count
+        if bars:
+            bars[0].update(count)
+        elif so_far < total and config.show_progress():
+            bar = progress_bar(total=total, initial=so_far, desc="betweenness", unit="source")
+            bars.append(stack.enter_context(bar))
 
-    def __init__(self, what: str, total: int) -> None:
-        self._what, self._total, self._count = what, total, 0
-        self._bar: Any = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __call__(self, count: int) -> None:
-        self._count += count
-        if self._bar is not None:
-            self._bar.update(count)
-        elif self._count < self._total and config.show_progress():
-            self._bar = progress_bar(total=self._total, initial=self._count, desc=self._what, unit="source")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.close()
+    with ExitStack() as stack:
+        yield done
 
 
 class Paths(VertexProgram):

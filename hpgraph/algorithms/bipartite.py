@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from hpgraph.algorithms.bfs import WideTree
+from hpgraph.algorithms.bfs import Tree, WideTree
 from hpgraph.algorithms.components import connected_components
-from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distance_blocks import distance_sums
-from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.algorithms.distances import with_lengths
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array

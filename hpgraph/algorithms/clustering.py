@@ -17,7 +17,7 @@ import numpy as np
 from hpgraph.algebra.elementwise import ewise_add, ewise_mult
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.reduce import reduce
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.triangles import triangle_count, triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr

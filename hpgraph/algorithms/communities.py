@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array

@@ -122,34 +122,35 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     if connection not in ("weak", "strong"):
         raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
     graph = as_graph(G)
+    strong = connection == "strong" and graph.directed
+    return named(ComponentsResult(*(numbered(_strong(graph)) if strong else _weak(graph))), graph)
+
+
+def _weak(graph: Graph) -> tuple[int, Any]:
+    """How many weak components there are, and that of each vertex."""
     if graph.in_pages:
-        if connection == "strong" and graph.directed:
-            return named(ComponentsResult(*numbered(_strong(graph))), graph)
         return _in_pages(graph)
-    if connection == "strong" and graph.directed:
-        return named(ComponentsResult(*numbered(_strong(graph))), graph)
     divided: Any = graph if graph.on_devices and techniques.multi_gpu else None
     if divided is not None and apart(divided) is not None:
         divided = None
     if divided is not None and divides_components(divided):
-        return named(ComponentsResult(*divided_components(divided)), graph)
+        return divided_components(divided)
     try:
         arcs = graph.out_csr
     except DeviceMemoryError:
         if divided is None:
             raise
-        return named(ComponentsResult(*divided_components(divided)), graph)
+        return divided_components(divided)
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
-    return named(ComponentsResult(*kernels(graph.device).components(arcs, graph.known_undirected)), graph)
+    return kernels(graph.device).components(arcs, graph.known_undirected)
 
 
-def _in_pages(graph: Any) -> ComponentsResult:
+def _in_pages(graph: Any) -> tuple[int, Any]:
     with graph.exclusive():
         store = graph.store(False, False)
         assert store is not None
         head = None if graph.directed else hub_cache_of(store, graph)
-        found = windows(graph.device).components(store, head, not graph.directed)
-    return named(ComponentsResult(*found), graph)
+        return windows(graph.device).components(store, head, not graph.directed)
 
 
 def _strong(graph: Graph) -> Any:

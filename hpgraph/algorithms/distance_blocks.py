@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.lengths import with_lengths
-from hpgraph.algorithms.levels import levels_from
+from hpgraph.algorithms.bfs import levels_from
+from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.algorithms.vertex_values import vertex_names

@@ -2,6 +2,8 @@
 
 Delta-stepping: U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49
 (2003).
+
+And what an arc counts, 1 or its weight, for all functions that take weights.
 """
 
 from dataclasses import dataclass
@@ -9,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import place_of
@@ -19,6 +22,7 @@ from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.search import Starts
 
@@ -212,3 +216,45 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
         each = [id(xp.arange(shape[1]))] * len(starts)
         found = run_sources(SmallestParent, graph, each, parent=found.parent, hops=found.hops, distance=distance)
     return found.parent
+
+
+def with_weights(G: Any, weight: Any, duplicates: Duplicates | None = None) -> tuple[Graph, bool]:
+    """The graph that a user gave, and whether its weights are asked for and differ from ones."""
+    if not (weight is None or isinstance(weight, bool | str)):
+        raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
+    if isinstance(G, Graph):
+        if isinstance(weight, str) and weight != "weight":
+            raise ValueError(f"weight={weight!r}: a Graph has weights without a name, which weight=True reads")
+        graph = as_graph(G)
+    elif is_networkx(G):
+        attribute = weight if isinstance(weight, str) else "weight" if weight else None
+        graph = Graph.from_edges(**edges_of_networkx(G, attribute), duplicates=duplicates)
+    else:
+        graph = Graph(G, weight=weight if isinstance(weight, str) and weight != "weight" else None,
+                      duplicates=duplicates)  # fmt: skip
+    return graph, graph.weighted and weight is not None and weight is not False
+
+
+def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
+    """The graph that a user gave, and whether distances are sums of its weights; else they are numbers of arcs."""
+    # Of parallel edges the shortest counts.
+    graph, weighted = with_weights(G, weight, "min")
+    if not weighted:
+        return graph, False
+    facts = facts_of(graph)
+    if facts.has_nan or facts.least < 0:
+        held = "NaN" if facts.has_nan else f"{facts.least:g}"
+        raise ValueError(
+            f"weight: a length must not be negative here, and there is {held}: hpgraph.sssp and "
+            "hpgraph.csgraph.johnson take negative weights"
+        )
+    return graph, True
+
+
+def in_double_precision(graph: Graph) -> Graph:
+    """The graph with its weights in float64 where they are in float32; else itself."""
+    arcs = graph.out_csr
+    if arcs.dtype != np.float32:
+        return graph
+    wide = arcs.with_data(arcs.data.astype(np.float64))
+    return graph._made(wide, graph._layouts.get("directed"), graph._names)

@@ -9,8 +9,8 @@ import numpy as np
 
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.distance_blocks import distance_sums
+from hpgraph.algorithms.distances import in_double_precision, with_lengths
 from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnected
-from hpgraph.algorithms.lengths import in_double_precision, with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph

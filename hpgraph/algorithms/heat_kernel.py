@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.arc_sums import ArcSums, arc_sums, inverse
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph

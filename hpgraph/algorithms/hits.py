@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import by_weights, checked, ending, refuse_unfit_weights, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph

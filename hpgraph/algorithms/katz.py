@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, refuse_unfit_weights, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.arc_sums import arc_sums, inverse
+from hpgraph.algorithms.adjacency_operator import arc_sums, inverse
 from hpgraph.algorithms.array_result import ArrayResult
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph

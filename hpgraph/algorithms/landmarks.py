@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distance_blocks import block_size, blocks_from, distances_from
-from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.algorithms.distances import with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named

@@ -4,16 +4,16 @@ A loader makes each batch while the one before it is used.
 """
 
 import contextlib
-import queue
-import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import chances, seed_of
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph
@@ -167,10 +167,6 @@ def fanouts_of(fanouts: Any) -> list[int]:
     return hops
 
 
-# Interval in seconds at which a blocked producer checks whether iteration has ended.
-_GLANCE = 0.1
-
-
 class NeighborLoader:
     """Samples around seeds in batches; iterating prefetches the next batch.
 
@@ -268,41 +264,24 @@ class NeighborLoader:
 
 def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Iterator[NeighborSample]:
     """The batches, `prefetch` of them made ahead by a thread."""
-    ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(prefetch)
-    over = threading.Event()
     # The memory of a released batch is reused for the next: on one stream all its reads come before.
     gpu, stream = contextlib.nullcontext(), contextlib.nullcontext()
     if device == "cuda":
         cuda = array_module(device).cuda
         gpu, stream = cuda.Device(), cuda.get_current_stream()
 
-    def put(batch: Any, error: BaseException | None) -> None:
-        while not over.is_set():
-            with contextlib.suppress(queue.Full):
-                ready.put((batch, error), timeout=_GLANCE)
-                return
+    def make() -> NeighborSample | None:
+        with gpu, stream:
+            return next(batches, None)
 
-    def make() -> None:
-        try:
-            with gpu, stream:
-                while not over.is_set():
-                    batch = next(batches, None)
-                    put(batch, None)
-                    if batch is None:
-                        return
-        except BaseException as error:  # raised by the iterating thread
-            put(None, error)
-
-    maker = threading.Thread(target=make, name="hpgraph-batches", daemon=True)
-    maker.start()
+    maker = ThreadPoolExecutor(1, "hpgraph-batches")
     try:
+        ready = deque(maker.submit(make) for _ in range(prefetch))
         while True:
-            batch, error = ready.get()
-            if error is not None:
-                raise error
+            batch = ready.popleft().result()
             if batch is None:
                 return
+            ready.append(maker.submit(make))
             yield batch
     finally:
-        over.set()
-        maker.join()
+        maker.shutdown(cancel_futures=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.multi_source_pagerank import (
     MultiSourcePageRankResult,
     Rules,
@@ -22,6 +22,7 @@ from hpgraph.algorithms.multi_source_pagerank import (
 )
 from hpgraph.algorithms.out_strength import moderate, out_strength_of
 from hpgraph.algorithms.pagerank_delta import spread_changes
+from hpgraph.algorithms.power_iteration import checked as iteration_checked
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.algorithms.vertex_values import distribution
 from hpgraph.containers.divided_array import gathered
@@ -30,7 +31,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
-from hpgraph.core.number import real, whole
+from hpgraph.core.number import real
 from hpgraph.core.renamed import gathers
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of
@@ -337,17 +338,11 @@ def checked(
     damping: Any, tol: Any, max_iteration: Any, dtype: Any, normalization: str = "standard", convergence: str = "global"
 ) -> tuple[float, float, np.dtype]:
     """The arguments that PageRank takes wherever the graph lies, once they are known to be right."""
-    damping, tol, dtype = real(damping, "damping"), real(tol, "tol"), np.dtype(dtype)
+    damping, (tol, _, dtype) = real(damping, "damping"), iteration_checked(tol, max_iteration, dtype)
     if not 0 <= damping <= 1:
         raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
-    if not tol >= 0:
-        raise ValueError(f"tol must not be negative, not {tol!r}")
-    if whole(max_iteration, "max_iteration") < 0:
-        raise ValueError(f"max_iteration must be a whole number, not negative, not {max_iteration!r}")
     if normalization not in ("standard", "hpgraph"):
         raise ValueError(f'normalization must be "standard" or "hpgraph", not {normalization!r}')
     if convergence not in ("global", "vertex"):
         raise ValueError(f'convergence must be "global" or "vertex", not {convergence!r}')
-    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise TypeError(f"dtype must be float32 or float64, not {dtype}")
     return damping, tol, dtype

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import chances, seed_of
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array

@@ -1,21 +1,24 @@
-"""Reachability: the vertices reached from each of many sources, or from any of them."""
+"""Reachability and surroundings: the vertices reached from each of many sources, or from any, and their graphs."""
 
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from hpgraph.algorithms.distance_blocks import blocks_from
-from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.multi_source_totals import Levels, LevelsBack, survey
 from hpgraph.engine.run import run
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.backend import kernels
 
 
 @naming_arguments
@@ -172,3 +175,162 @@ def _limit(value: Any, weighted: bool, argument: str) -> float | None:
     if not limit >= 0:
         raise ValueError(f"{argument} must not be negative, not {value!r}")
     return limit
+
+
+@naming_arguments
+def ego_graph(
+    G: Graph | Any, n: Any, radius: float = 1, center: bool = True, undirected: bool = False, distance: Any = None
+) -> Graph:
+    """The graph of all vertices within some distance of one, as NetworkX's.
+
+    Parameters
+    ----------
+    n : vertex, name or hpgraph.id
+        The center.
+    radius : number
+        Vertices no farther than that; where arcs count 1, NetworkX takes a fraction for the next whole number.
+    center : bool
+        Whether the vertex itself belongs to it.
+    undirected : bool
+        Whether to search along arcs in both directions; the arcs of the result keep their direction.
+    distance : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and "weight" means True elsewhere.
+
+    Returns
+    -------
+    Graph
+        As of `Graph.subgraph`: vertices keep their names, and where there are none, their indices become names.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], directed=False)
+    >>> hpg.ego_graph(G, 2)
+    Graph: 3 vertices, 4 arcs, undirected, no weights, cpu, named 1, 2, 3
+    """
+    graph, weighted = with_lengths(G, distance)
+    limit = real(radius, "radius")
+    if not limit >= 0:
+        raise ValueError(f"radius must be a number from 0 on, not {radius!r}")
+    middle = graph.index_of(n, "n")
+    searched = graph.undirected if undirected else graph
+    bound = None if limit == np.inf else limit if weighted else int(limit)
+    ((_, block),) = blocks_from(searched, np.array([middle]), weighted=weighted, limit=bound)
+    near = block[0] < np.inf if weighted else block[0] >= 0
+    if not center:
+        near[middle] = False
+    return graph.subgraph(near)
+
+
+@dataclass(frozen=True, eq=False)
+class EgoSample:
+    """The surroundings of several vertices, one part after the other; arrays are int64, on the graph's device.
+
+    Attributes
+    ----------
+    vertex : array of shape (n,)
+        Index in the graph of each vertex, ascending within a part; a vertex may be in several parts.
+    batch : array of shape (n,)
+        The part of each vertex.
+    edge_index : array of shape (2, m)
+        Source and target of each arc within a part, as places in `vertex`.
+    edge : array of shape (m,)
+        The number of each arc in the order of ``G.edges(both_ways=True)``.
+    centers : array of shape (k,)
+        Position of each center in `vertex`.
+    graph : Graph
+        The graph they are taken from.
+    """
+
+    vertex: Array
+    batch: Any
+    edge_index: Array
+    edge: Array
+    centers: Any
+    graph: Graph = field(repr=False)
+
+    def __len__(self) -> int:
+        return int(self.batch[-1]) + 1 if len(self.batch) else 0
+
+    @property
+    def weight(self) -> Any:
+        """The weight of each edge, or None where the graph has none."""
+        return None if self.graph.out_csr.data is None else self.graph.out_csr.data[self.edge]
+
+    @property
+    def names(self) -> Any:
+        """Each vertex as the graph calls it."""
+        return vertex_names(self.graph, self.vertex)
+
+    def __repr__(self) -> str:
+        parts = f"{len(self):,} {'part' if len(self) == 1 else 'parts'}"
+        return f"<EgoSample: {parts}, {len(self.vertex):,} vertices, {self.edge_index.shape[1]:,} edges>"
+
+
+@naming_arguments
+def k_hop_subgraph(
+    G: Graph | Any, vertices: Any, k: int, *, each: bool = False, incoming: bool = False, undirected: bool = False
+) -> EgoSample:
+    """The subgraph within k arcs of some vertices, as arrays: one for all of them, or one for each.
+
+    Parameters
+    ----------
+    vertices : vertex, sequence or array of vertices, names or hpgraph.id
+        The centers.
+    k : int
+        Arcs at the most.
+    each : bool
+        Whether each vertex gets a part of its own, in the order given; else there is one part around all of them.
+    incoming : bool
+        Whether to follow arcs backwards, as PyTorch Geometric's function of the name does by default.
+    undirected : bool
+        Whether to follow arcs in both directions.
+
+    Returns
+    -------
+    EgoSample
+        With all arcs among the vertices of a part, whichever way they point.
+
+    Notes
+    -----
+    With `each`, 64 searches run together; otherwise there is one search from all centers. ``torch.from_dlpack`` takes
+    the arrays without a copy; `hpgraph.k_hop` gives a graph, or numbers.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> parts = hpg.k_hop_subgraph(G, [0, 2], 1, each=True)
+    >>> parts
+    <EgoSample: 2 parts, 4 vertices, 2 edges>
+    >>> parts.vertex.tolist(), parts.batch.tolist(), parts.edge_index.tolist()
+    ([0, 1, 2, 3], [0, 0, 1, 1], [[0, 2], [1, 3]])
+    """
+    graph = as_graph(G)
+    limit = whole(k, "k")
+    if limit < 0:
+        raise ValueError(f"k must not be negative, not {k}")
+    middles = to_device(graph.indices_of(vertices), "cpu").astype(np.int64)
+    if len(middles) == 0:
+        raise ValueError("vertices is empty: give a vertex at least")
+    xp, searched = array_module(graph.device), graph.undirected if undirected else graph
+    if each:
+        blocks = blocks_from(searched, middles, incoming=incoming, limit=limit)
+        masks = [Bitmask.from_bool(row) for _, block in blocks for row in block >= 0]
+    else:
+        masks = [k_hop(searched, id(middles), limit, incoming=incoming, form="bits")]
+    arcs = graph.numbered_out_csr
+    parts = [kernels(graph.device).induced(arcs, mask) for mask in masks]
+    sizes = np.cumsum([0, *(len(members) for _, members in parts)]).tolist()
+    ends = np.cumsum([0, *(part.nnz for part, _ in parts)]).tolist()
+    vertex, batch = xp.empty(sizes[-1], np.int64), xp.empty(sizes[-1], np.int64)
+    edge_index, edge = xp.empty((2, ends[-1]), np.int64), xp.empty(ends[-1], np.int64)
+    looked, centers = to_device(middles, graph.device), []
+    for i, (part, members) in enumerate(parts):
+        own, between = slice(sizes[i], sizes[i + 1]), slice(ends[i], ends[i + 1])
+        vertex[own], batch[own], edge[between] = members, i, part.data
+        xp.add(part.expand_rows(), sizes[i], out=edge_index[0, between], casting="unsafe")
+        xp.add(part.indices, sizes[i], out=edge_index[1, between], casting="unsafe")
+        centers.append(xp.searchsorted(vertex[own], looked[i : i + 1] if each else looked) + sizes[i])
+    return EgoSample(vertex, batch, edge_index, edge, xp.concatenate(centers).astype(np.int64, copy=False), graph)

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_width, tree_of, weight_facts
-from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_width, tree_of, weight_facts, with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.similar_pairs import (
     SimilarPairs,
     counting,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.arc_sums import inverse
+from hpgraph.algorithms.adjacency_operator import inverse
 from hpgraph.algorithms.communities import Communities, by_smallest, checked, found
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr

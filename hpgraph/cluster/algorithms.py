@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.algorithms.betweenness import Paths, scaled
-from hpgraph.algorithms.bfs import BFSResult, WideTree
+from hpgraph.algorithms.bfs import BFSResult, Tree, WideTree
 from hpgraph.algorithms.components import ComponentsResult
 from hpgraph.algorithms.cores import Peel
 from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
-from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRankResult, checked, of_no_vertices, power_program
 from hpgraph.algorithms.sssp import SSSPResult
 from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Product, WideLabel

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse.csgraph
 
-from hpgraph.algorithms.levels import levels_from
+from hpgraph.algorithms.bfs import levels_from
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.core import errors

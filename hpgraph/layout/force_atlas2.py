@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distances import weight_facts
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph

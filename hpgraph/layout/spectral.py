@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.spectral_clustering import smoothest
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module

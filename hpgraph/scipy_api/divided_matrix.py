@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algebra.multiply import multiply, product_dtype
+from hpgraph.algebra.mxv import multiply, product_dtype
 from hpgraph.algebra.operands import as_operand
 from hpgraph.containers.divided_array import DividedArray, gathered
 from hpgraph.containers.public import matrix_of_csr

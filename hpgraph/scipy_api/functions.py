@@ -9,8 +9,8 @@ import numpy as np
 from hpgraph.algebra.operands import is_number
 from hpgraph.core.device import array_module
 from hpgraph.core.number import beyond_range
-from hpgraph.scipy_api.algebra_methods import Entrywise
 from hpgraph.scipy_api.products import Products
+from hpgraph.scipy_api.vector_methods import Entrywise
 
 # NumPy's functions by the methods that they call; `_method` adds those of its name.
 _UNARY = {np.absolute: "__abs__", np.negative: "__neg__", np.positive: "__pos__", np.conjugate: "conjugate"}

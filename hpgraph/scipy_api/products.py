@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.algebra import mxm as product
 from hpgraph.algebra import mxv as products
-from hpgraph.algebra.multiply import multiply, multiply_dense
+from hpgraph.algebra.mxv import multiply, multiply_dense
 from hpgraph.algebra.operands import as_operand
 from hpgraph.scipy_api.conversions import Conversions
 from hpgraph.scipy_api.vector import Vector

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.aggregate import (
+from hpgraph.algebra.mxv import multiply
+from hpgraph.algebra.reduce import (
     aggregate,
     as_axis,
     extreme,
@@ -14,7 +15,6 @@ from hpgraph.algebra.aggregate import (
     places_by_row,
     sum_dtype,
 )
-from hpgraph.algebra.multiply import multiply
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module
 from hpgraph.formats import occurrences

@@ -8,9 +8,7 @@ import numpy as np
 from hpgraph.algebra.tuples import vector_from_tuples
 from hpgraph.containers.result_table import html_table
 from hpgraph.core.device import to_device
-from hpgraph.scipy_api.algebra_methods import Entrywise
-from hpgraph.scipy_api.vector_methods import RowMethods
-from hpgraph.scipy_api.vector_operators import Operators
+from hpgraph.scipy_api.vector_methods import Entrywise, Operators, RowMethods
 from hpgraph.semiring import BinaryOp, Monoid
 
 # Entries that a notebook shows, and places where they are looked for.

@@ -6,7 +6,7 @@ import pytest
 from graph_examples import KINDS, example
 
 import hpgraph as hpg
-from hpgraph.algorithms.skeleton import blocks, bridge_ends
+from hpgraph.algorithms.biconnected import blocks, bridge_ends
 from hpgraph.core.device import device_of, to_device
 
 CASES = {

@@ -7,8 +7,8 @@ import scipy.sparse.csgraph
 
 import hpgraph as hpg
 from benchmarks import cluster_cost as cost
+from hpgraph.algorithms.bfs import Tree
 from hpgraph.algorithms.distances import SingleDistances
-from hpgraph.algorithms.levels import Tree
 from tests.cluster.conftest import matrix_of, on_each_device, sparse_graph
 
 

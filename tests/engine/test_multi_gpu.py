@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import hpgraph as hpg
+from hpgraph.algorithms.bfs import Tree
 from hpgraph.algorithms.distances import facts_of
-from hpgraph.algorithms.levels import Tree
 from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices

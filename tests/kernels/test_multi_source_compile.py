@@ -7,7 +7,7 @@ import pytest
 from cuda_build import GENERATIONS, compiles, translates
 
 import hpgraph as hpg
-from hpgraph.algorithms.levels import Tree, _program
+from hpgraph.algorithms.bfs import Tree, _program
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_source_totals import Levels

@@ -5,8 +5,8 @@ import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles
 
 from benchmarks import exchange
+from hpgraph.algorithms.bfs import Tree
 from hpgraph.algorithms.distances import Distances, SingleDistances
-from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRank
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.kernels.out_of_core.cuda_visits import LIST, SURVEY
