@@ -72,13 +72,13 @@ from hpgraph.algorithms.eccentricity import eccentricity as eccentricity
 from hpgraph.algorithms.eccentricity import periphery as periphery
 from hpgraph.algorithms.eccentricity import radius as radius
 from hpgraph.algorithms.eigenvector import eigenvector_centrality as eigenvector_centrality
+from hpgraph.algorithms.eigenvector import katz_centrality as katz_centrality
 from hpgraph.algorithms.heat_kernel import heat_kernel as heat_kernel
 from hpgraph.algorithms.hits import HITSResult as HITSResult
 from hpgraph.algorithms.hits import hits as hits
 from hpgraph.algorithms.independent_set import greedy_color as greedy_color
 from hpgraph.algorithms.independent_set import maximal_independent_set as maximal_independent_set
 from hpgraph.algorithms.independent_set import maximal_matching as maximal_matching
-from hpgraph.algorithms.katz import katz_centrality as katz_centrality
 from hpgraph.algorithms.label_communities import cdlp as cdlp
 from hpgraph.algorithms.label_communities import label_propagation_communities as label_propagation_communities
 from hpgraph.algorithms.label_spreading import LabelResult as LabelResult
@@ -123,10 +123,10 @@ from hpgraph.algorithms.spectral_clustering import spectral_clustering as spectr
 from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResult
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
+from hpgraph.algorithms.triangles import k_truss as k_truss
 from hpgraph.algorithms.triangles import triangle_count as triangle_count
 from hpgraph.algorithms.triangles import triangles as triangles
-from hpgraph.algorithms.truss import k_truss as k_truss
-from hpgraph.algorithms.truss import truss_number as truss_number
+from hpgraph.algorithms.triangles import truss_number as truss_number
 from hpgraph.containers.divided_array import DividedArray as DividedArray
 from hpgraph.containers.divided_graph import DividedGraph as DividedGraph
 from hpgraph.containers.graph import Graph as Graph

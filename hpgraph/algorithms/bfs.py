@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.parent_tree import ParentTree
+from hpgraph.algorithms.array_result import ParentTree
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id

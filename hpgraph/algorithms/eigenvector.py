@@ -1,9 +1,11 @@
-"""Eigenvector centrality, by power iteration pulled along in-arcs.
+"""Eigenvector and Katz centrality, by iterations pulled along in-arcs.
 
 P. Bonacich, "Power and centrality: a family of measures", American Journal of Sociology 92 (1987). A superstep
 multiplies what the one before left unscaled: its length, the sum of all squares, is known only when the superstep is
 over, and the next one divides by it. So an iteration is one pass. The length also estimates the largest eigenvalue, to
 which the shift is in proportion.
+
+For Katz centrality: L. Katz, "A new status index derived from sociometric analysis", Psychometrika 18 (1953).
 """
 
 import math
@@ -17,6 +19,7 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
+from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
@@ -146,3 +149,140 @@ def eigenvector_centrality(
     converged = residual < enough
     warn_unless(converged, tol, "eigenvector centrality", found.supersteps, residual)
     return named(CentralityResult(centrality, found.supersteps, residual, converged, found.trace), graph)
+
+
+class Katz(VertexProgram):
+    """``x ← α Aᵀ x + β``."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    value = Property()
+    alpha = Parameter("float64")
+    beta = Parameter("float64")
+    enough = Parameter("float64")
+    aggregators = ("residual",)
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.value
+
+    def update(vertex, message, world):  # noqa: D102
+        return world.alpha * message + world.beta
+
+    def aggregate(before, vertex):  # noqa: D102
+        return abs(vertex.value - before.value)
+
+    def converged(world):  # noqa: D102
+        # What has no end is known by its overflow: an infinity, then a NaN, which no comparison finds below anything.
+        return world.residual < world.enough or not world.residual < math.inf  # type: ignore[attr-defined]
+
+
+class KatzByVertex(Katz):
+    """The same where each vertex has a β of its own."""
+
+    base = Property()
+
+    def update(vertex, message, world):  # noqa: D102
+        return world.alpha * message + vertex.base, vertex.base
+
+
+_KATZ = {False: by_weights(Katz), True: by_weights(KatzByVertex)}
+
+
+@naming_arguments
+def katz_centrality(
+    G: Graph | Any,
+    alpha: float = 0.1,
+    beta: Any = 1.0,
+    *,
+    tol: float = 1e-6,
+    max_iteration: int = 1000,
+    start: Any = None,
+    normalized: bool = True,
+    weight: str | bool | None = None,
+    dtype: Any = np.float64,
+) -> CentralityResult:
+    """How many walks end at each vertex, a walk of k arcs counting αᵏ.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one walks lead to the vertex; ``G.reverse()`` turns arcs round.
+    alpha : float
+        What each further arc multiplies a walk by. Below 1 / λ, λ being the largest eigenvalue of the graph, or the
+        numbers grow without end.
+    beta : float, array of length n, or dict
+        What a vertex has by itself; a dict gives values by vertex, and must give all.
+    tol : float
+        Iterations end when changes, summed over all vertices, are below n · `tol`, as in NetworkX. 0 runs to
+        `max_iteration`.
+    max_iteration : int
+        Iterations at the most.
+    start : array of length n or dict, optional
+        Where to start. Default: 0.
+    normalized : bool
+        Whether to scale the result to Euclidean length 1.
+    weight : None, bool or str
+        Whether weights multiply the values sent along arcs, as for `hpgraph.pagerank`.
+    dtype : float32 or float64
+        Type of the numbers; sums are float64 always. float32 takes about half the time where arcs go far.
+
+    Returns
+    -------
+    CentralityResult
+        Its `centrality` solves ``x = α Aᵀ x + β``, up to scale.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument is out of range or has the wrong length; or when numbers overflow, `alpha` being too large.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `tol` was not reached, unless it is 0. NetworkX raises an error.
+
+    Notes
+    -----
+    Takes two numbers a vertex beside the graph, three where `beta` differs by vertex. A directed graph is transposed
+    first, and keeps that.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [2, 2, 3])
+    >>> hpg.katz_centrality(G, normalized=False).centrality.round(3).tolist()
+    [1.0, 1.0, 1.2, 1.12]
+    """
+    graph, weighted = with_weights(G, weight)
+    tol, limit, dtype = checked(tol, max_iteration, dtype)
+    alpha = real(alpha, "alpha")
+    xp, n = array_module(graph.device), graph.n_vertices
+    if isinstance(beta, dict) and len(beta) < n:
+        raise ValueError(f"beta must have a value for each of the {n} vertices, not for {len(beta)}")
+    bases = vertex_values(graph, beta, "beta", dtype)
+    by_vertex = np.ndim(beta) > 0 or isinstance(beta, dict)
+    if n == 0:
+        return named(CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
+    given: dict[str, Any] = {"base": bases} if by_vertex else {"beta": float(beta)}
+    enough = n * tol
+    found = run(
+        _KATZ[by_vertex][weighted], graph, max_iteration=limit, alpha=alpha, enough=enough,
+        value=vertex_values(graph, 0 if start is None else start, "start", dtype), **given,
+    )  # fmt: skip
+    iterations, residual = found.supersteps, float(found.world["residual"]) if found.supersteps else math.inf
+    centrality = found.value
+    largest = float(abs(centrality).max())
+    if iterations and not max(largest, residual) < math.inf:
+        refuse_unfit_weights(graph, weighted)
+        raise ValueError(
+            f"alpha must be smaller: with {alpha:g} numbers grow without end, after {iterations} iterations beyond the "
+            "range of floats; it must be below 1 over the largest eigenvalue of the graph"
+        )
+    if normalized and largest:
+        # Squares of very large numbers overflow, those of very small ones vanish.
+        centrality = centrality / dtype.type(largest)
+        centrality /= xp.linalg.norm(centrality)
+    converged = residual < enough
+    warn_unless(converged, tol, "Katz centrality", iterations, residual)
+    return named(CentralityResult(centrality, iterations, residual, converged, found.trace), graph)

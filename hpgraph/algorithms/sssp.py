@@ -13,6 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from hpgraph.algorithms.array_result import ParentTree
 from hpgraph.algorithms.distances import (
     Distances,
     SingleDistances,
@@ -24,7 +25,6 @@ from hpgraph.algorithms.distances import (
     trees_of,
 )
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
-from hpgraph.algorithms.parent_tree import ParentTree
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id

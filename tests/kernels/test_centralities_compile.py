@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cuda_build import compiles
 
-from hpgraph.algorithms import eigenvector, hits, katz, pagerank_delta
+from hpgraph.algorithms import eigenvector, hits, pagerank_delta
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.functions import functions_of
@@ -20,8 +20,8 @@ from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
 
 @pytest.mark.parametrize(
     ("program", "weighted", "dtype"),
-    [(eigenvector._PROGRAMS, False, "float32"), (katz._PROGRAMS[False], False, "float64"),
-     (katz._PROGRAMS[True], True, "float32"), (hits._MUTUAL, True, "float64"), (hits._HUBS, False, "float32")],
+    [(eigenvector._PROGRAMS, False, "float32"), (eigenvector._KATZ[False], False, "float64"),
+     (eigenvector._KATZ[True], True, "float32"), (hits._MUTUAL, True, "float64"), (hits._HUBS, False, "float32")],
 )  # fmt: skip
 def test_sweeps(program: dict, weighted: bool, dtype: str) -> None:
     declared = declarations_of(program[weighted])

@@ -11,7 +11,6 @@ from hpgraph.algorithms import betweenness as _betweenness
 from hpgraph.algorithms import closeness as _closeness
 from hpgraph.algorithms import eigenvector as _eigenvector
 from hpgraph.algorithms import hits as _hits
-from hpgraph.algorithms import katz as _katz
 from hpgraph.algorithms import pagerank as _pagerank
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
@@ -118,7 +117,7 @@ def _katz_centrality(
     graph = G.graph(weight)
     start = None if nstart is None else G.array_of(nstart)
     result = _converged(
-        max_iter, _katz.katz_centrality, graph, alpha, attached, tol=tol, max_iteration=max_iter, start=start,
+        max_iter, _eigenvector.katz_centrality, graph, alpha, attached, tol=tol, max_iteration=max_iter, start=start,
         normalized=normalized, weight=graph.weighted, grows=True,
     )  # fmt: skip
     return G.by_node(result.centrality)

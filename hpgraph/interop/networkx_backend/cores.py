@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from hpgraph.algorithms import cores as _cores
-from hpgraph.algorithms import truss as _truss
+from hpgraph.algorithms import triangles as _triangles
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.returned import graph_of_edges, spanned, subgraph
@@ -62,7 +62,7 @@ def _k_truss(G: ConvertedGraph, k: int) -> Any:
     if len(G) == 0 or len(G.indices) == 0:
         return subgraph(G, np.zeros(0, np.int64))
     number = np.empty(len(G.indices), np.int64)
-    number[np.lexsort((G.indices, G.rows))] = to_device(_truss.truss_number(G.graph()), "cpu")
+    number[np.lexsort((G.indices, G.rows))] = to_device(_triangles.truss_number(G.graph()), "cpu")
     arcs = number >= k
     members = np.unique(G.rows[arcs])
     return spanned(G, G.named(members), members, arcs)
