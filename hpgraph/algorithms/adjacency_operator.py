@@ -112,11 +112,6 @@ class AdjacencyOperator:
     dtype : float32 or float64
         Type that products are computed in.
 
-    Raises
-    ------
-    TypeError
-        For another type.
-
     Examples
     --------
     >>> import numpy as np
@@ -148,11 +143,6 @@ class AdjacencyOperator:
         -------
         array of shape (n,)
             On the graph's device.
-
-        Raises
-        ------
-        ValueError
-            When the length is not that of the matrix.
         """
         return self._times(_Product, x)
 
@@ -171,11 +161,6 @@ class AdjacencyOperator:
         -------
         array of shape (n, k)
             On the graph's device.
-
-        Raises
-        ------
-        ValueError
-            When the length is not that of the matrix.
         """
         return self._times_all(X, by_target=False)
 

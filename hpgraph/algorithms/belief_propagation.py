@@ -105,18 +105,6 @@ def belief_propagation(
         Exact on forests, after as many iterations as the longest path has edges, and one; elsewhere an approximation,
         often a good one.
 
-    Raises
-    ------
-    ValueError
-        When a shape does not fit, a number is out of range, or `unary` excludes all states of a vertex.
-    TypeError, IndexError
-        When something is no number, or a vertex is not there.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If `tol` was not reached, unless it is 0.
-
     Notes
     -----
     All messages are sent at once (flooding). A loop counts as ``potential[x_v, x_v]``. Takes five numbers an arc and

@@ -21,8 +21,6 @@ from hpgraph.core.suggestions import naming_arguments
 def degree_centrality(G: Graph | Any) -> Array:
     """The degree of each vertex, divided by n − 1.
 
-    Errors are those of `hpgraph.as_graph`.
-
     In a directed graph both the arcs that leave a vertex and those that reach it count.
 
     Returns
@@ -49,7 +47,7 @@ def degree_centrality(G: Graph | Any) -> Array:
 def in_degree_centrality(G: Graph | Any) -> Array:
     """The number of arcs that reach each vertex, divided by n − 1.
 
-    Result and errors are those of `degree_centrality`; NetworkX refuses undirected graphs.
+    The result is that of `degree_centrality`; NetworkX refuses undirected graphs.
 
     Examples
     --------
@@ -65,7 +63,7 @@ def in_degree_centrality(G: Graph | Any) -> Array:
 def out_degree_centrality(G: Graph | Any) -> Array:
     """The number of arcs that leave each vertex, divided by n − 1.
 
-    Result and errors are those of `degree_centrality`; NetworkX refuses undirected graphs.
+    The result is that of `degree_centrality`; NetworkX refuses undirected graphs.
 
     Examples
     --------
@@ -84,12 +82,7 @@ def _share(graph: Graph, degree: Any) -> Any:
 
 @naming_arguments
 def closeness_centrality(
-    G: Graph | Any,
-    sources: Any = None,
-    *,
-    wf_improved: bool = True,
-    weight: Any = None,
-    seed: Any = None,
+    G: Graph | Any, sources: Any = None, *, wf_improved: bool = True, weight: Any = None, seed: Any = None
 ) -> Array:
     """How near each vertex is to all that reach it: 1 over their mean distance to it.
 

@@ -155,12 +155,7 @@ def all_pairs_shortest_path_length(
 
 @naming_arguments
 def distance_histogram(
-    G: Graph | Any,
-    sources: Any = None,
-    *,
-    weight: Any = None,
-    width: float | None = None,
-    seed: Any = None,
+    G: Graph | Any, sources: Any = None, *, weight: Any = None, width: float | None = None, seed: Any = None
 ) -> np.ndarray:
     """How many pairs of a source and a vertex that it reaches lie at each distance.
 

@@ -24,12 +24,7 @@ from hpgraph.formats import occurrences
 
 @naming_arguments
 def eccentricity(
-    G: Graph | Any,
-    sources: Any = None,
-    *,
-    weight: Any = None,
-    largest_component: bool = False,
-    seed: Any = None,
+    G: Graph | Any, sources: Any = None, *, weight: Any = None, largest_component: bool = False, seed: Any = None
 ) -> Array:
     """The distance from each vertex to the vertex farthest from it.
 

@@ -97,17 +97,6 @@ def eigenvector_centrality(
     CentralityResult
         Its `centrality`, of Euclidean length 1, is an eigenvector of the largest eigenvalue.
 
-    Raises
-    ------
-    ValueError, TypeError
-        When an argument is out of range or has the wrong length; when `start` is zero everywhere; or when weights are
-        so negative that numbers vanish, or not finite.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If `tol` was not reached, unless it is 0. NetworkX raises an error.
-
     Notes
     -----
     Iterations are those of A + s I, which has the same eigenvectors and converges on bipartite graphs too; s follows a
@@ -231,16 +220,6 @@ def katz_centrality(
     -------
     CentralityResult
         Its `centrality` solves ``x = α Aᵀ x + β``, up to scale.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When an argument is out of range or has the wrong length; or when numbers overflow, `alpha` being too large.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If `tol` was not reached, unless it is 0. NetworkX raises an error.
 
     Notes
     -----

@@ -70,14 +70,6 @@ def heat_kernel(
     float array of shape (n,) or (n, k)
         By index, on the graph's device.
 
-    Raises
-    ------
-    ValueError
-        When a number is out of range, `heat` has another shape or is not finite, a weight is negative, or the graph
-        directed where the Laplacian is "normalized".
-    TypeError, IndexError
-        When something is no number, or a vertex is not there.
-
     Notes
     -----
     The sum of all heat stays what it was, but for "normalized". Let s be `t`, times the largest total weight for

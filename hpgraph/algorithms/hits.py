@@ -144,16 +144,6 @@ def hits(
     dtype : float32 or float64
         Type of the numbers; sums are float64 always.
 
-    Raises
-    ------
-    ValueError, TypeError
-        When an argument is out of range or has the wrong length; or when weights are so large that numbers overflow.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If `tol` was not reached, unless it is 0.
-
     Notes
     -----
     NetworkX with ``method="svd"``, before 3.7 its only one, asks SciPy for a singular vector; where the largest of the

@@ -20,7 +20,7 @@ from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, device_of, to_device
+from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 
@@ -86,19 +86,6 @@ def label_spreading(
     dtype : float32 or float64
         Type of the distributions.
 
-    Raises
-    ------
-    ValueError
-        When no vertex has a label, or there are not as many as vertices; when a weight is negative; or when a number
-        is out of range.
-    TypeError, IndexError
-        When labels are of no such type, or vertices are not there.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If `tol` was not reached, unless it is 0.
-
     Notes
     -----
     An iteration is ``F ← α S F + (1 − α) Y``, Y being the labels given and S the adjacency matrix divided by the square
@@ -120,8 +107,7 @@ def label_spreading(
     alpha = real(alpha, "alpha")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be above 0 and below 1, not {alpha!r}")
-    known, classes = _known(graph, labels)
-    given = _given(known, classes, dtype)
+    _, classes, given = _given(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
     xp = array_module(graph.device)
     leaving, arriving = (xp.sqrt(inverse(total))[:, None] for total in (arcs.sent, arcs.received))
@@ -151,8 +137,6 @@ def label_propagation(
 ) -> LabelResult:
     """Labels for all vertices from those of some, which keep theirs.
 
-    Errors are those of `label_spreading`.
-
     Parameters
     ----------
     G, labels, tol, weight, dtype
@@ -165,11 +149,6 @@ def label_propagation(
     LabelResult
         A vertex without a label has, for each label, the mean over its neighbours: the probability that a random walk
         from it, against the arcs, reaches that label first.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If `tol` was not reached, unless it is 0.
 
     Notes
     -----
@@ -187,8 +166,7 @@ def label_propagation(
     """
     graph, weighted = with_weights(G, weight)
     tol, limit, dtype = checked(tol, max_iteration, dtype)
-    known, classes = _known(graph, labels)
-    given = _given(known, classes, dtype)
+    known, classes, given = _given(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
     share = inverse(arcs.received)[:, None]
     clamped = (known >= 0)[:, None]
@@ -227,15 +205,16 @@ def _scaled(amounts: Any) -> Any:
     return amounts / array_module(amounts).where(total > 0, total, 1)
 
 
-def _given(known: Any, classes: Any, dtype: np.dtype[Any]) -> Any:
-    """The distribution that is all one label where it is known, and 0 elsewhere."""
+def _given(graph: Graph, labels: Any, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
+    """`_known`, and the distribution that is all one label where it is known, and 0 elsewhere."""
+    known, classes = _known(graph, labels)
     xp, shape = array_module(known), (len(known), len(classes))
     # As it was given, as it is, as it was before, and what is sent.
-    check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", device_of(known))
+    check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", graph.device)
     given = xp.zeros(shape, dtype)
     vertices = xp.flatnonzero(known >= 0)
     given[vertices, known[vertices]] = 1
-    return given
+    return known, classes, given
 
 
 def _known(graph: Graph, labels: Any) -> tuple[Any, Any]:

@@ -181,11 +181,6 @@ def pagerank(
     PageRankResult, or MultiSourcePageRankResult for k personalizations
         Its array lies on the graph's device, of shape (n,) or (k, n).
 
-    Warns
-    -----
-    ConvergenceWarning
-        If `tol` was not reached, unless it is 0.
-
     Notes
     -----
     On the CPU it takes 36 bytes a vertex beside the graph, 28 in single precision, the result among them, where ids

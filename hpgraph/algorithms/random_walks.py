@@ -82,11 +82,6 @@ def node2vec_walk(
     q : float
         So is by it that of an arc to a vertex to which none leads from there.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError, DeviceMemoryError
-        As `random_walk`; and when p or q is not positive and finite.
-
     Notes
     -----
     Arcs are proposed by their weights and accepted by p and q. Where 64 proposals were in vain, the chances of all arcs
