@@ -7,8 +7,6 @@
 198
 """
 
-from __future__ import annotations
-
 from hpgraph.core.errors import MissingExtraError
 
 try:

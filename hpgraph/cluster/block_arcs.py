@@ -5,8 +5,6 @@ which update; *spread* takes changed values to the blocks that have these vertic
 same direction and stop in the same superstep, because they decide by the same sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One process of a machine compiles a kernel; the others load it from the cache."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

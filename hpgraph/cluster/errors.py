@@ -1,7 +1,5 @@
 """Timeouts of a cluster, and its exceptions, one class for each cause."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from hpgraph.core.errors import HpgraphError

@@ -6,8 +6,6 @@ vertices, and sums, added up along rows, then along columns, together with the p
 program that gathers over out-arcs has its sources in columns and its targets in rows.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple

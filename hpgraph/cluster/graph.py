@@ -1,7 +1,5 @@
 """A graph whose blocks lie on the workers of a Dask cluster."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import uuid

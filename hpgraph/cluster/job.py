@@ -1,7 +1,5 @@
 """What workers receive of a run through Dask, once, when it begins, and what comes back; the state of a block."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 from types import FunctionType

@@ -4,8 +4,6 @@ A connection begins with the token of its run, 16 random bytes that the client s
 connection without a known token is closed. Over TLS both sides show the certificates that Dask gave the workers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

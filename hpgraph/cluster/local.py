@@ -1,7 +1,5 @@
 """A cluster on this machine."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

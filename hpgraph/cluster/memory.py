@@ -4,8 +4,6 @@ On the CPU messages are read from the properties and written into them. On a GPU
 which mirrors the properties that other blocks send.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Sockets between workers, in the thread of the run: a superstep of a road network
 matters. Sending and receiving are interleaved, so that no two blocks wait for each other with full buffers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import selectors
 import socket

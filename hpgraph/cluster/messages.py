@@ -4,8 +4,6 @@ Received bytes are never unpickled. The receiver states in advance the types and
 refuses any other header before it reads the arrays.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Any, NamedTuple
 

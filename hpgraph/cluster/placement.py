@@ -1,7 +1,5 @@
 """The worker of each block of a graph: found, loaded, and loaded elsewhere when a worker is lost."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections import Counter

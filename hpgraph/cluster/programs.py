@@ -1,7 +1,5 @@
 """Vertex programs that only a cluster needs, and functions with which blocks fill properties."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -9,8 +9,6 @@ process values up to it, agree by their sums that none is left, and raise it tog
 The result is that of plain supersteps, because a message of a better value supersedes those that were not sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Resume a run from its checkpoint after its client is lost."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

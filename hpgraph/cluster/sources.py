@@ -1,7 +1,5 @@
 """Sources of the arcs of a graph on a cluster, from which blocks are loaded, also after a loss."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol

@@ -4,8 +4,6 @@ Each piece is split by block on its worker, and Dask transfers the parts to the 
 worker is lost meanwhile.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

@@ -8,8 +8,6 @@ column, from the block of its row there, and those out of them, from all blocks 
 another column, so that no block serves all others at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

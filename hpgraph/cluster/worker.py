@@ -4,8 +4,6 @@ Blocks are in the process, outside Dask's managed memory: they are not spilled, 
 the graph is closed or the worker ends.
 """
 
-from __future__ import annotations
-
 import platform
 import threading
 import time

@@ -1,7 +1,5 @@
 """The workers of a Dask cluster as seen by a client: presence, heartbeats, and short calls to all."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import socket

@@ -3,8 +3,6 @@
 Everything that may be wrong with a user's arcs is found here, so that `Graph` and the algorithms need not look again.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from typing import Any

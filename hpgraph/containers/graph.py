@@ -1,7 +1,5 @@
 """Graph, put together: what it holds, and what it is asked and made into."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph_sets import GraphSets

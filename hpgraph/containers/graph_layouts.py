@@ -1,7 +1,5 @@
 """The arcs of a graph in every layout that an algorithm asks for, each built once."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from typing import Any, Self

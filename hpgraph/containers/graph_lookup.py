@@ -1,7 +1,5 @@
 """Queries on a graph: single vertices, edges, neighbours."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator
 from typing import Any, NamedTuple

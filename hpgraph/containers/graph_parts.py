@@ -1,7 +1,5 @@
 """Parts of a graph, which are graphs: some of its vertices, some of its edges; and its reverse."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Graphs made of a graph and some edges, more or fewer; and of two graphs, as sets of edges."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a graph holds, vertices 0..n-1 and their arcs and names: how it is made, saved, moved and shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal, Self
 

@@ -1,7 +1,5 @@
 """Which layout a Matrix's products read, and why: the choice of format="auto", and `Matrix.explain`."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Any

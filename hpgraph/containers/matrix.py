@@ -1,7 +1,5 @@
 """What a Matrix consists of: layouts of it and of its transpose, each made when first asked for."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Matrices from tuples: SciPy's forms (shape), (values, (rows, columns)) and (values, indices, indptr)."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

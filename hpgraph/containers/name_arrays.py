@@ -1,7 +1,5 @@
 """Names as arrays: of text, of numbers, or of whatever else Python can hash."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

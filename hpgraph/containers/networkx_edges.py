@@ -1,7 +1,5 @@
 """The edges of a NetworkX graph, as `Graph.from_edges` takes them; nothing here imports NetworkX."""
 
-from __future__ import annotations
-
 from itertools import chain
 from numbers import Integral, Real
 from operator import itemgetter

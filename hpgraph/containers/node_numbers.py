@@ -1,7 +1,5 @@
 """Neighbours as numbers: each object that NetworkX lists next to a node is equal to a node, and we want which."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any

@@ -1,7 +1,5 @@
 """The stores of a graph in pages: their buffers and kept pages share its budgets, and serve one run at a time."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ together above the operations (`hpgraph.scipy_api`), which do not import them. T
 package hands down: `hpgraph/__init__.py`, which runs before anything of the package is used, says how they are loaded.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 The tables of other libraries are made when they are asked for, and these imported only then.
 """
 
-from __future__ import annotations
-
 import html
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The arcs of ranges of vertices, each on a device of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Arrays with a value for each vertex, which the names of vertices index too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """How users point at vertices: by name where the graph has names, by index where it has none, by `id` everywhere."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

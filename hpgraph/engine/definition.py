@@ -1,7 +1,5 @@
 """What a vertex program declares: properties, parameters, attributes and functions; refused where they do not fit."""
 
-from __future__ import annotations
-
 import inspect
 import keyword
 from collections.abc import Callable

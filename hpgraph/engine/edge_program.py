@@ -4,8 +4,6 @@ The model is that of Medusa (J. Zhong, B. He, "Medusa: simplified graph processi
 successors: a function for edges, one for vertices, and a combiner between the two.
 """
 
-from __future__ import annotations
-
 from hpgraph.engine.definition import EdgeDefinition
 from hpgraph.engine.run import Runnable
 

@@ -5,8 +5,6 @@ their frontiers share, so starts that soon reach the same hub are in one group: 
 H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@ The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's: a
 combined message. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) masks the vertices that receive no more.
 """
 
-from __future__ import annotations
-
 from hpgraph.engine.definition import Definition
 from hpgraph.engine.run import Runnable
 

@@ -1,7 +1,5 @@
 """What the class of a program must have, and what does not go together: refused before anything is compiled."""
 
-from __future__ import annotations
-
 import inspect
 
 from hpgraph.engine.definition import (

@@ -1,7 +1,5 @@
 """What users give as properties and parameters, in the type the program declares, or refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where the arcs of a run lie: what the loops of the engine ask of a placement, which knows no program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The arcs of one run, from a graph; a placement of a layer above registers its own: ``arcs_of.register(Kind)``."""
 
-from __future__ import annotations
-
 from functools import singledispatch
 
 from hpgraph.containers.divided_graph import DividedGraph
