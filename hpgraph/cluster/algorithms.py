@@ -100,7 +100,7 @@ class Algorithms:
         found = self.run(
             power_program(weighted=False, personalized=False, convergence="global"), max_iteration=max_iteration,
             share=dtype.type(0), leaving=np.int32(0), damping=damping, jump=(1 - damping) / n, spread=damping / n,
-            tol=tol, prepare="pagerank", **{"call": call, **run},
+            tol=tol, ranks=True, **{"call": call, **run},
         )  # fmt: skip
         residual = float(found.world["residual"])
         rank = (found.share * found.leaving).astype(dtype)
@@ -111,7 +111,7 @@ class Algorithms:
         """`hpgraph.connected_components`, weak ones."""
         kind = Label if self.id_dtype == np.int32 else WideLabel
         call = {"name": "connected_components", "arguments": {}}
-        label = self.run(kind, prepare="components", **{"call": call, **run}).label
+        label = self.run(kind, **{"call": call, **run}).label
         backwards = type(kind.__name__, (kind,), {"edges": "out"})
         # A checkpoint belongs to the first run.
         run = {name: value for name, value in run.items() if name not in ("checkpoint", "saved")}

@@ -52,8 +52,8 @@ class Job:
     dtypes: tuple[np.dtype, ...] = ()
     # For each property its initial value, and that of initially active vertices; or None.
     beginnings: tuple[tuple[Any, Any] | None, ...] = ()
-    # Name of the function of `hpgraph.cluster.programs` that fills properties.
-    prepare: str | None = None
+    # Whether `hpgraph.cluster.programs.ranks` fills properties.
+    ranks: bool = False
     # Parameters and sums.
     world: dict[str, Any] = field(default_factory=dict)
     # Whether messages go against the arcs, and whether `starts` selects the initially active vertices.

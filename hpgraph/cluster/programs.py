@@ -1,15 +1,12 @@
-"""Vertex programs that only a cluster needs, and functions with which blocks fill properties."""
+"""Vertex programs that only a cluster needs, and how blocks begin PageRank."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hpgraph.cluster.blocks import Block
-from hpgraph.containers.graph import Graph
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
-from hpgraph.kernels.backend import kernels
 
 
 class Label(VertexProgram):
@@ -91,23 +88,3 @@ def ranks(block: Block, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]
     """Initial state of PageRank, rank 1/n: ``leaving``, the out-degree or -1, and ``share``, the rank for each arc."""
     leaving = np.where(degree == 0, -1, degree).astype(np.int32)
     return {"leaving": leaving, "share": (share.type(1 / block.numbering.grid.n) / leaving).astype(share)}
-
-
-def labels(block: Block, degree: np.ndarray, dtype: Any) -> dict[str, np.ndarray]:
-    """Initial labels: components of the arcs between a block's own vertices, each labelled by its least vertex."""
-    own, csr, vertices = block.numbering.own, block.graph.out_csr, block.vertices
-    begin, end = csr.indptr[own.start], csr.indptr[own.stop]
-    source = np.repeat(np.arange(own.stop - own.start), np.diff(csr.indptr[own.start : own.stop + 1]))
-    target = csr.indices[begin:end] - own.start
-    inside = (target >= 0) & (target < own.stop - own.start)
-    if not len(source):
-        return {"label": vertices[own].astype(dtype)}
-    among = Graph.from_edges(source[inside], target[inside], n_vertices=own.stop - own.start)
-    count, component = kernels("cpu").components(among.out_csr, False)
-    least = np.full(count, np.iinfo(dtype).max, dtype)
-    np.minimum.at(least, component, vertices[own].astype(dtype))
-    return {"label": least[component]}
-
-
-# Initial states by name: functions of a block, of its degrees and of the type of the first property.
-PREPARED: dict[str, Callable[..., dict[str, np.ndarray]]] = {"pagerank": ranks, "components": labels}

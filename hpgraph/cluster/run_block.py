@@ -16,7 +16,7 @@ from hpgraph.cluster.exchange import NO_VERTEX, Exchange, degrees_of, some_of
 from hpgraph.cluster.job import COLUMNS, BlockResult, BlockState, Job, Share, received
 from hpgraph.cluster.memory import Memory
 from hpgraph.cluster.mesh import Mesh
-from hpgraph.cluster.programs import PREPARED
+from hpgraph.cluster.programs import ranks
 from hpgraph.cluster.relaxation import RelaxingArcs, relaxes
 from hpgraph.engine.complaint import reworded
 from hpgraph.engine.state import Run
@@ -95,9 +95,9 @@ class BlockRun:
         for values, beginning in zip(properties, job.beginnings, strict=True):
             if beginning is not None and beginning[1] is not None:
                 values[own][chosen] = ids[chosen] if beginning[1] == "id" else beginning[1]
-        if job.prepare is not None:
+        if job.ranks:
             names = [name for name, _ in run.code.properties]
-            for name, prepared in PREPARED[job.prepare](arcs.block, arcs.degree, job.dtypes[0]).items():
+            for name, prepared in ranks(arcs.block, arcs.degree, job.dtypes[0]).items():
                 properties[names.index(name)][own] = put(prepared)
         if run.everyone:
             active = None

@@ -36,8 +36,8 @@ class Options:
     every: float = 60.0
     restarts: int = 8
     threads: int | None = None
-    # Of algorithms: what fills properties, what a checkpoint says was called, and the table of the one to resume.
-    prepare: str | None = None
+    # Of algorithms: whether blocks begin as for PageRank, what a checkpoint says was called, and the table of the one to resume.
+    ranks: bool = False
     call: dict[str, Any] | None = None
     saved: dict[str, Any] | None = None
 
@@ -123,7 +123,7 @@ def _job(
         graph, options, limit, program=sent(program), key=key_of(declared), dtypes=dtypes, world=world,
         beginnings=tuple(None if one is None else (one.fill, one.start) for one in beginnings),
         backwards=declared.edges == "out", checkpoint=None if checkpoint is None else str(checkpoint),
-        every=float(options.every), details=details, prepare=options.prepare,
+        every=float(options.every), details=details, ranks=options.ranks,
     )  # fmt: skip
     return job, given
 
