@@ -120,9 +120,7 @@ class Graph(Placement, Algorithms):
         source = InMemory(graph)
         grid, arcs = source.grid(rows, columns, order)
         names = None if graph.names is None else as_names(graph.names, graph.n_vertices)
-        return cls(
-            client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names, **layout
-        )
+        return cls(client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names, **layout)
 
     @classmethod
     def from_edges(

@@ -89,9 +89,7 @@ class Listener:
             self._arrived[token, called, caller] = connection, now
             self._condition.notify_all()
 
-    def call(
-        self, address: tuple[str, int], token: bytes, caller: int, called: int, seconds: float
-    ) -> socket.socket:
+    def call(self, address: tuple[str, int], token: bytes, caller: int, called: int, seconds: float) -> socket.socket:
         """Connect one block of a run to another block, at another listener."""
         try:
             connection = socket.create_connection(address, timeout=seconds)

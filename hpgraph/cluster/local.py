@@ -35,9 +35,7 @@ class _Owner(Client):
         return ended
 
 
-def local(
-    n_workers: int = 2, *, threads: int | None = None, device: Device = "cpu", **arguments: Any
-) -> Client:
+def local(n_workers: int = 2, *, threads: int | None = None, device: Device = "cpu", **arguments: Any) -> Client:
     """Start workers on this machine, each a process of its own, and connect to them.
 
     In a script it stands below ``if __name__ == "__main__":``, because each process reads the script anew.

@@ -86,9 +86,7 @@ class Mesh:
 class _Transfer:
     """The rest of the message to a peer, and of the one from it: its header, then its arrays."""
 
-    def __init__(
-        self, peer: int, connection: socket.socket, buffers: list[Any], receiver: Receiver | None
-    ) -> None:
+    def __init__(self, peer: int, connection: socket.socket, buffers: list[Any], receiver: Receiver | None) -> None:
         self.peer, self._connection, self._receiver = peer, connection, receiver
         self._encrypted = isinstance(connection, ssl.SSLSocket)
         self._one_by_one = self._encrypted or not hasattr(connection, "sendmsg")

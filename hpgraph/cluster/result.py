@@ -21,9 +21,7 @@ class ClusterTrace(Trace):
     blocks, messages to vertices, and how often a superstep raised the bound up to which values are sent.
     """
 
-    def __init__(
-        self, rows: np.ndarray, loop: str, sent: np.ndarray, messages: np.ndarray, raises: np.ndarray
-    ) -> None:
+    def __init__(self, rows: np.ndarray, loop: str, sent: np.ndarray, messages: np.ndarray, raises: np.ndarray) -> None:
         super().__init__(rows)
         self._loop, self.sent, self.messages, self.raises = loop, sent, messages, raises
 

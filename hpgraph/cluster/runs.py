@@ -36,7 +36,7 @@ class Options:
     every: float = 60.0
     restarts: int = 8
     threads: int | None = None
-    # Of algorithms: whether blocks begin as for PageRank, what a checkpoint says was called, and the table of the one to resume.
+    # Of algorithms: how PageRank begins, what a checkpoint says was called, and the table of the one to resume.
     ranks: bool = False
     call: dict[str, Any] | None = None
     saved: dict[str, Any] | None = None

@@ -93,9 +93,7 @@ class Supervisor:
         by_worker: dict[str, dict[int, Share]] = {}
         for block, worker in sorted(placed.items()):
             share = self._shares[block]
-            by_worker.setdefault(worker, {})[block] = (
-                share if saved is None else Share({}, None, saved)
-            )
+            by_worker.setdefault(worker, {})[block] = share if saved is None else Share({}, None, saved)
 
         async def submit() -> dict[str, Future]:
             return {

@@ -11,17 +11,7 @@ import numpy as np
 from hpgraph.containers.divided_array import DividedVertices
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.shards import (
-    GRAIN,
-    Shard,
-    arcs_among,
-    dealt,
-    joined,
-    loops_of,
-    renumbered,
-    rows_on,
-    stacked,
-)
+from hpgraph.containers.shards import GRAIN, Shard, arcs_among, dealt, joined, loops_of, renumbered, rows_on, stacked
 from hpgraph.core.device import array_module, check_memory, free_memory
 from hpgraph.core.devices import Devices, bring, even_ranges
 from hpgraph.core.errors import DeviceMemoryError

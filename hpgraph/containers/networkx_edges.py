@@ -54,9 +54,7 @@ def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
     return list(adjacency.values() if list(adjacency) == nodes else map(adjacency.__getitem__, nodes))
 
 
-def values_of(
-    graph: Any, rows: list[Any], weight: str, default: float = 1
-) -> np.ndarray[Any, np.dtype[Any]] | None:
+def values_of(graph: Any, rows: list[Any], weight: str, default: float = 1) -> np.ndarray[Any, np.dtype[Any]] | None:
     """An attribute of the edges, in the order of `neighbors_of`, of parallel ones the least; None where none has it."""
     values = _every_value(graph, rows, weight, default)
     if values is None or not graph.is_multigraph() or not values.size:
@@ -70,9 +68,7 @@ def parallel_edges(rows: list[Any]) -> np.ndarray[Any, np.dtype[Any]]:
     return np.array([len(edges) for row in rows for edges in row.values()], dtype=np.int64)
 
 
-def _every_value(
-    graph: Any, rows: list[Any], weight: str, default: float = 1
-) -> np.ndarray[Any, np.dtype[Any]] | None:
+def _every_value(graph: Any, rows: list[Any], weight: str, default: float = 1) -> np.ndarray[Any, np.dtype[Any]] | None:
     """An attribute of all edges, parallel ones one by one."""
     if not any(chain.from_iterable(row.values() for row in rows)):
         return None

@@ -182,9 +182,7 @@ class Declarations:
         functions = {name: function for name, function in self.functions.items() if name not in ("converged", "starts")}
         if self.updates_alone:
             functions["gather"] = _nothing
-        return ProgramCode(
-            **self._common(dtypes), updates_alone=self.updates_alone, reduce=self.reduce, **functions
-        )
+        return ProgramCode(**self._common(dtypes), updates_alone=self.updates_alone, reduce=self.reduce, **functions)
 
     def _common(self, dtypes: tuple[np.dtype, ...]) -> dict[str, Any]:
         """What the code of either kind of program has."""

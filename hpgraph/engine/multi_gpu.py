@@ -110,9 +110,7 @@ def parts_of(arcs: InShards) -> Parts:
     return parts
 
 
-def _parts(
-    graph: DividedGraph, side: str, leaving: Callable[[Shard], CSR], gathering: Callable[[Shard], CSR]
-) -> Parts:
+def _parts(graph: DividedGraph, side: str, leaving: Callable[[Shard], CSR], gathering: Callable[[Shard], CSR]) -> Parts:
     def build() -> Parts:
         team, rows = teams(graph.device), []
         for shard, index in zip(graph.shards, _indices(graph.shards), strict=True):
@@ -231,9 +229,7 @@ def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
     return rows, active if order is None else array_module(active).sort(order[active])
 
 
-def _in_order_of_shards(
-    run: Run, code: ProgramCode, go: Callable[[Search, Parts], Any], brings: bool = True
-) -> Any:
+def _in_order_of_shards(run: Run, code: ProgramCode, go: Callable[[Search, Parts], Any], brings: bool = True) -> Any:
     """Run on properties and sources in the shards' vertex numbering, and convert the results back."""
     graph, search = run.arcs.graph, run.search(code)
     with graph.shards[0].device.here:

@@ -160,9 +160,7 @@ def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any
     return edges
 
 
-def _not_yet(
-    program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]
-) -> dict[str, Any]:
+def _not_yet(program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]) -> dict[str, Any]:
     """The properties that no phase before declares, now its own in `owner`; the others must agree with those."""
     for name, prop in properties.items():
         if name not in there:

@@ -22,16 +22,7 @@ from hpgraph.engine.multi_gpu import check_fit
 from hpgraph.engine.multi_source import are_sources, run_edges_from_sources, run_sources
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import (
-    ENDLESS,
-    Run,
-    begin_where,
-    exclusively,
-    initial_state,
-    limit_of,
-    parameters,
-    sources_of,
-)
+from hpgraph.engine.state import ENDLESS, Run, begin_where, exclusively, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
