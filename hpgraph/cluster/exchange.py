@@ -1,9 +1,8 @@
 """The messages between blocks in a superstep.
 
 *Fold*: messages go to the blocks that own their targets, along columns. *Spread*: changed vertices, with the properties
-that are read of a source, go to the blocks that have them as sources, along rows. *Control*: the number of active
-vertices, and sums, added up along rows, then along columns, together with the properties that are read of a target. (A
-program that gathers over out-arcs has its sources in columns and its targets in rows.)
+that are read of a source, go along rows. *Control*: counts and sums, added up along rows, then along columns, with the
+properties that are read of a target. (Of a program that gathers over out-arcs the grid is transposed.)
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,9 @@
 """Relaxations over blocks: values reach a fixed point within a block before they are sent, in buckets.
 
-Arcs between two vertices of one block need no exchange. After each superstep the engine's loop
-(`hpgraph.kernels.relaxation`) therefore relaxes them to a fixed point, and only changes of vertices with arcs in other
-blocks are sent. If values settle in ascending order, as distances do, values above a bound are not sent: all blocks
-process values up to it, agree by their sums that none is left, and raise it together (U. Meyer, P. Sanders,
-"Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49, 2003).
-
-The result is that of plain supersteps, because a message of a better value supersedes those that were not sent.
+Only changes of vertices with arcs in other blocks are sent. If values settle in ascending order, as distances do,
+values above a bound are not sent: all blocks process values up to it, agree by their sums that none is left, and raise
+it together (U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49, 2003). The
+result is that of plain supersteps, because a message of a better value supersedes those that were not sent.
 """
 
 from collections.abc import Sequence

@@ -2,10 +2,9 @@
 
 After A. S. Tom, G. Karypis, "A 2D parallel triangle counting algorithm for distributed-memory architectures", ICPP'19.
 Each edge becomes one arc, from lower to higher degree. A triangle u → w → v, u → v has its three arcs in three blocks:
-that of u → w is in the row of the block of u → v, that of w → v in its column. So each block counts the triangles
-that its own arcs close, in as many stages as the grid has columns. In a stage it has the arcs into the middles w of one
-column, from the block of its row there, and those out of them, from all blocks of its column; each block begins with
-another column, so that no block serves all others at once.
+that of u → w is in the row of the block of u → v, that of w → v in its column. Each block counts the triangles that its
+own arcs close, a stage for the middles w of each column of the grid, beginning with another column than the others, so
+that no block serves all at once.
 """
 
 from collections.abc import Callable, Iterable

@@ -41,29 +41,22 @@ class Graph(GraphSets):
 
     Raises
     ------
-    ValueError
+    ValueError, IndexError, TypeError
         When a matrix is not square, there are not as many names as vertices, or an edge is given twice and `duplicates`
-        is "error".
-    IndexError
-        When an entry is beyond the shape of its matrix.
-    TypeError
-        When no graph can be made of `data`.
+        is "error"; when an entry is beyond the shape of its matrix; when no graph can be made of `data`.
 
     Warns
     -----
-    DuplicateEdgesWarning
-        When an edge is given with unlike weights, and `duplicates` is left out.
-    SparseIdsWarning
-        When ids in arrays leave nearly all indices unused, as for `from_edges`.
+    DuplicateEdgesWarning, SparseIdsWarning
+        When an edge is given with unlike weights, and `duplicates` is left out; when ids in arrays leave nearly all
+        indices unused, as for `from_edges`.
 
     Attributes
     ----------
     n_vertices, n_edges : int
         Number of vertices; of stored arcs: an undirected edge counts twice, a loop once.
-    weighted : bool
-        Whether arcs have weights.
-    dtype : numpy.dtype or None
-        Type of the weights.
+    weighted, dtype : bool, numpy.dtype or None
+        Whether arcs have weights, and their type.
     id_dtype : numpy.dtype
         Type of vertex ids: int32 while they fit.
     device : {"cpu", "cuda"}

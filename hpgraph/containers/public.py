@@ -1,8 +1,7 @@
 """How what stands below `hpgraph.Matrix` and `hpgraph.Vector` makes one, and how a graph is saved.
 
-Operations give matrices and vectors with all their methods, and methods call operations: so the classes are put
-together above the operations (`hpgraph.scipy_api`), which do not import them. They make them here, of classes that the
-package hands down: `hpgraph/__init__.py`, which runs before anything of the package is used, says how they are loaded.
+The classes are put together above the operations that are their methods (`hpgraph.scipy_api`); operations make them
+here, of classes that the package hands down: `hpgraph/__init__.py` says how they are loaded.
 """
 
 import functools

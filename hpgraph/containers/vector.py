@@ -1,17 +1,9 @@
-"""What a Vector consists of: a list of entries while they are few, else an array of values and which are present.
-
-=========  ==========================================================  =================================
-format     arrays                                                      while
-=========  ==========================================================  =================================
-"list"     indices, ascending, and their values                        at most 1 of 25 is present
-"bitmap"   a value for each index, and a bit that says if it counts    more are
-"full"     a value for each index                                      all are
-=========  ==========================================================  =================================
+"""A Vector: a list of ascending indices and values, a bitmap with a value and a bit for each index, or full.
 
 A list becomes a bitmap when its density passes 0.04, and a bitmap a list when it falls below half of that, so that a
 vector near the border does not change back and forth: SuiteSparse:GraphBLAS's rule for a single column (T. Davis,
-"Algorithm 1000", ACM TOMS 45(4), 2019, and its user guide on GxB_BITMAP_SWITCH). Density is checked where entries
-are counted anyway; access to the array of values, as by products, makes a list a bitmap permanently.
+"Algorithm 1000", ACM TOMS 45(4), 2019, and its user guide on GxB_BITMAP_SWITCH). Density is checked where entries are
+counted anyway; access to the array of values, as by products, makes a list a bitmap permanently.
 """
 
 from __future__ import annotations

@@ -46,13 +46,11 @@ _INSTANCES = 32
 
 
 class Declarations:
-    """What a program's class declares, read and checked at one moment.
+    """What a program's class declares, read and checked at one moment; attributes are as in `VertexProgram`.
 
-    ``name, edges, activity, weighted, max_iteration, message, aggregators``: as in `VertexProgram`; ``properties,
-    parameters`` (dict): the `Property` and `Parameter` declarations by name; ``reduce`` (Monoid); ``functions`` (dict):
-    copies of the functions by name, with all they refer to; `converged`, which Python calls, as it is; ``beginnings``
-    (dict): type and beginning of the properties that begin with a number; ``runs_alone`` (bool): whether nothing needs
-    to return to Python between supersteps.
+    ``functions``: copies by name, with all they refer to; `converged`, which Python calls, as it is; ``beginnings``:
+    type and beginning of the properties that begin with a number; ``runs_alone``: whether nothing needs to return to
+    Python between supersteps.
     """
 
     def __init__(self, program: type[Definition]) -> None:

@@ -1,7 +1,6 @@
 """Edge-vertex programs: arcs have properties, which the function that makes an arc's message may change.
 
-The model is that of Medusa (J. Zhong, B. He, "Medusa: simplified graph processing on GPUs", TPDS 25(6), 2014) and its
-successors: a function for edges, one for vertices, and a combiner between the two.
+The model is that of Medusa (J. Zhong, B. He, "Medusa: simplified graph processing on GPUs", TPDS 25(6), 2014).
 """
 
 from hpgraph.engine.definition import EdgeDefinition

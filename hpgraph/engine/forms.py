@@ -1,8 +1,8 @@
 """Choice of the loop of a run, with the reason: by the form of the program, the parts of the arcs, and the options.
 
-Three loops keep all supersteps in one kernel, for programs of their form with arcs in one part in memory. In a
-*traversal* the first message settles a vertex. In a *relaxation* one monotone property is updated in place. In a
-*sweep* every vertex sends and is updated. Everything else runs superstep by superstep in the general loop.
+Three loops keep all supersteps in one kernel, for arcs in one part in memory: in a *traversal* the first message
+settles a vertex, in a *relaxation* one monotone property is updated in place, in a *sweep* every vertex sends and is
+updated.
 """
 
 from __future__ import annotations

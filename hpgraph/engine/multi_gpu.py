@@ -189,9 +189,9 @@ def supersteps_of(arcs: InShards) -> SuperstepHistory:
 def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = False) -> bool:
     """Whether a search is expected to take less time on several devices than on one.
 
-    Each device visits a share of a superstep's arcs; each superstep costs a barrier, and results of `size` bytes a
-    vertex cross the link once: to the first device, or, where they stay apart, from it. Arcs a superstep are those of
-    the last search, before the first one estimated from the mean degree.
+    Each visits a share of a superstep's arcs (those of the last search, else by the mean degree); a superstep costs a
+    barrier, and results of `size` bytes a vertex cross the link once: to the first device, or, where they stay, from
+    it.
     """
     graph = arcs.graph
     seen = supersteps_of(arcs).arcs()

@@ -1,8 +1,7 @@
 """Vertex programs: an algorithm as functions of one vertex, in plain Python.
 
-The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's: along every arc of an active vertex
-`gather` makes a message, `reduce` combines the messages to a vertex, `update` computes its new properties from the
-combined message. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) masks the vertices that receive no more.
+The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's, with Ligra's `cond` (J. Shun, G.
+Blelloch, PPoPP'13), which masks the vertices that receive no more.
 """
 
 from hpgraph.engine.definition import Definition
@@ -76,12 +75,10 @@ class VertexProgram(Definition, Runnable):
 
     Raises
     ------
-    TypeError
-        When the class is defined, if a function has the wrong parameters or a type is none that kernels compute in;
-        when it is run, if a function is missing.
-    ValueError
-        When the class is defined, if a property or parameter has a name that means something else; when it is run, if
-        an attribute has a value that is not listed here, or `reduce` is no monoid: a counterexample is shown.
+    TypeError, ValueError
+        When the class is defined, if a function has the wrong parameters, a type is none that kernels compute in, or a
+        name means something else; when it is run, if a function is missing, an attribute has a value that is not listed
+        here, or `reduce` is no monoid: a counterexample is shown.
 
     Notes
     -----

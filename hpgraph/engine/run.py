@@ -88,10 +88,8 @@ def run(
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        If an argument does not fit the program or the graph.
-    CompileError
-        If Numba cannot compile one of the program's functions; it says which and why.
+    TypeError, ValueError, IndexError, CompileError
+        If an argument does not fit the program or the graph; if Numba cannot compile one of the program's functions.
 
     Examples
     --------
