@@ -15,7 +15,7 @@ from hpgraph.cluster.algorithms import Algorithms
 from hpgraph.cluster.errors import Limits
 from hpgraph.cluster.grid import Grid, Order, shape_for
 from hpgraph.cluster.placement import Placement
-from hpgraph.cluster.sources import File, InMemory, Source
+from hpgraph.cluster.sources import File, InMemory
 from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
 from hpgraph.cluster.workers import Workers
@@ -79,7 +79,7 @@ class Graph(Placement, Algorithms):
     indices_of: Any = LocalGraph.indices_of
 
     def __init__(
-        self, client: Client, source: Source, grid: Grid, *, arcs: np.ndarray | None = None, weight: np.dtype | None,
+        self, client: Client, source: Any, grid: Grid, *, arcs: np.ndarray | None = None, weight: np.dtype | None,
         directed: bool, names: Names | None = None, **layout: Unpack[Layout],
     ) -> None:  # fmt: skip
         self.client, self.source, self.grid = client, source, grid

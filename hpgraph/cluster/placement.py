@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from distributed import Client, wait
@@ -10,7 +11,6 @@ from distributed import Client, wait
 from hpgraph.cluster.blocks import block_bytes
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, Limits
 from hpgraph.cluster.grid import Grid
-from hpgraph.cluster.sources import Source
 from hpgraph.cluster.worker import Loaded, Worker, hold, introduce, versions
 from hpgraph.cluster.workers import Workers
 from hpgraph.core.device import Device
@@ -26,7 +26,7 @@ class Placement:
     """The blocks of a graph on the present workers."""
 
     client: Client
-    source: Source
+    source: Any
     grid: Grid
     limits: Limits
     key: str

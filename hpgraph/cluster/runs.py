@@ -10,8 +10,9 @@ import numpy as np
 
 from hpgraph.cluster.job import Job, Share, key_of, sent
 from hpgraph.cluster.result import ClusterResult, collect
-from hpgraph.cluster.supervise import Supervisor
+from hpgraph.cluster.supervise import Supervisor, turns
 from hpgraph.core.config import config
+from hpgraph.core.locks import Lock
 from hpgraph.core.number import real, whole
 from hpgraph.core.placements import not_served
 from hpgraph.engine.declarations import Declarations, declarations_of
@@ -145,7 +146,8 @@ def count_triangles(graph: Graph, **options: Any) -> ClusterResult:
 
 def _supervised(graph: Graph, job: Job, shares: list[Share], options: Options) -> ClusterResult:
     supervisor = Supervisor(graph, job, shares, options.restarts)
-    futures, results = supervisor.run(None if options.saved is None else options.saved["place"], options.gather)
+    with turns.setdefault(graph.client, Lock()):
+        futures, results = supervisor.run(None if options.saved is None else options.saved["place"], options.gather)
     return collect(graph, futures, results, supervisor.lost, options.gather)
 
 

@@ -1,8 +1,11 @@
-"""Sources of the arcs of a graph on a cluster, from which blocks are loaded, also after a loss."""
+"""Sources of the arcs of a graph on a cluster, from which blocks are loaded, also after a loss.
+
+Each says how to load the blocks that are `placed` on workers (`loadings`), and how another client finds it (`table`).
+"""
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import Client
@@ -23,22 +26,8 @@ UNEVEN = 1.25
 _SAVED = re.compile(r"graph-[0-9a-f]{32}", re.ASCII)
 
 
-class Loading(NamedTuple):
-    """How a worker makes a block: ``make(grid, block, device, *arguments)``; arguments may be futures."""
-
-    block: int
-    make: Callable[..., Block]
-    arguments: tuple[Any, ...]
-
-
-class Source(Protocol):
-    """A source of a graph on a cluster."""
-
-    def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
-        """How to load blocks that are placed on workers."""
-
-    def table(self, graph: str) -> dict[str, Any]:
-        """Its description in a checkpoint's table, by which another client finds it."""
+# How a worker makes a block: its number, and ``make(grid, block, device, *arguments)``; arguments may be futures.
+Loading = tuple[int, Callable[..., Block], tuple[Any, ...]]
 
 
 class InMemory:
@@ -95,7 +84,7 @@ class InMemory:
                 parts = [sources[some].astype(grid.ids), targets[some].astype(grid.ids)]
                 weights = None if csr.data is None else csr.data[arcs[some]]
                 sent = client.scatter([*parts, weights], workers=[placed[block]], hash=False)
-                yield Loading(block, Block, tuple(sent))
+                yield block, Block, tuple(sent)
 
     def table(self, graph: str) -> dict[str, Any]:
         """No other process has the graph, so its blocks are saved."""
@@ -110,7 +99,7 @@ class Saved(NamedTuple):
 
     def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
         """Each worker reads its own."""
-        return (Loading(block, load_block, tuple(self)) for block in placed)
+        return ((block, load_block, tuple(self)) for block in placed)
 
     def table(self, graph: str) -> dict[str, Any]:
         """Their folder."""
@@ -124,7 +113,7 @@ class File(NamedTuple):
 
     def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
         """Each worker reads the pages with arcs of its blocks."""
-        return (Loading(block, _of_pages, (self.path,)) for block in placed)
+        return ((block, _of_pages, (self.path,)) for block in placed)
 
     def table(self, graph: str) -> dict[str, Any]:
         """Its path."""
@@ -148,7 +137,7 @@ def _of_pages(grid: Grid, block: int, device: Device, path: str) -> Block:
     return Block.of_parts(grid, block, device, parts)
 
 
-def source_of(checkpoint: str, table: dict[str, Any]) -> Source:
+def source_of(checkpoint: str, table: dict[str, Any]) -> File | Saved:
     """The source that the table of a checkpoint names."""
     if table["kind"] == "file":
         return File(str(table["path"]))

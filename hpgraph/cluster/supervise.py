@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _GLANCE = 0.5
 # A lock for each client, held for a run. The tasks of a run wait for each other: if a second run had some of the
 # workers, both would deadlock.
-_turns: WeakKeyDictionary[Client, Lock] = WeakKeyDictionary()
+turns: WeakKeyDictionary[Client, Lock] = WeakKeyDictionary()
 # Seconds for which results are kept after their use.
 _LINGER = 0.1
 
@@ -51,11 +51,7 @@ class Supervisor:
         self.lost: list[str] = []
 
     def run(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
-        """Run all epochs."""
-        with _turns.setdefault(self._client, Lock()):
-            return self._epochs(saved, gather)
-
-    def _epochs(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
+        """Run all epochs; in the client's turn."""
         graph, tries = self._graph, 0
         while True:
             placed = graph.settle(self._workers)

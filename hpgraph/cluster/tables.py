@@ -45,7 +45,7 @@ class Tables:
         ]
         for block in blocks:
             parts = [client.submit(operator.itemgetter(block), some, pure=False) for some in split]
-            yield Loading(block, Block.of_parts, (parts, self.duplicates))
+            yield block, Block.of_parts, (parts, self.duplicates)
 
     def table(self, graph: str) -> dict[str, Any]:
         """Tables may change, so the blocks are saved."""
