@@ -12,8 +12,6 @@ Examples
 np.uint8(0)
 """
 
-from __future__ import annotations
-
 from hpgraph.semiring.dtypes import DTYPES
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.index_unary import IndexUnaryOp

@@ -6,8 +6,6 @@ identity; of 0.0 and -0.0, which are equal, either may come out. Integers wrap a
 semirings that add by ``min`` or ``max`` (`SATURATED`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

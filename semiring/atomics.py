@@ -5,8 +5,6 @@ is one-dimensional, contiguous and of 8- to 64-bit numbers; indices are not chec
 around.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

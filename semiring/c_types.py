@@ -1,7 +1,5 @@
 """NumPy's dtypes and scalars as C++ types and literals."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

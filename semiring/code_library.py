@@ -9,8 +9,6 @@ once, and not anew in each function between it and the kernel. Some loops run sl
 a function is optimized in its caller depends on what it was before; these are optimized with what they call, too.
 """
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

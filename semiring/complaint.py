@@ -1,7 +1,5 @@
 """What a compiler says of a user's function, in words that its author can act on."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from types import CodeType

@@ -6,8 +6,6 @@ R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; th
 are plain Python that kernels inline; they take NumPy arrays as well.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

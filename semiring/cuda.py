@@ -5,8 +5,6 @@ and decides; any other is declared as ``extern "C"`` and linked in as LTO-IR. Ei
 a static ``apply``.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The types of values that kernels compute in."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

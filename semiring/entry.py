@@ -4,8 +4,6 @@
 entry and what stands in for the absent one; a map passes an entry and a number.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

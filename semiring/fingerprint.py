@@ -7,8 +7,6 @@ other functions, attributes of modules. It leaves out what does not matter: line
 own name.
 """
 
-from __future__ import annotations
-
 import builtins
 import enum
 import hashlib

@@ -1,7 +1,5 @@
 """Index-unary operators (GraphBLAS's GrB_IndexUnaryOp): a function of an entry's value, row, column, and a thunk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

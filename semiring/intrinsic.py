@@ -4,8 +4,6 @@ Under ``NUMBA_DISABLE_JIT=1``, which is how kernels are stepped through in a deb
 run on one thread: there an instruction is the Python function that stands beside it.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

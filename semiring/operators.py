@@ -12,8 +12,6 @@ number, so int8 + int8 is int64 and float32 * 0.5 is float64; ``dtype=`` of an o
 another `result`, says otherwise. The entries of a pattern are True: twice such an entry is the int64 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The multiplication of a semiring as kernels of matrix products call it: for a pair of entries that share an index."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a Python function reads of its arguments, seen in its bytecode."""
 
-from __future__ import annotations
-
 import dis
 import itertools
 from collections.abc import Callable, Mapping

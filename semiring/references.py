@@ -1,7 +1,5 @@
 """What the code of a function refers to, and what can be told of such a value without knowing its type."""
 
-from __future__ import annotations
-
 import ctypes
 import dis
 import enum

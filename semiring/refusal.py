@@ -4,8 +4,6 @@ A kernel calls a function once an entry, from many threads and in no order, on e
 different values at each call (`random`, `time`) would make results irreproducible, and Numba compiles some of these.
 """
 
-from __future__ import annotations
-
 import builtins
 import dis
 import inspect

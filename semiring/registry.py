@@ -3,8 +3,6 @@
 Semirings need no list of their own: every ``<monoid>_<operator>`` is one.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast

@@ -6,8 +6,6 @@ of modules, arrays. The copy never changes. A `Snapshot` remembers where each va
 checks whether a copy made now would be the same.
 """
 
-from __future__ import annotations
-
 import builtins
 from collections.abc import Callable, Iterable
 from functools import cached_property

@@ -9,8 +9,6 @@ their own run: a run is what a Python thread does, and the operating system keep
 regions hand the pointer on to the threads that help (`hpgraph.kernels.runtime.cpu.machine_code`).
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 import threading

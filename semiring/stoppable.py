@@ -4,8 +4,6 @@ A thread inside compiled code cannot be ended from outside. So a function looks,
 whether its run is stopped (`hpgraph.semiring.stop`), and returns zero then.
 """
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

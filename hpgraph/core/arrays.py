@@ -1,7 +1,5 @@
 """What results are made of, for type checkers."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

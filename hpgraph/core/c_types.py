@@ -1,7 +1,5 @@
 """What C++ calls the types of real numbers, for kernels' templates."""
 
-from __future__ import annotations
-
 import numpy as np
 
 REAL_TYPES = {

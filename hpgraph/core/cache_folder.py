@@ -5,8 +5,6 @@ write, or that is not ours, is neither read nor written. Each file is asked agai
 begins with the digest of what follows: one that was cut short, emptied or overwritten is as good as none.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """Warnings that name the line of the program outside hpgraph which led to them."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading

@@ -3,8 +3,6 @@
 Nothing here imports CuPy before a CUDA array or the CUDA device is really in play.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import numbers

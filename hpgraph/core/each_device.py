@@ -1,7 +1,5 @@
 """The same work on each of several devices, at the same time."""
 
-from __future__ import annotations
-
 import contextvars
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait

@@ -5,8 +5,6 @@ catches everything the library raises about its own conditions. Plain bad argume
 `TypeError` or `IndexError`.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

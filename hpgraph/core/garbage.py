@@ -1,7 +1,5 @@
 """Pause of Python's garbage collector that may nest and overlap between threads."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 

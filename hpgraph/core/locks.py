@@ -1,7 +1,5 @@
 """Locks that are released in a forked child: a thread of the parent that held one does not exist there."""
 
-from __future__ import annotations
-
 import threading
 import weakref
 

@@ -1,7 +1,5 @@
 """Numbers as users give them, of any size and any of Python's and NumPy's types, checked once and by name."""
 
-from __future__ import annotations
-
 import math
 import operator
 from typing import Any

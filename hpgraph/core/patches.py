@@ -5,8 +5,6 @@ the project's own code runs as it is. `PATCHES` says of each what it is for, wha
 superfluous upstream; tests/kernels/test_patches.py tells when a patch no longer does anything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib.metadata

@@ -3,8 +3,6 @@
 Error messages and the tables of docs/streaming.md, docs/several-gpus.md and docs/cluster.md are made from this.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import NamedTuple
 

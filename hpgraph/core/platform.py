@@ -5,8 +5,6 @@ fork, nor owners of files, nor positioned reads.
 Elsewhere in the library nothing asks which system it runs on, but for code generators that name a system's function.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

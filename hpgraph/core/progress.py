@@ -1,7 +1,5 @@
 """Progress bars: tqdm's, imported when the first is drawn."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import warnings

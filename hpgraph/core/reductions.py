@@ -6,8 +6,6 @@ block, which reads 27 GB/s. Sums and maxima in the type of an array need neither
 So arrays are converted to such a type first, in blocks.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Arguments under the names that they had a minor version ago."""
 
-from __future__ import annotations
-
 import warnings
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Names that other libraries have, or that are nearly right: messages say which one is meant."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import inspect

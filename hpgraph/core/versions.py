@@ -1,7 +1,5 @@
 """What runs here: versions of the library, of what it stands on, and the machine."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

@@ -1,7 +1,5 @@
 """A clock that excludes compilation: a trace records the time of supersteps, not of compilers."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

@@ -1,7 +1,5 @@
 """The one place that chooses a backend: which kernels serve a device, and what both of them offer."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Shared by all kernels: code generation for vertex programs, threads, compilers, launches."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Values computed once from a container and cached for its lifetime."""
 
-from __future__ import annotations
-
 import functools
 import weakref
 from collections.abc import Callable

@@ -20,8 +20,6 @@ Below `ALPHA` no pull is considered, and below `BETA` n a shrinking frontier swi
 have default values, which `hpgraph.Direction` replaces.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

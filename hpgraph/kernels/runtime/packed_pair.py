@@ -5,8 +5,6 @@ then "min" of words and "argmax" is "max" of words with the payload turned round
 GPU; of equal keys the smaller payload wins in both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Afforest's sampling: the label of the largest component, guessed from a sample of the vertices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ The kernel computes the index: in C order of (vertices, sources) it is ``v * sou
 ``source * vertices + v``. Arrays are flat.
 """
 
-from __future__ import annotations
-
 from functools import cached_property, lru_cache
 
 from hpgraph.kernels.runtime.functions import ProgramFunctions

@@ -1,7 +1,5 @@
 """A square of 64 x 64 bits as 64 words, and its transpose: from a word per vertex to a word per source, and back."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.part import part

@@ -1,7 +1,5 @@
 """Instructions on the bits of one word, which Numba's compiled code has no other name for."""
 
-from __future__ import annotations
-
 from numba import types
 
 from hpgraph.semiring.intrinsic import intrinsic

@@ -5,8 +5,6 @@ worker fills a small buffer of its own and reserves room in the shared queue onc
 addition.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ parallel prefix scan with decoupled look-back", NVIDIA, 2016) with a chain in pl
 order, so the first unfinished one never waits, however few threads there are.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

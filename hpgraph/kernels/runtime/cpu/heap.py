@@ -1,7 +1,5 @@
 """A 4-ary heap: parallel arrays of keys and vertices, the least key first."""
 
-from __future__ import annotations
-
 from hpgraph.kernels.runtime.cpu.part import part
 
 

@@ -10,8 +10,6 @@ handler, such as asyncio's, may not raise, and is called after the kernel. On th
 SIGINT is handled when it is done.
 """
 
-from __future__ import annotations
-
 import _signal  # type: ignore[import-not-found]
 import contextlib
 import signal

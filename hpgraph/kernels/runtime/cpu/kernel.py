@@ -1,7 +1,5 @@
 """`njit` for the kernels of this package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

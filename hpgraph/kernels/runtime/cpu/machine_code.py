@@ -5,8 +5,6 @@ threading library: it has the library's threads work for the run of the thread t
 thread alone once `alone` is set.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 from typing import Any

@@ -1,7 +1,5 @@
 """Functions that only other compiled functions call: parts of kernels, compiled in half the time of `njit`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

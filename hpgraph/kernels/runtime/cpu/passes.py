@@ -1,7 +1,5 @@
 """Numba's passes for the kernels of this package, but for those that they have no work for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ positions of arcs are never negative, which these functions declare to the compi
 vertex id lose the test too.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Rows hold the processor's cycles, as Numba's compiled code has no other clock; Python converts them.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The end of an iteration that divides by a length."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

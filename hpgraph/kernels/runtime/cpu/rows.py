@@ -1,7 +1,5 @@
 """A CSR matrix as one kernel parameter, and further arrays of the type of its own."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

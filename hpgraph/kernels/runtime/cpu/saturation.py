@@ -1,7 +1,5 @@
 """Plain sums in place of saturating ones where no sum can overflow: the checks cost a third of a product's time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

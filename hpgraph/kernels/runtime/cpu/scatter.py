@@ -1,7 +1,5 @@
 """Writes to places of an array that come from data, where several may meet."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Rows go in blocks of about equal numbers of arcs; a row longer than a block is c
 the matrix alone, so that sums come out the same, bit for bit, on any number of threads.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

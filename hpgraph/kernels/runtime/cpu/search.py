@@ -1,7 +1,5 @@
 """Binary search in ascending ids, inlined into CPU kernels."""
 
-from __future__ import annotations
-
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
 

@@ -6,8 +6,6 @@ running the modules. Imports for type checkers do not count, nor do the packages
 nothing of them unless an import names them.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from importlib.util import find_spec

@@ -3,8 +3,6 @@
 `hpgraph.kernels.runtime.cpu.schedule` is for matrices that are read many times: it keeps its tasks with the matrix.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ Every call of a parallel kernel goes through `team`:
 True
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools

@@ -4,8 +4,6 @@ These are intrinsics, as in `hpgraph.kernels.runtime.cpu.prefetch`: Python funct
 place where a kernel reads a weight.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -16,8 +16,6 @@ The board is the memory that the workers share: an int64 array, in which words t
 different cache lines.
 """
 
-from __future__ import annotations
-
 import platform
 import sys
 from typing import Any

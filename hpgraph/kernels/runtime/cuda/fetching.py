@@ -1,7 +1,5 @@
 """Results fetched from the GPU concurrently with later launches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Launches with prepacked arguments, so that kernels on several devices start right after each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The number of multiprocessors, for cooperative launches: all of their blocks must be resident at once."""
 
-from __future__ import annotations
-
 from functools import cache
 
 

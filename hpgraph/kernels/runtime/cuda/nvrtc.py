@@ -1,7 +1,5 @@
 """CUDA C++ templates to machine code by NVRTC and nvJitLink, for any architecture; needs no GPU and keeps nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib.metadata

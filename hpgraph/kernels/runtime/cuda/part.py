@@ -1,7 +1,5 @@
 """A part of a graph on one of several GPUs: its rows, its stream, its properties, and memory that is open to others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any

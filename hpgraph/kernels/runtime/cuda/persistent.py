@@ -4,8 +4,6 @@ Work runs on CuPy's current stream and allocates from CuPy's pool. Nothing here 
 docstring says so: a trace stays on the device until it is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple

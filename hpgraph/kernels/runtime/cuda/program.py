@@ -4,8 +4,6 @@ Each function has a name in C++, and the struct that the prologue declares hands
 by the compiler or where Numba's code is linked, and loads of properties that a function does not read disappear.
 """
 
-from __future__ import annotations
-
 from functools import cached_property, lru_cache
 from typing import Any
 

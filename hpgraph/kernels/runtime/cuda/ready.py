@@ -4,8 +4,6 @@
 made of, so that one of another version of the library is never found.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The end of an iteration that divides by a length, in one pass."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -4,8 +4,6 @@ Binning after A. Ashari et al., "Fast sparse matrix-vector multiplication on GPU
 bins are found on the device, once for each matrix.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Writes to places of an array that come from data, where several may meet."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

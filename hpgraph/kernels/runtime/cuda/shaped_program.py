@@ -1,7 +1,5 @@
 """A vertex program with shapes as C++: a struct of pointers to flat arrays, and the product that gathers its tuples."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

@@ -9,8 +9,6 @@ The host waits for the kernel only if it may have to take over: in the first sea
 was thin for so long. A graph is copied once; the copy is kept as long as it lives.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
