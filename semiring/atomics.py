@@ -78,10 +78,7 @@ def atomic_or(typingctx: Any, array: Any, index: Any, bits: Any) -> Any:
 
 @intrinsic(lambda array, index: array[index])
 def atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
-    """Read ``array[index]`` afresh, though another thread may be writing it.
-
-    A plain read inside a loop may be taken out of the loop by the compiler.
-    """
+    """Read ``array[index]`` anew: a plain read inside a loop may be taken out of it by the compiler."""
     _check("atomic_load", array, index)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:

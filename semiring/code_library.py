@@ -35,10 +35,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 class InnerLibrary(_Library):
-    """The code of a function that only other compiled functions call, without machine code; optimized with its callees.
-
-    A function that calls itself, in whatever way, is called by its address, and so treated as Numba does.
-    """
+    """Code of a function that only compiled ones call, without machine code unless it calls itself, by address."""
 
     @property
     def codegen(self) -> Any:

@@ -19,16 +19,7 @@ Operator = UnaryOp | BinaryOp | IndexUnaryOp
 
 
 class EntryFunction(TypedFunction):
-    """``f(x, y, i, j)`` for given types. The operator comes along, so that a backend may use code of its own.
-
-    Attributes
-    ----------
-    op : UnaryOp, BinaryOp or IndexUnaryOp
-    x_dtype, y_dtype, dtype : numpy.dtype
-        Of the two values and of the result.
-    swapped : bool
-        Whether y is the operator's first operand.
-    """
+    """``f(x, y, i, j)`` for given types, with its operator; `swapped`: y is the operator's first operand."""
 
     def __init__(
         self, python: Python, op: Operator, x_dtype: np.dtype, y_dtype: np.dtype, dtype: np.dtype, swapped: bool

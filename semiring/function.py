@@ -214,10 +214,7 @@ class Function:
 
 
 class TypedFunction(Function):
-    """A `Function` made for given types, and equal to another only if these are the same.
-
-    The same Python text may serve several types, for each of which the GPU has code of its own.
-    """
+    """A `Function` for given types, equal to another only of the same: the GPU has code of its own for each."""
 
     def __init__(self, python: Callable[..., Any], name: str, dtypes: tuple[Any, ...]) -> None:
         super().__init__(python, name)

@@ -50,10 +50,7 @@ class FunctionType(types.Opaque):
         return FunctionType, (self.function_key,)
 
     def resolve(self, context: Any, arguments: tuple[types.Type, ...]) -> tuple[types.Dispatcher, Any]:
-        """The compiled function's type, and its signature for these argument types.
-
-        The signature is longer than `arguments` where the function's defaults stand in.
-        """
+        """The compiled function's type, and its signature, which is longer where defaults stand in for arguments."""
         function = _FUNCTIONS[self.function_key]
         dispatcher = types.Dispatcher(function.dispatcher)
         try:

@@ -13,16 +13,7 @@ from hpgraph.semiring.semiring import Semiring
 
 
 class Product(TypedFunction):
-    """``f(a, b, i, k, j)``: what the entries a = A[i, k] and b = B[k, j] contribute to the result's entry [i, j].
-
-    The semiring and the types come along, so that a backend may use code of its own instead.
-
-    Attributes
-    ----------
-    semiring : Semiring
-    a_dtype, b_dtype, dtype : numpy.dtype
-        Of the entries and of the result.
-    """
+    """``f(a, b, i, k, j)``: what a = A[i, k] and b = B[k, j] contribute to entry [i, j], with its semiring."""
 
     def __init__(
         self, python: Python, semiring: Semiring, a_dtype: np.dtype, b_dtype: np.dtype, dtype: np.dtype

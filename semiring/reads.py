@@ -13,10 +13,7 @@ _BY_NAME = {"locals", "vars", "eval", "exec"}
 
 @lru_cache(maxsize=512)
 def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
-    """Attributes that a function reads of each parameter; an empty set if it is never read.
-
-    None means all of them: the function uses the parameter otherwise (passes it on, captures it, assigns it).
-    """
+    """Attributes that a function reads of each parameter; None (all) for one passed on, captured or assigned."""
     code = function.__code__
     parameters = code.co_varnames[: code.co_argcount]
     if _BY_NAME & set(code.co_names):

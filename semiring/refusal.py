@@ -42,10 +42,7 @@ class Lookup(NamedTuple):
 
 
 def check_function(python: FunctionType, name: str) -> None:
-    """Refuse a function that could not be compiled, or whose results could not be repeated.
-
-    With all that it reaches.
-    """
+    """Refuse a function that, or what it reaches, cannot be compiled, or whose results could not be repeated."""
     met: set[int] = set()
     waiting = [python]
     while waiting:

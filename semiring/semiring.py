@@ -15,17 +15,7 @@ from hpgraph.semiring.operators import BinaryOp, Python, check_held
 
 
 class Gather(TypedFunction):
-    """The product of a semiring, as what a kernel computes for one matrix entry.
-
-    The Python function is ``gather(state, source, weight, target)`` where ``state`` is a tuple of one array, the
-    vector. The semiring and the types come along, so that a backend may use code of its own instead.
-
-    Attributes
-    ----------
-    semiring : Semiring
-    matrix_dtype, vector_dtype, dtype : numpy.dtype
-        Of the entry, of the vector and of the result.
-    """
+    """The product of a semiring for one entry, ``gather(state, source, weight, target)`` with the vector in `state`."""
 
     def __init__(
         self,

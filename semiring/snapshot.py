@@ -86,11 +86,7 @@ class Snapshot:
 def copy_function(
     function: FunctionType, convert: Callable[[FunctionType], Any] | None = None, snapshot: Snapshot | None = None
 ) -> Any:
-    """A function over its own copy of everything it refers to.
-
-    ``convert``: applied to the copy and to every plain function it refers to, also by ``module.function``; its result
-    is returned. Recursion and mutual recursion are preserved.
-    """
+    """A function over its own copy of all it refers to; `convert` is applied to it and to each function reached."""
     return copy_functions((function,), convert, snapshot)[0]
 
 
@@ -107,15 +103,7 @@ def copy_functions(
 
 
 class Ufunc:
-    """A copy of what ``@numba.vectorize`` made of a function; compiled again, for Numba keeps the values it once saw.
-
-    Attributes
-    ----------
-    python : function
-        The function inside.
-    form : tuple
-        All else that decides what it computes, printable.
-    """
+    """A copy of what ``@numba.vectorize`` made of a function, compiled anew: Numba keeps the values it once saw."""
 
     def __init__(self, original: Any, python: FunctionType) -> None:
         self.python = python

@@ -60,15 +60,7 @@ class _Memory(ctypes.c_int64 * 3):  # type: ignore[misc]
 
 
 class Run(threading.local):
-    """The run of the Python thread that asks.
-
-    Attributes
-    ----------
-    memory : array of three int64
-        See `WHY`.
-    address : int
-        Where it lies.
-    """
+    """The run of the Python thread that asks: its `memory` of three int64 (see `WHY`), at `address`."""
 
     def __init__(self) -> None:
         # A view is quicker to read than ctypes's array.

@@ -93,10 +93,7 @@ class _LookingLowering(BaseNativeLowering):
 
 
 class StoppableCompiler(CompilerBase):
-    """Numba's compiler, for functions whose ``while`` loops can be stopped; a ``pipeline_class`` of `numba.njit`.
-
-    Only other compiled functions call them.
-    """
+    """Numba's compiler for functions, called by others alone, whose loops can be stopped; a ``pipeline_class``."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile for the types that this compiler was made for."""

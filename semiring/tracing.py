@@ -33,11 +33,7 @@ class Refused(Exception):
 
 
 def traced(function: FunctionType, types: Sequence[Any], result: np.dtype | None, symbol: str) -> str | None:
-    """The C++ definition of a Python function.
-
-    ``result``: type of the result; None for a function that returns nothing. A bool is an ``unsigned char`` as argument
-    and as result, as in the interface of Numba's code. Returns None for a function that is left to Numba.
-    """
+    """The C++ definition of a Python function, in which a bool is a byte; None if it is left to Numba."""
     text = Text()
     try:
         arguments = [text.argument(kind) for kind in types]
@@ -247,10 +243,7 @@ class Pointer:
 
 
 class Ways:
-    """The ways through one call of a function: one after the other, each as it decides.
-
-    Where two ways come to the same place with other types, Numba would have met them before it.
-    """
+    """The ways through one call, each as it decides; where their types differ at a place, Numba would meet them."""
 
     def __init__(self) -> None:
         self.decided: list[tuple[Value, bool]] = []

@@ -53,10 +53,7 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def first_usable(*folders: Path) -> Path:
-    """The first of some folders that can be made, is ours alone and can be written; else `process_folder`.
-
-    ``*folders``: in order of preference.
-    """
+    """The first of some folders, in order of preference, that is ours alone and writable; else `process_folder`."""
     return next((folder for folder in folders if _usable(folder)), None) or process_folder()
 
 
@@ -111,10 +108,7 @@ def _danger(folder: Path) -> str | None:
 
 
 def read(path: Path, installed: bool = False) -> bytes | None:
-    """Content of a file; None if there is none, or it is not a regular file that only this user can write.
-
-    ``installed``: it may be another user's, as is Python's code beside it, but not writable by all.
-    """
+    """Content of a regular file that only this user can write (``installed``: not all users); None otherwise."""
     try:
         # Opened so that a named pipe does not block, and owner and mode are the file's own, not a link target's.
         with open(path, "rb", opener=platform.open_itself) as file:

@@ -82,10 +82,7 @@ Value = TypeVar("Value")
 
 
 class _Setting(Generic[Value]):
-    """A setting as an attribute of `Config`: its environment variable, its check, and its default.
-
-    A function as default gets what is set, or None, and returns the value.
-    """
+    """A setting as an attribute of `Config`; a function as default gets what is set, or None, and returns the value."""
 
     name: str
 

@@ -102,10 +102,7 @@ def array_module(device_or_array: object) -> ModuleType:
 
 
 def to_device(array: Any, device: str) -> Any:
-    """The array on the device; the same object where it lies there already.
-
-    Moving to the CPU waits for the GPU's current stream.
-    """
+    """The array on the device, the same object where it lies there already; moving to the CPU waits for the GPU."""
     if device not in ("cpu", "cuda"):
         device = normalize_device(device)
     if array is None:
@@ -168,10 +165,7 @@ def _lies_in_pool(nbytes: int, device: str) -> bool:
 
 
 def sources_within(most: int, nbytes: Callable[[int], int], device: str, beside: int = 0) -> int:
-    """Number of searches, at most `most`, such that their work space fits ``config.memory_share``.
-
-    ``nbytes``: bytes of a number of searches; ``beside``: bytes of results, not allocated yet, beside the work space.
-    """
+    """Number of searches, at most `most`, whose work space of `nbytes`, `beside` results, fits the memory share."""
     if nbytes(most) + beside < _LITTLE:
         return most
     known = device, config.memory_share

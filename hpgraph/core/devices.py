@@ -128,10 +128,7 @@ def require_current(index: int, what: str) -> None:
 
 
 def bring(array: Any, device: Devices, *, hold: bool = True) -> Any:
-    """The array on one device; the same object where it lies there already.
-
-    Between GPUs, what either does on its current stream afterwards sees the copy done. Moving to the CPU waits.
-    """
+    """The array on one device, the same object where it lies there already; current streams see the copy done."""
     if array is None or (device.kind == "cpu" and not is_cuda(array)):
         return array
     if device.kind == "cpu":
@@ -260,11 +257,7 @@ def _reach(indices: tuple[int, ...]) -> bool:
 
 
 def even_ranges(indptr: Any, parts: int, multiple: int = 64, shares: Sequence[float] | None = None) -> np.ndarray:
-    """Ranges of rows with about equally many entries each.
-
-    ``indptr`` (integer array of shape (n + 1,)): where each row begins. Returns int64 NumPy array of shape (parts +
-    1,): rising from 0 to n.
-    """
+    """Ranges of rows with about equally many entries: int64 array of shape (parts + 1,), from 0 to the rows."""
     n = len(indptr) - 1
     total = int(indptr[-1])
     wanted = np.array([total * part // parts for part in range(1, parts)], np.int64)

@@ -20,10 +20,7 @@ import numpy as np
 
 
 class Patch(NamedTuple):
-    """What a patch is for: versions from ``first`` on, those from ``end`` on not, and its worth.
-
-    ``end``: None where no version is known, or likely, to do without it and it holds to what upstream documents.
-    """
+    """What a patch is for: versions from ``first`` on and before ``end``, None where none is likely to do without."""
 
     distribution: str
     first: tuple[int, ...]
@@ -185,10 +182,7 @@ def libraries(codegen: Any, kind: type) -> Iterator[None]:
 
 
 def replace_parallel_for(make: Callable[[int], int]) -> None:
-    """Have kernels that are linked from now on find another ``numba_parallel_for``.
-
-    ``make``: takes the address of Numba's and returns that of a function with the same parameters.
-    """
+    """Have kernels linked from now on find the ``numba_parallel_for`` that `make` returns for Numba's address."""
     if applies("threads"):
         from llvmlite import binding
 
@@ -289,10 +283,7 @@ _HELD, _HELD_MAX, _SOON = 41, 15, 1 << 45
 
 
 def mended(cubin: bytes, arch: str, compiler: tuple[int, ...]) -> bytes:
-    """Machine code in which what CS2R clears, and a predicate writes, is read after `CYCLES` at the earliest.
-
-    ``compiler``: version of the library that made the machine code.
-    """
+    """Machine code of a version of the compiler in which what CS2R clears is read after `CYCLES` at the earliest."""
     if arch not in ("sm_90", "sm_90a") or not PATCHES["CS2R"].is_for(compiler):
         return cubin
     found = bytearray(cubin)
@@ -303,10 +294,7 @@ def mended(cubin: bytes, arch: str, compiler: tuple[int, ...]) -> bytes:
 
 
 def hold_back(words: np.ndarray) -> None:
-    """Hold back instructions that would read a register too early, behind a predicated write.
-
-    ``words`` (uint64 array of shape (instructions, 2)): low and high words; changed in place.
-    """
+    """Hold back instructions that read a register too early; ``words``: uint64, (instructions, 2), low and high."""
     for i in np.flatnonzero(words[:, 0] & np.uint64(_OPCODE) == _CLEAR).tolist():
         cleared = int(words[i, 0]) >> _WRITTEN & 255
         registers = (cleared, cleared + 1)

@@ -100,11 +100,7 @@ PLACEMENTS = {
 
 
 def not_served(placement: str, why: str | None = None, *, where: str | None = None) -> StreamingError:
-    """The error that a function, or a program, raises for a placement of the graph that does not serve it.
-
-    ``why`` (default, that the algorithm which was called needs the whole topology) and ``where`` (default, the
-    placement's own) are the parts of the sentence.
-    """
+    """The error of a function, or a program, that a graph's placement does not serve; `why` and `where` begin it."""
     place = PLACEMENTS[placement]
     why = f"{_asked()} needs the whole topology in memory" if why is None else why
     return StreamingError(f"{why}, and this graph {place.where if where is None else where}: {place.remedy}")

@@ -56,10 +56,7 @@ def kernels(device: str) -> Backend:
 
 
 def _room(names: str) -> Callable[[str], Any]:
-    """What loads the kernels of a room for a device when a run first needs them.
-
-    ``names``: the module for each device, below `hpgraph.kernels`.
-    """
+    """What loads a room's module for a device, below `hpgraph.kernels`, when a run first needs it."""
     return lambda device: importlib.import_module(f"hpgraph.kernels.{names.format(normalize_device(device))}")
 
 

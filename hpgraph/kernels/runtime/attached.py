@@ -11,10 +11,7 @@ Made = TypeVar("Made")
 
 
 def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
-    """Decorator: call `make` once for each container.
-
-    Containers must be immutable, hash by identity and allow weak references.
-    """
+    """Decorator: call `make` once for each container, which is immutable, hashed by identity and weakly referable."""
     kept: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()
     lock = Lock()
 

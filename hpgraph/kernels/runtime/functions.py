@@ -19,10 +19,7 @@ from hpgraph.semiring.function import Function
 
 
 def unpack(names: list[str]) -> str:
-    """The left side of an assignment from a function of the program; the compiler refuses a tuple of another length.
-
-    Adding the empty tuple rejects a list, whose length would be checked only at run time.
-    """
+    """Left side of an assignment of a function's tuple; adding () rejects a list, whose length is not known before."""
     return f"{names[0]} =" if len(names) == 1 else f"{', '.join(names)} = () +"
 
 
@@ -189,10 +186,7 @@ class ProgramFunctions:
         )
 
     def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
-        """Text that makes new0, new1, ... of a vertex's `old` properties, and `changed`; and what it refers to.
-
-        A vertex is active next if it `changed`: if a property did, unless the program defines `sends`.
-        """
+        """Text that makes new0, new1, ... of `old` properties, and `changed` (or `sends`); and what it refers to."""
         code = self.code
         new = [f"new{i}" for i in self._each]
         names: dict[str, Any] = {}
@@ -230,10 +224,7 @@ class ProgramFunctions:
 
     @cached_property
     def tally(self) -> Function:
-        """``tally(before, after, v, world, step, changed) -> parts``: floats that v adds to the sums.
-
-        The first counts changes.
-        """
+        """``tally(before, after, v, world, step, changed) -> parts``: changes, and floats that v adds to the sums."""
         text, parts, names = self._contribution([f"after[{i}]" for i in self._each])
         numbers = "".join(f"float(1 * {part}), " for part in ("changed", *parts))
         parameters = "before, after, v, world, step, changed"

@@ -26,10 +26,7 @@ from hpgraph.semiring.references import GENERATED, inner_function
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """Initial value of a property for which no array was given.
-
-    ``start``: the value of the sources instead; "id" is the vertex's own number.
-    """
+    """Initial value of a property without an array; `start`: that of the sources, "id" for the vertex's number."""
 
     fill: Any
     start: Any
@@ -54,10 +51,7 @@ def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sour
 def begin_sources(
     state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], vertices: Any, sources: Any
 ) -> None:
-    """Fill the properties of many sources that have a `Beginning`.
-
-    ``state`` (tuple of arrays of shape (n, k)): the properties; those without a `Beginning` are left as they are.
-    """
+    """Fill the properties of many sources, arrays of shape (n, k), that have a `Beginning`."""
     for values, beginning in zip(state, beginnings, strict=True):
         if beginning is not None:
             values.fill(beginning.fill)
@@ -96,11 +90,7 @@ def plain_function(function: Callable[..., Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ProgramCode:
-    """Functions and types of a vertex program.
-
-    ``properties``: names and types of the vertex properties, in order; ``lengths``: how many numbers each property has
-    at a vertex, where one has several; 0 for one that has no shape.
-    """
+    """Functions and types of a vertex program; `lengths`: numbers of each property at a vertex, 0 for one unshaped."""
 
     # What makes the functions that kernels call, where that is not `hpgraph.kernels.runtime.functions`.
     functions_type: ClassVar[type | None] = None
@@ -178,10 +168,7 @@ class ProgramCode:
 
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
-        """Types of the cells at the end of the state, one array of length 1 each: superstep and parameters.
-
-        Only where a function reads the world to which kernels hand nothing but the properties.
-        """
+        """Types of the cells behind the state, superstep and parameters, where functions of arcs read the world."""
         asked = ((self.gather, 3), (self.edge_cond, 3), (self.cond, 1))
         if not any(function is not None and self.takes_world(function, count) for function, count in asked):
             return ()

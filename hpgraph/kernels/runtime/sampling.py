@@ -12,10 +12,7 @@ _SAMPLE = 1024
 
 
 def most_frequent(label: Any) -> int:
-    """The label that most vertices of a sample have; on CUDA this waits for the stream.
-
-    ``label`` (integer array, shape (n,), n > 0).
-    """
+    """The label that most vertices of a sample have; on CUDA this waits for the stream."""
     places = np.random.default_rng(0).integers(0, len(label), min(_SAMPLE, 4 * len(label)))
     values, counts = np.unique(to_device(label[to_device(places, _place(label))], "cpu"), return_counts=True)
     return int(values[counts.argmax()])

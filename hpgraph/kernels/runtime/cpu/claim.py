@@ -42,10 +42,7 @@ def _all_set(words: Any, ids: Any, position: int) -> bool:
 
 @intrinsic(_all_set)
 def all_set(typingctx: Any, words: Any, ids: Any, position: Any) -> Any:
-    """Whether the bits of ``ids[position]`` and the `AT_ONCE` - 1 that follow are all set; branch-free.
-
-    An intrinsic: a loop gives the same code, but takes much longer to compile.
-    """
+    """Whether bits ``ids[position]`` and the next `AT_ONCE` - 1 are set; a loop would take much longer to compile."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         word, whole = ir.IntType(64), ir.Constant(ir.IntType(64), 1)

@@ -44,10 +44,7 @@ _LOG = logging.getLogger("hpgraph.compile")
 
 @functools.cache
 def set_up() -> None:
-    """Prepare Numba for the kernels of this package; to be called before any of them is defined.
-
-    Loads the threading library, and announces compilations.
-    """
+    """Load the threading library and announce compilations; called before the first kernel is defined."""
     prepare()
     kernel.code_cache = KernelCache
     # With logging at DEBUG Numba would log every instruction, which takes ten times as long as the compilation.
@@ -138,11 +135,7 @@ def version_of(module: str) -> str:
 
 @functools.cache
 def is_as_imported(module: str) -> bool:
-    """Whether all sources of a module's kernels are on disk as this process has imported them.
-
-    Returns bool: false if a file has changed since the first kernels of this process were defined: its new text must
-    not vouch for code compiled from the old one.
-    """
+    """Whether a module's sources on disk are those that this process imported: new text vouches for no old code."""
     return not any(changed_since(name, _BEGINNING) for name in import_closure(module))
 
 

@@ -21,10 +21,7 @@ _PATIENCE = 2000
 
 
 def new_ends(tasks: int) -> np.ndarray:
-    """The prefix sums: where each task's entries begin, -1 until known; the first begins at 0.
-
-    Returns int64 array, shape (tasks + 1,).
-    """
+    """The prefix sums, int64 of shape (tasks + 1,): where each task's entries begin, -1 until known; the first at 0."""
     ends = np.full(tasks + 1, -1, np.int64)
     ends[0] = 0
     return ends

@@ -33,10 +33,7 @@ class _NotNone:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class PruneBranches(DeadBranchPrune):  # type: ignore[misc]
-    """What `DeadBranchPrune` does, where ``x is None`` is false as well: Numba prunes only where it is true.
-
-    A branch for an argument that is not given would be typed and made into machine code, for LLVM to remove.
-    """
+    """`DeadBranchPrune`, where ``x is None`` is false as well: a branch for an argument not given is not compiled."""
 
     _name = "hpgraph_prune_branches"
 
@@ -48,10 +45,7 @@ class PruneBranches(DeadBranchPrune):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class LoopBodies(FunctionPass):  # type: ignore[misc]
-    """What `ParforFusionPass` does where no parallel loop is joined with the next, but for what is done again after it.
-
-    That is propagating copies and looking for dead code in the whole function, twice.
-    """
+    """`ParforFusionPass` where no loop is joined with the next, without copies and dead code looked for twice again."""
 
     _name = "hpgraph_loop_bodies"
 

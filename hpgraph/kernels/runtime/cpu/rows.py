@@ -8,10 +8,7 @@ from numba.extending import overload
 
 
 class Rows(NamedTuple):
-    """The arrays of a CSR matrix; `one` is the entry of a pattern, or of a matrix whose values are not read.
-
-    Its type is that of the values it is combined with.
-    """
+    """The arrays of a CSR matrix; `one` is the entry of a pattern, in the type of the values it is combined with."""
 
     indptr: Any
     indices: Any

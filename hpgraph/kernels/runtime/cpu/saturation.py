@@ -14,10 +14,7 @@ _SEARCH_ENTRIES = 4096
 
 
 def checked_where_needed(gather: Any, rows: CSR, state: tuple[Any, ...]) -> Any:
-    """The gather itself.
-
-    Or the same with plain sums where the extremes of matrix and vector show that none overflows.
-    """
+    """The gather, or the same with plain sums where the extremes of matrix and vector show that none overflows."""
     if not isinstance(gather, Gather) or not (gather.semiring.multiply.cpp or "").startswith("saturated_"):
         return gather
     if rows.nnz < _SEARCH_ENTRIES or state[0].size == 0:

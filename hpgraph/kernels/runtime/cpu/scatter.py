@@ -6,9 +6,5 @@ import numpy as np
 
 
 def minimum_at(target: Any, at: Any, values: Any) -> None:
-    """Lower entries of an array: ``target[at] = min(target[at], values)``, as `numpy.minimum.at`.
-
-    ``target``: written in place; ``at`` (integer array, shape (m,)): where; a place may come more than once; ``values``
-    (int64 array, shape (m,), not negative): what to compare with.
-    """
+    """``target[at] = min(target[at], values)``, of int64 numbers not negative; a place may come more than once."""
     np.minimum.at(target, at, values)

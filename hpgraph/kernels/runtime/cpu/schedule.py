@@ -37,10 +37,7 @@ class Schedule(NamedTuple):
 
 
 def make_schedule(indptr: Any, task: int = TASK_ARCS) -> Schedule:
-    """Share out rows.
-
-    ``indptr`` (int64 array, shape (n + 1,)): where each row begins and ends.
-    """
+    """Share out rows. ``indptr`` (int64 array, shape (n + 1,)): where each row begins and ends."""
     n = len(indptr) - 1
     # Computed for groups of 64 rows, so that it takes next to no memory.
     starts = np.minimum(WORD * np.arange(-(-n // WORD) + 1), n)

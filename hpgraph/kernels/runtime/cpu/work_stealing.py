@@ -90,10 +90,7 @@ def leads(board):
 
 @part
 def _enter(board, last):
-    """Wait for the gate to open again after the opening ``last``, and go in; the opening's number, negative at the end.
-
-    Number 0 is no opening.
-    """
+    """Wait for an opening of the gate other than ``last``, and go in; its number from 1, negative at the end."""
     glances = 0
     while True:
         gate = atomic_load(board, GATE)

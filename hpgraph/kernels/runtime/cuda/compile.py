@@ -61,10 +61,7 @@ class Kernel:
     def __call__(
         self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Iterable[Any], shared_mem: int = 0
     ) -> None:
-        """Launch it; see `cupy.RawKernel`.
-
-        ``arguments``: none is a null pointer; ``shared_mem``: bytes of dynamic shared memory a block has.
-        """
+        """Launch it as a `cupy.RawKernel`; an argument None is a null pointer."""
         self._allow(shared_mem)
         # CuPy before 14 leaves the parameter of a None argument uninitialized
         # (https://github.com/cupy/cupy/issues/9046).
@@ -187,10 +184,7 @@ def build_cached(
     title: str = "",
     checks: str = "",
 ) -> tuple[Path, dict[str, str]]:
-    """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU.
-
-    Code of functions that refer to something unreadable lies in a folder that goes with the process.
-    """
+    """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU."""
     if not ltoir:
         if requests is not None:
             requests.append(Request(source, prologue, tuple(names), title, checks))

@@ -32,10 +32,7 @@ class KernelSet:
         self._loaded: dict[tuple[Any, ...], Kernels] = {}
 
     def text(self, **types: Any) -> dict[str, Any]:
-        """Name expressions, and what precedes and follows the source, for `load` or a test.
-
-        ``types``: of the template's parameters: dtypes, flags, or C++ text.
-        """
+        """Name expressions, and what precedes and follows the source, for dtypes, flags or text of parameters."""
         words = {parameter: _word(given) for parameter, given in types.items()}
         typed = {parameter: given for parameter, given in types.items() if isinstance(given, (np.dtype, str))}
         return {

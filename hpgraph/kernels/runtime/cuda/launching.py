@@ -40,10 +40,7 @@ class Prepared:
         self._address = int(self._pointers.ctypes.data)
 
     def fill(self, arguments: Sequence[Any]) -> None:
-        """Put arguments where the launch finds them.
-
-        ``arguments`` (sequence of NumPy scalars and arrays of shape ()): all but the number.
-        """
+        """Put all arguments but the number, NumPy scalars and arrays of shape (), where the launch finds them."""
         for where, argument in zip(self._slices, arguments, strict=True):
             self._bytes[where] = argument.tobytes()
 

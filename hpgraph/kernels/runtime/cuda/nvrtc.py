@@ -79,11 +79,7 @@ def include_folders() -> tuple[Path, ...]:
 
 
 def texts(source: str, prologue: str = "") -> dict[str, str]:
-    """Every file that takes part in a compilation, found by following its includes.
-
-    Returns dict: text by file name, in order of name. Names that are no files of ours (CUDA's own headers) are left
-    out.
-    """
+    """Text by file name, in order, of every file of ours that a compilation includes; CUDA's own are left out."""
     found: dict[str, str] = {}
     wanted = [source, *_INCLUDE.findall(prologue)]
     while wanted:

@@ -102,10 +102,7 @@ class Part:
         return _Here(self.rows.device, self.stream)
 
     def room(self, name: str, size: int) -> int:
-        """The address of memory of that name, kept from one search to the next; where it lacks, made here and cleared.
-
-        Memory of CuPy's pool need not be open to other devices: it depends on the pool.
-        """
+        """Address of memory kept between searches by name; not CuPy's, which need not be open to other devices."""
         import cupy
 
         has, memory = self._memory.get(name, (-1, None))
@@ -150,11 +147,7 @@ class Part:
         whole: bool,
         pieces: tuple[Any, ...] = (),
     ) -> tuple[Elements, ...]:
-        """Its properties, here: on the first part's device the very arrays given, elsewhere memory for its own range.
-
-        ``state`` (tuple of CuPy arrays of length n): on the first part's device; ``beginnings``: a property that begins
-        otherwise than with what is given is not copied.
-        """
+        """Its properties, here: on the first part's device the arrays given, elsewhere memory for its own range."""
         if self.number == 0 or (self.is_home and not whole):
             return tuple([Elements(values.data.ptr) for values in state])
         first, last = (0, n) if whole else (self.rows.first, self.rows.last)

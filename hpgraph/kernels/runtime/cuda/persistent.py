@@ -52,11 +52,7 @@ SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 
 
 class RowLengths(NamedTuple):
-    """What persistent kernels have to know of the lengths of a matrix's rows.
-
-    ``longest`` (int): the length of the longest row; ``pieces`` (int): pieces that all heavy vertices together take in
-    the queue.
-    """
+    """Length of a matrix's longest row, and the pieces that all heavy vertices together take in the queue."""
 
     longest: int
     pieces: int

@@ -42,10 +42,7 @@ class DeviceFunctions:
 
 
 class CUDAProgram(DeviceFunctions):
-    """The C++ struct ``Program`` of a vertex program, and the code to link with it.
-
-    ``weight``: type of the weights; None for a pattern, whose weights are int32 ones.
-    """
+    """The C++ struct ``Program`` of a vertex program, and its code; weights None are a pattern's, int32 ones."""
 
     def __init__(self, code: ProgramCode, weight: np.dtype | None) -> None:
         self.code = code
@@ -64,10 +61,7 @@ class CUDAProgram(DeviceFunctions):
     def struct(
         self, state: tuple[Any, ...], world: tuple[Any, ...], beginnings: tuple[Beginning | None, ...] = ()
     ) -> np.ndarray:
-        """The struct's value for given arrays and parameters.
-
-        Returns numpy array of shape ().
-        """
+        """The struct's value for given arrays and parameters. Returns numpy array of shape ()."""
         parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
         return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(self._properties)))
 

@@ -50,10 +50,7 @@ class Bins:
 
 
 def words(*values: int) -> Any:
-    """`struct` of 64-bit words.
-
-    Returns numpy array of shape ().
-    """
+    """`struct` of 64-bit words. Returns numpy array of shape ()."""
     return struct(*(np.uint64(value) for value in values))
 
 

@@ -19,10 +19,7 @@ _BOOL = np.dtype(np.bool_)
 
 
 class ShapedProgram(DeviceFunctions):
-    """The C++ structs ``Program`` and ``Product`` of a program with shapes, and the code to link with them.
-
-    ``weight``: type of the weights; None for a pattern, whose weights are ones of the messages' type.
-    """
+    """The C++ structs ``Program`` and ``Product`` of a program with shapes; weights None are ones of its messages."""
 
     def __init__(self, code: ProgramCode, weight: np.dtype | None, ids: np.dtype, replies: bool = False) -> None:
         self.code, self._ids, self._replies = code, ids, replies
@@ -34,10 +31,7 @@ class ShapedProgram(DeviceFunctions):
         self._made = functions_of(code)
 
     def struct(self, state: tuple[Any, ...], world: tuple[Any, ...] | None = None) -> np.ndarray:
-        """The struct's value.
-
-        Returns numpy array of shape ().
-        """
+        """The struct's value. Returns numpy array of shape ()."""
         values = world or (0,) * len(self._world)
         return struct(*state, *(dtype.type(value) for value, dtype in zip(values, self._world, strict=True)))
 

@@ -48,10 +48,7 @@ class DeviceGather:
         return cls(source, code.ltoir, state, np.dtype(weight_dtype), np.dtype(message_dtype))
 
     def arguments(self, state: tuple[Any, ...]) -> Any:
-        """The struct itself, to be passed by value; of a single array the array, which is passed alike.
-
-        ``state``: contiguous, of `state_dtypes`.
-        """
+        """The struct to be passed by value; of a single array the array, which is passed alike."""
         return state[0] if len(state) == 1 else struct(*state) if state else struct(None)
 
 
@@ -95,10 +92,7 @@ def specialize(
     message_dtype: np.dtype[Any],
     filtered: bool,
 ) -> Specialization:
-    """What the templates are compiled for.
-
-    ``weight_dtype``: none for a pattern, whose weights are 1 in the type of the messages.
-    """
+    """What the templates are compiled for; weights None are a pattern's, 1 in the type of the messages."""
     weight = message_dtype if weight_dtype is None else weight_dtype
     if not isinstance(gather, DeviceGather):
         gather = DeviceGather.from_function(gather, weight, state_dtypes, message_dtype)

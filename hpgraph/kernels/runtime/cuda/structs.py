@@ -13,11 +13,7 @@ from hpgraph.semiring.cuda import c_type
 
 
 def struct(*fields: Any) -> np.ndarray:
-    """A C struct of the given fields, laid out as a C compiler would.
-
-    ``*fields``: an array stands for its address, None for a null pointer, an int has 64 bits. Returns numpy array of
-    shape (): one void element, as CuPy passes it to a kernel by value.
-    """
+    """A C struct, a void of shape (): an array stands for its address, None for a null pointer, an int has 64 bits."""
     pack, void, addresses = _layout(tuple([type(field) for field in fields]))
     values = list(fields)
     for i in addresses:
@@ -83,10 +79,7 @@ class Layout:
 
 
 class StructLayout:
-    """A `Layout` for certain types; called with the values of all fields, inner structs' among them.
-
-    It is the struct.
-    """
+    """A `Layout` for certain types; called with the values of all fields, inner structs' among them."""
 
     def __init__(self, name: str, dtype: np.dtype) -> None:
         self._name, self.dtype, self.size = name, dtype, dtype.itemsize

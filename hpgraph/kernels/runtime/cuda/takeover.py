@@ -94,10 +94,7 @@ def takeover(arcs: CSR) -> Takeover:
 
 
 class Continued:
-    """Trace rows of a search that the host went on with; fetched when called.
-
-    ``rows`` (int64 array of shape (supersteps, 4)): of those on the host.
-    """
+    """Trace of a search that the host went on with: int64 `rows` of shape (supersteps, 4) are those on the host."""
 
     def __init__(self, record: Record, rows: np.ndarray) -> None:
         rows[:, 0] += ON_HOST
@@ -113,10 +110,7 @@ class Continued:
 
 
 def on_host(state: tuple[Any, ...], run: Callable[[tuple[np.ndarray, ...]], Result]) -> Result:
-    """Run on copies of the properties in the host's memory, and bring them back.
-
-    ``state``: the properties; changed in place.
-    """
+    """Run on copies of the properties in the host's memory, and bring them back into `state`."""
     copies = tuple(values.get() for values in state)
     result = run(copies)
     for values, copy in zip(state, copies, strict=True):
