@@ -32,7 +32,7 @@ def __getattr__(name: str) -> object:
     elif name in _SUBPACKAGES:
         value = importlib.import_module(f"{__name__}.{name}")
     elif name in _RENAMED:
-        from hpgraph.core.renamed import renamed
+        from hpgraph.core.caller import renamed
 
         return renamed(name, _RENAMED[name], __getattr__(_RENAMED[name]), stacklevel=3)
     else:

@@ -14,9 +14,8 @@ np.uint8(0)
 
 from hpgraph.semiring.dtypes import DTYPES
 from hpgraph.semiring.function import Function
-from hpgraph.semiring.index_unary import IndexUnaryOp
 from hpgraph.semiring.monoid import Monoid
-from hpgraph.semiring.operators import BinaryOp, UnaryOp
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, UnaryOp
 from hpgraph.semiring.registry import (
     get_binary,
     get_index_unary,

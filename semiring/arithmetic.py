@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.semiring.index_unary import IndexUnaryOp
-from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp, by_kind
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp, by_kind
 
 
 def _first(a: Any, b: Any) -> Any:

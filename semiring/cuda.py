@@ -44,15 +44,6 @@ class DeviceCode:
     ltoir: tuple[LinkedCode, ...] = ()
 
 
-def unary_functor(op: UnaryOp, dtype: npt.DTypeLike, name: str) -> DeviceCode:
-    """A struct with ``static R apply(A a)``."""
-    if op.cpp is None:
-        return function_functor(op.typed(dtype), (dtype,), op.result_dtype(dtype), name)
-    operand, computing, result = c_type(dtype), c_type(op.computing_dtype(dtype)), c_type(op.result_dtype(dtype))
-    body = f"return ({result})hpgraph::op::{op.cpp}::apply<{computing}>(({computing})a);"
-    return DeviceCode(name, INCLUDE + _struct(name, result, f"{operand} a", body))
-
-
 def binary_functor(
     op: BinaryOp,
     a_dtype: npt.DTypeLike,
@@ -72,12 +63,7 @@ def binary_functor(
 
 
 def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCode:
-    """A struct of a monoid in one type T.
-
-    It has ``T apply(T, T)``, ``T identity()``, ``bool is_terminal(T)``, ``bool atomic_combine(T* where, T value)``
-    (whether ``*where`` changed), all static, and the constants ``has_terminal`` and ``idempotent``. Complex numbers are
-    not combined atomically: no instruction does both parts at once.
-    """
+    """A struct of a monoid in one type, with static ``apply``, ``identity``, ``is_terminal`` and ``atomic_combine``."""
     found = check_dtype(dtype)
     kind = c_type(found)
     code = binary_functor(monoid.op, found, found, f"{name}Operator", found)
@@ -92,11 +78,10 @@ def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCod
         if monoid.cpp
         else f"hpgraph::op::combine_by_cas<{code.functor}>(where, value)"
     )
+    # Complex numbers are not combined atomically: no instruction does both parts at once.
     combine = f"    __device__ static bool atomic_combine({kind}* where, {kind} value) {{ return {atomic}; }}\n"
     source = f"""{code.source}struct {name} : {code.functor} {{
-    typedef {kind} value_type;
     static constexpr bool has_terminal = {str(monoid.has_terminal(found)).lower()};
-    static constexpr bool idempotent = {str(monoid.idempotent).lower()};
     __device__ static {kind} identity() {{ return {c_literal(monoid.identity_for(found))}; }}
     __device__ static bool is_terminal({kind} a) {{ return {is_terminal}; }}
 {"" if found.kind == "c" else combine}}};
@@ -172,7 +157,6 @@ def function_functor(
 
 def _struct(name: str, result: str, parameters: str, body: str) -> str:
     return f"""struct {name} {{
-    typedef {result} result_type;
     __device__ static {result} apply({parameters}) {{
         {body}
     }}

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import TypedFunction
-from hpgraph.semiring.index_unary import IndexUnaryOp
-from hpgraph.semiring.operators import BinaryOp, Python, UnaryOp, check_held
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_held
 
 Operator = UnaryOp | BinaryOp | IndexUnaryOp
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from hpgraph.semiring.arithmetic import BINARY, larger, smaller
 from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import Function
-from hpgraph.semiring.laws import check_monoid
+from hpgraph.semiring.monoid import check_monoid
 from hpgraph.semiring.operators import BinaryOp, Python
 
 Value = Any

@@ -10,9 +10,8 @@ from typing import Any, TypeVar, cast
 from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, UNARY
 from hpgraph.semiring.fingerprint import at_a_glance
 from hpgraph.semiring.function import Function
-from hpgraph.semiring.index_unary import IndexUnaryOp
 from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
-from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp
 from hpgraph.semiring.semiring import Semiring
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import pytest
 
 from hpgraph.core import reductions
 from hpgraph.core.device import to_device
-from hpgraph.core.garbage import uncollected
+from hpgraph.core.locks import uncollected
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_binary, get_semiring
-from hpgraph.semiring.product import Product, product_of
+from hpgraph.semiring.semiring import Product, product_of
 
 # Turning a matrix costs about as much as looking up this many entries for each of its own.
 TURN = 16

@@ -25,8 +25,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, sources_within
-from hpgraph.core.devices import bring, place_of
-from hpgraph.core.each_device import on_each, shares
+from hpgraph.core.devices import bring, on_each, place_of, shares
 from hpgraph.core.placements import not_served
 from hpgraph.core.progress import progress_bar
 from hpgraph.core.suggestions import naming_arguments

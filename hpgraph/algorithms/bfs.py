@@ -23,8 +23,8 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
+from hpgraph.core.caller import gathers
 from hpgraph.core.device import array_module, check_memory, native, to_device
-from hpgraph.core.renamed import gathers
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import Property

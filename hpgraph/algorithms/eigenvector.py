@@ -20,12 +20,12 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.core.number import real
+from hpgraph.core.reductions import total
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.backend import kernels
 
 # The shift, over the length that a unit vector has after a step: it tends to λ / 5, and of the eigenvalues λ and -λ of
 # a bipartite graph the first becomes the larger by half. Never below the second, in mean weights, so that lengths do
@@ -131,9 +131,10 @@ def eigenvector_centrality(
     if not 0 < squares < math.inf:
         refuse_unfit_weights(graph, weighted)
         raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
-    # Both arrays are the run's own.
+    # The array is the run's own.
     centrality = found.value
-    change = kernels(graph.device).rescale(centrality, 1 / math.sqrt(squares), found.last)
+    centrality *= dtype.type(1 / math.sqrt(squares))
+    change = float(total(xp.abs(centrality - found.last), np.float64))
     residual = change if found.supersteps else math.inf
     converged = residual < enough
     warn_unless(converged, tol, "eigenvector centrality", found.supersteps, residual)

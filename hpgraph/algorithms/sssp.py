@@ -29,9 +29,9 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
+from hpgraph.core.caller import renamed
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import real
-from hpgraph.core.renamed import renamed
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.multi_source import run_sources

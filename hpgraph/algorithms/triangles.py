@@ -27,8 +27,7 @@ from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.devices import bring, place_of
-from hpgraph.core.each_device import on_each
+from hpgraph.core.devices import bring, on_each, place_of
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
@@ -37,7 +36,7 @@ from hpgraph.engine.run import run
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
-from hpgraph.semiring.product import product_of
+from hpgraph.semiring.semiring import product_of
 
 
 @naming_arguments

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, require_cupy
-from hpgraph.core.devices import Devices, bring, copy_between
-from hpgraph.core.each_device import on_each
-from hpgraph.core.each_device import shares as equal_shares
+from hpgraph.core.devices import Devices, bring, copy_between, on_each
+from hpgraph.core.devices import shares as equal_shares
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.multi_gpu import apart

@@ -8,8 +8,8 @@ from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
+from hpgraph.core.caller import gathers, renamed
 from hpgraph.core.device import array_module
-from hpgraph.core.renamed import gathers, renamed
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import reword
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of

@@ -13,8 +13,6 @@ from hpgraph.kernels.entries.cpu_kronecker import kron
 from hpgraph.kernels.entries.cpu_merge import merge
 from hpgraph.kernels.relaxation.cpu import relax
 from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
-from hpgraph.kernels.runtime.cpu.rescale import rescale
-from hpgraph.kernels.runtime.cpu.scatter import minimum_at
 from hpgraph.kernels.spgemm.cpu import multiply
 from hpgraph.kernels.spgemm.cpu_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cpu import pull

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.devices import bring
-from hpgraph.core.each_device import on_each
+from hpgraph.core.devices import bring, on_each
 from hpgraph.core.placements import not_served
 from hpgraph.formats import Bitmask, Frontier, index_dtype
 from hpgraph.kernels.out_of_core import Traffic

@@ -13,7 +13,7 @@ from hpgraph.core.errors import CompileError, DeviceMemoryError
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import Semiring, get_binary, get_monoid, get_semiring
-from hpgraph.semiring.product import product_of
+from hpgraph.semiring.semiring import product_of
 
 
 def random(rng: np.random.Generator, rows: int, columns: int, density: float, dtype: Any = np.float64) -> Any:

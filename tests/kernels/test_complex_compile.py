@@ -8,7 +8,7 @@ from cuda_build import compiles, translates
 
 from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring, get_unary
 from hpgraph.semiring.entry import entry_function
-from hpgraph.semiring.product import product_of
+from hpgraph.semiring.semiring import product_of
 
 pytest.importorskip("cuda.core")
 

@@ -40,7 +40,6 @@ from hpgraph.kernels.traversal import cuda_bands, cuda_parents
 pytest.importorskip("cuda.core")
 
 from hpgraph.kernels.entries import cuda_extract, cuda_induced, cuda_marks
-from hpgraph.kernels.runtime.cuda import rescale
 from hpgraph.kernels.spgemm import cuda_masked
 
 OLDEST, NEWEST = GENERATIONS
@@ -117,8 +116,6 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     for value in WORD_TYPES.values():
         names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in DTYPES)
         yield cuda_marks.SOURCE, names, "sm_90", {}
-    divisions = [rescale.kernel_name(np.dtype(real)) for real in ("float32", "float64")]
-    yield rescale.SOURCE, divisions, "sm_90", {}
     flags = itertools.product(DTYPES, (False, True))
     walks = [of_set(sampling.WALKS, NEWEST, Index=index, weighted=flag, biased=flag) for index, flag in flags]
     yield walks[0][0], [name for walk in walks for name in walk[1]], NEWEST, walks[0][3]

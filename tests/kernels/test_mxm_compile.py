@@ -8,7 +8,7 @@ from hpgraph.kernels.entries import cuda_kronecker as kronecker
 from hpgraph.kernels.spgemm import cuda as mxm
 from hpgraph.kernels.spgemm import cuda_masked as mxm_masked
 from hpgraph.semiring import Semiring, get_binary, get_monoid, get_semiring
-from hpgraph.semiring.product import product_of
+from hpgraph.semiring.semiring import product_of
 
 pytest.importorskip("cuda.core")
 

@@ -15,7 +15,7 @@
 #pragma once
 #include "buckets.cuh"
 #include "one_block.cuh"
-#include "team.cuh"
+#include "multi_gpu_barrier.cuh"
 
 namespace hpgraph {
 

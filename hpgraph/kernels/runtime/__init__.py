@@ -12,9 +12,3 @@ class Runtime(Protocol):
 
     def in_python(self) -> AbstractContextManager[None]:
         """Context manager inside `interruptible` in which Python handles Ctrl-C, for long work outside kernels."""
-
-    def minimum_at(self, target: Any, at: Any, values: Any) -> None:
-        """``target[at] = min(target[at], values)``; indices may repeat."""
-
-    def rescale(self, values: Any, factor: float, before: Any) -> float:
-        """``values *= factor``; returns the sum of all |values - before|; on a GPU waits for it."""

@@ -14,7 +14,7 @@
 // With in-degrees, and one level only, it is a topological sort by Kahn's algorithm (A. B. Kahn, "Topological sorting
 // of large networks", Communications of the ACM 5, 1962).
 #pragma once
-#include "block_list.cuh"
+#include "frontier_queue.cuh"
 #include "load_balancing.cuh"
 #include "one_block.cuh"
 #include "persistent.cuh"

@@ -6,7 +6,7 @@
 // others, which spares most arcs of many graphs. A hooked root keeps the arc it was hooked by: these arcs are the
 // forest.
 #pragma once
-#include "block_list.cuh"
+#include "frontier_queue.cuh"
 #include "components.cuh"
 #include "frontier_queue.cuh"
 

@@ -8,8 +8,7 @@ import numpy as np
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.persistent import load_program
-from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
-from hpgraph.kernels.runtime.cuda.shaped_program import ShapedProgram
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram, ShapedProgram, cuda_program
 from hpgraph.kernels.runtime.program import ProgramCode
 
 # As in apply.cuh.

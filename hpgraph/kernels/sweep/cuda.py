@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.core import work_clock
 from hpgraph.core.errors import CompileError
-from hpgraph.core.garbage import uncollected
+from hpgraph.core.locks import uncollected
 from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK

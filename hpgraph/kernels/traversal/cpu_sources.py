@@ -11,17 +11,16 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
+from hpgraph.kernels.runtime.cpu.bits import SIDE
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.direction import PULL, PUSH
-from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.runtime.functions import functions_of, source_functions_of
 from hpgraph.kernels.runtime.program import ProgramCode, begin_sources
 from hpgraph.kernels.runtime.search import Search, Starts
-from hpgraph.kernels.runtime.source_functions import source_functions_of
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.empty_rows import empty_rows

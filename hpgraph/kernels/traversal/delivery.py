@@ -11,8 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE, transpose
-from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
+from hpgraph.kernels.runtime.cpu.bits import SIDE, lowest_bit, popcount, transpose
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch_each
 from hpgraph.semiring.jit import call
@@ -25,7 +24,7 @@ DENSE = 8
 PREFETCH_SOURCES = 6
 
 
-# A program's `hpgraph.kernels.runtime.source_functions`; `settle` is None if an update may branch.
+# A program's `hpgraph.kernels.runtime.functions`; `settle` is None if an update may branch.
 Program = namedtuple("Program", "gather update settle")
 
 # A program with its data: properties as flat arrays, parameters, and the number of vertices.

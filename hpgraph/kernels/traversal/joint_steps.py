@@ -9,8 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
-from hpgraph.kernels.runtime.cpu.bits import popcount
+from hpgraph.kernels.runtime.cpu.bits import SIDE, popcount
 from hpgraph.kernels.runtime.cpu.claim import BUFFER, flush
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex

@@ -12,8 +12,7 @@ from collections import namedtuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE, transpose
-from hpgraph.kernels.runtime.cpu.bits import popcount
+from hpgraph.kernels.runtime.cpu.bits import SIDE, popcount, transpose
 from hpgraph.kernels.runtime.cpu.claim import list_bits
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part

@@ -8,7 +8,7 @@
 // Meanwhile each source has a bitmap of the reached vertices: the bits of 256 consecutive vertices are in one sector,
 // which stays in the second-level cache while the frontier passes through them.
 #pragma once
-#include "bit_matrix.cuh"
+#include "warp.cuh"
 #include "source_entries.cuh"
 #include "one_block.cuh"
 #include "persistent.cuh"

@@ -5,7 +5,7 @@
 // vertices of each class are estimated from a sample, which every block draws redundantly. (Letting the lower classes
 // push while the others pull gained 3% at the most, and lost 10% on Kronecker graphs.)
 #pragma once
-#include "bit_matrix.cuh"
+#include "warp.cuh"
 #include "source_words.cuh"
 
 namespace hpgraph {

@@ -1,7 +1,7 @@
 // Deferred messages of a multi-source traversal: at the end a separate kernel writes every value of a property once,
 // coalesced.
 #pragma once
-#include "bit_matrix.cuh"
+#include "warp.cuh"
 #include "source_words.cuh"
 
 namespace hpgraph {

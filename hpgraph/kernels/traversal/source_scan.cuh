@@ -1,7 +1,7 @@
 // Scans of all vertices in a multi-source traversal, a thread for each: settling after a dense superstep, and
 // conversion of a frontier from bits to a queue.
 #pragma once
-#include "bit_matrix.cuh"
+#include "warp.cuh"
 #include "source_entries.cuh"
 
 namespace hpgraph {

@@ -15,7 +15,7 @@
 #include "bottom_up.cuh"
 #include "claims.cuh"
 #include "policy.cuh"
-#include "team.cuh"
+#include "multi_gpu_barrier.cuh"
 #include "two_pass_push.cuh"
 
 namespace hpgraph {

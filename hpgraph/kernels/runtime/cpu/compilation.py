@@ -29,7 +29,7 @@ from numba.core.serialize import dumps
 
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
-from hpgraph.core.garbage import uncollected
+from hpgraph.core.locks import uncollected
 from hpgraph.core.patches import libraries
 from hpgraph.kernels.runtime.cpu import kernel
 from hpgraph.kernels.runtime.cpu.interruption import in_python

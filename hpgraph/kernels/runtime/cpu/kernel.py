@@ -8,7 +8,7 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted
 
 from hpgraph.core.patches import applies, libraries, quick_lookups
-from hpgraph.kernels.runtime.cpu.passes import PartCompiler
+from hpgraph.kernels.runtime.cpu.part import PartCompiler
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary
 
 # What keeps the code of a function on disk: `hpgraph.kernels.runtime.cpu.compilation` sets it before it is needed, as

@@ -6,7 +6,7 @@ from typing import Any
 from numba import njit, types
 from numba.extending import is_jitted
 
-from hpgraph.kernels.runtime.cpu.passes import PartCompiler, WholePartCompiler
+from hpgraph.kernels.runtime.cpu.part import PartCompiler, WholePartCompiler
 
 
 def part(

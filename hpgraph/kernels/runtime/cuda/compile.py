@@ -23,10 +23,10 @@ import numpy as np
 
 from hpgraph.core import cache_folder, patches, work_clock
 from hpgraph.core.config import config
-from hpgraph.kernels.runtime.cuda.faults import Faults
+from hpgraph.kernels.runtime.cuda.compile import Faults
+from hpgraph.kernels.runtime.cuda.compile import folder as ready_folder
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
-from hpgraph.kernels.runtime.cuda.ready import folder as ready_folder
 from hpgraph.semiring.cuda import LinkedCode
 
 _lock = threading.RLock()

@@ -16,10 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.garbage import uncollected
-from hpgraph.core.locks import Lock
-from hpgraph.kernels.runtime.cuda.launching import Prepared
-from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, STATION, Elements, Part, Rows
+from hpgraph.core.locks import Lock, uncollected
+from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, STATION, Elements, Part, Prepared, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import slot_of

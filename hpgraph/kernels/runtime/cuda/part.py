@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.launching import Prepared
+from hpgraph.kernels.runtime.cuda.part import Prepared
 from hpgraph.kernels.runtime.cuda.persistent import HEADER_FIELDS, OUTCOME
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import Beginning

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def minimum_at(target: Any, at: Any, values: Any) -> None:
-    """`hpgraph.kernels.runtime.cpu.scatter.minimum_at` on the GPU."""
+    """``target[at] = min(target[at], values)``, of int64 numbers not negative; a place may come more than once."""
     # The 64-bit atomic minimum is for unsigned integers only.
     _minimum()(at, values.view(np.uint64), target.view(np.uint64))
 
