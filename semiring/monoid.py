@@ -1,5 +1,8 @@
 """Monoids: an associative, commutative operator with an identity, to combine any number of values in any order."""
 
+from __future__ import annotations
+
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,7 +12,6 @@ import numpy.typing as npt
 from hpgraph.semiring.arithmetic import BINARY, larger, smaller
 from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import Function
-from hpgraph.semiring.monoid import check_monoid
 from hpgraph.semiring.operators import BinaryOp, Python
 
 Value = Any
@@ -243,3 +245,103 @@ BUILTIN: dict[str, Monoid] = {
 ANY_INDEX = Monoid(
     BINARY["any_index"], lambda dtype: np.array(-1).astype(dtype)[()], idempotent=True, name="any", check=False
 )
+
+
+# Small enough that no product of three overflows int64, and with fractions that floats hold exactly.
+_SAMPLES: dict[str, tuple[Any, ...]] = {
+    "bool": (False, True),
+    "int64": (0, 1, 2, -1, 5, -7, 12),
+    "uint64": (0, 1, 2, 5, 12),
+    "float64": (0.0, 1.0, -1.0, 0.5, 2.25, -7.5, 1000.0),
+}
+_RELATIVE_TOLERANCE = 1e-9
+
+
+def check_monoid(monoid: Monoid, samples: Iterable[Any] | None = None) -> None:
+    """Try identity, commutativity, associativity, terminal and idempotence on a sample.
+
+    Integers must agree exactly, floats to a relative tolerance of 1e-9. A family of dtypes is passed over if the
+    operator does not take it or it cannot hold the identity; one must remain.
+    """
+    chosen = None if samples is None else tuple(samples)
+    tried = 0
+    refusal: Exception | None = None
+    for name, usual in _SAMPLES.items():
+        dtype = np.dtype(name)
+        values = usual if chosen is None else tuple(v for v in chosen if _holds(dtype, v))
+        if not values:
+            continue
+        try:
+            identity = monoid.identity_for(dtype)
+            terminal = monoid.terminal_for(dtype)
+            monoid.reduce_for(dtype)(identity, identity)
+        except (TypeError, ValueError, OverflowError) as error:
+            refusal = error
+            continue
+        _check_family(_Trial(monoid, dtype), [dtype.type(v) for v in values], identity, terminal)
+        tried += 1
+    if not tried:
+        raise ValueError(f"monoid {monoid.name!r} works on no kind of number: {refusal}")
+
+
+class _Trial:
+    """Evaluates a monoid's operator in one dtype and words the complaint."""
+
+    def __init__(self, monoid: Monoid, dtype: np.dtype) -> None:
+        self.monoid = monoid
+        self.python = monoid.op.python_for(dtype)
+        self.dtype = dtype
+
+    def value(self, a: Any, b: Any) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                return self.python(a, b)
+        except Exception as error:
+            raise ValueError(
+                f"{self.monoid.name!r} is no monoid: f({_show(a)}, {_show(b)}) raised {type(error).__name__}: {error}"
+            ) from error
+
+    def check(self, law: str, evidence: str, found: Any, wanted: Any, size: float = 0.0) -> None:
+        """Complain where two values differ; in `evidence` they stand as {0} and {1}."""
+        same = bool(found == wanted)
+        if self.dtype.kind == "f" and not same:
+            allowed = _RELATIVE_TOLERANCE * max(abs(found), abs(wanted), size)
+            same = (found != found and wanted != wanted) or bool(abs(found - wanted) <= allowed)
+        if not same:
+            evidence = evidence.format(_show(found), _show(wanted))
+            raise ValueError(f"{self.monoid.name!r} is no monoid: {law}: {evidence}")
+
+
+def _check_family(trial: _Trial, values: list[Any], identity: Any, terminal: Any) -> None:
+    f = trial.value
+    for value in values:
+        for a, b in ((identity, value), (value, identity)):
+            law = f"{_show(identity)} is not its identity"
+            trial.check(law, f"f({_show(a)}, {_show(b)}) = {{0}}, not {{1}}", f(a, b), value)
+    for a, b in itertools.combinations(values, 2):
+        evidence = f"f({_show(a)}, {_show(b)}) = {{0}}, f({_show(b)}, {_show(a)}) = {{1}}"
+        trial.check("it is not commutative", evidence, f(a, b), f(b, a))
+    for a, b, c in itertools.product([*values, identity], repeat=3):
+        # Rounding in a sum is relative to the largest number that took part in it.
+        size = max(abs(float(v)) for v in (a, b, c))
+        x, y, z = _show(a), _show(b), _show(c)
+        evidence = f"f(f({x}, {y}), {z}) = {{0}}, f({x}, f({y}, {z})) = {{1}}"
+        size = size if np.isfinite(size) else 0.0
+        trial.check("it is not associative", evidence, f(f(a, b), c), f(a, f(b, c)), size)
+    for value in values if terminal is not None else ():
+        evidence = f"f({_show(terminal)}, {_show(value)}) = {{0}}"
+        trial.check(f"{_show(terminal)} is not terminal", evidence, f(terminal, value), terminal)
+    for value in values if trial.monoid.idempotent else ():
+        trial.check("it is not idempotent", f"f({_show(value)}, {_show(value)}) = {{0}}", f(value, value), value)
+
+
+def _holds(dtype: np.dtype, value: Any) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            return bool(np.asarray(value).astype(dtype)[()] == value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _show(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

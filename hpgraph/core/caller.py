@@ -1,4 +1,4 @@
-"""Warnings that name the line of the program outside hpgraph which led to them."""
+"""Warnings that name the line of the program outside hpgraph which led to them, and arguments' former names."""
 
 import contextlib
 import sys
@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from types import FrameType
+from typing import TypeVar
 
 
 class _Said(threading.local):
@@ -58,3 +59,19 @@ def warnings_collected() -> Iterator[set[type[Warning]]]:
         yield _said.collected
     finally:
         _said.collected = before
+
+
+T = TypeVar("T")
+
+
+def renamed(former: str, name: str, given: T, stacklevel: int = 4) -> T:
+    """What was `given` under a former name: by default for an argument of a function under `naming_arguments`."""
+    message = f"{former} is called {name} now: 0.3 removes the former name"
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
+    return given
+
+
+def gathers(apart: bool) -> bool:
+    """`gather`, where it was given under its former name; for functions under `naming_arguments`."""
+    warnings.warn("apart is called gather now: apart=True is gather=False", DeprecationWarning, stacklevel=4)
+    return not apart

@@ -1,5 +1,7 @@
-"""Locks that are released in a forked child: a thread of the parent that held one does not exist there."""
+"""Locks that survive a fork, and a pause of the garbage collector that may nest and overlap between threads."""
 
+import contextlib
+import gc
 import threading
 import weakref
 
@@ -34,3 +36,35 @@ def _after_fork() -> None:
 
 
 at_fork(after_in_child=_after_fork)
+
+
+class _Uncollected(contextlib.ContextDecorator):
+    """Reentrant, from several threads at once.
+
+    The first entry disables the collector, the last exit restores its state. If each exit restored the state at its
+    own entry, overlapping blocks could leave it disabled permanently.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._depth, self._was_enabled = Lock(), 0, False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._depth:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth and self._was_enabled:
+                gc.enable()
+
+
+_uncollected = _Uncollected()
+
+
+def uncollected() -> _Uncollected:
+    """Context manager and decorator: no garbage is collected meanwhile, in any thread."""
+    return _uncollected

@@ -1,7 +1,7 @@
 """Shared by all kernels: code generation for vertex programs, threads, compilers, launches."""
 
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 
 class Runtime(Protocol):

@@ -1,12 +1,93 @@
-"""Functions that only other compiled functions call: parts of kernels, compiled in half the time of `njit`."""
+"""Compilers for kernels, without passes that have no work, and for functions that only compiled functions call."""
 
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit, types
+from numba import njit
+from numba.core import types
+from numba.core.analysis import dead_branch_prune
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites, ParforFusionPass
+from numba.core.untyped_passes import DeadBranchPrune, InlineClosureLikes
 from numba.extending import is_jitted
+from numba.parfors.parfor import simplify_parfor_body_CFG
 
-from hpgraph.kernels.runtime.cpu.part import PartCompiler, WholePartCompiler
+from hpgraph.core.patches import applies
+from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
+
+# Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
+# become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
+_UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
+
+
+# Types of arguments that are None, or may be, and constants, of which Numba knows what to do.
+_UNSURE = (types.NoneType, types.Omitted, types.Optional, types.Literal)  # type: ignore[attr-defined]
+
+
+class _NotNone:
+    """Stands for the type of an argument that is not None, where branches are pruned."""
+
+    def __init__(self) -> None:
+        # Numba's mark of a type that tells when compared with None's.
+        self.literal_type = self
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PruneBranches(DeadBranchPrune):  # type: ignore[misc]
+    """`DeadBranchPrune`, where ``x is None`` is false as well: a branch for an argument not given is not compiled."""
+
+    _name = "hpgraph_prune_branches"
+
+    def run_pass(self, state: Any) -> bool:
+        """Remove branches that the types of the arguments rule out."""
+        dead_branch_prune(state.func_ir, [kind if isinstance(kind, _UNSURE) else _NotNone() for kind in state.args])
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LoopBodies(FunctionPass):  # type: ignore[misc]
+    """`ParforFusionPass` where no loop is joined with the next, without copies and dead code looked for twice again."""
+
+    _name = "hpgraph_loop_bodies"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Make blocks of a parallel loop's body one where they follow each other alone."""
+        simplify_parfor_body_CFG(state.func_ir.blocks)
+        return True
+
+
+_INSTEAD = {DeadBranchPrune: PruneBranches, ParforFusionPass: LoopBodies}
+
+
+class PartCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler, for kernels and for functions that other compiled functions call."""
+
+    library: type[InnerLibrary] = LinkedLibrary
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile for the types that this compiler was made for."""
+        if self.state.library is None and applies("libraries"):
+            self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
+            self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        """Numba's usual passes, but for the unused ones."""
+        usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = PassManager(usual.pipeline_name)
+        passes.passes = [(_INSTEAD.get(each, each), what) for each, what in usual.passes if each not in _UNUSED]
+        passes.finalize()
+        return [passes]
+
+
+class WholePartCompiler(PartCompiler):
+    """Numba's compiler, for functions that are optimized with what they call before they are linked into a kernel."""
+
+    library = InnerLibrary
 
 
 def part(

@@ -16,7 +16,7 @@ _ROOT = "hpgraph"
 _OUTSIDE = {_ROOT} | {
     f"hpgraph.core.{name}"
     for name in (
-        "cache_folder", "caller", "config", "device", "devices", "each_device", "errors", "garbage", "locks",
+        "cache_folder", "caller", "config", "device", "devices", "errors", "locks",
         "number", "platform", "progress", "work_clock",
     )
 }  # fmt: skip

@@ -3,11 +3,12 @@
 A kernel's text is a ``.cuh`` file of some room behind a prologue that names its types and functors. NVRTC compiles
 it for the very GPU at hand, so the driver never has to translate; where Python functions take part, Numba's LTO-IR of
 them is linked in by nvJitLink and inlined. What comes out is kept under ``config.cache_dir``; a process that finds it
-there, or in an installed package of kernels compiled ahead (`ready`), needs neither compiler and loads in milliseconds.
+there, or in a package of kernels compiled ahead (`ready_folder`), needs neither compiler and loads in milliseconds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
@@ -15,19 +16,99 @@ import importlib.util
 import json
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.core import cache_folder, patches, work_clock
 from hpgraph.core.config import config
-from hpgraph.kernels.runtime.cuda.compile import Faults
-from hpgraph.kernels.runtime.cuda.compile import folder as ready_folder
+from hpgraph.core.device import cuda_extra
+from hpgraph.core.errors import OutOfBoundsError
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
 from hpgraph.semiring.cuda import LinkedCode
+
+if TYPE_CHECKING:
+    from hpgraph.semiring.function import Function
+
+
+@functools.cache
+def ready_folder() -> Path | None:
+    """The package of kernels compiled ahead (wheels/kernels.py) for this driver; CUDA 12's runs by a newer one, too."""
+    releases = ("cu13", "cu12") if cuda_extra() == "cuda13" else ("cu12",)
+    for release in releases:
+        spec = importlib.util.find_spec(f"hpgraph_kernels_{release}")
+        if spec is not None and spec.origin is not None:
+            return Path(spec.origin).parent
+    return None
+
+
+class _Thread(threading.local):
+    # Of the run under way: modules launched, with the counts that were known then. None outside of runs.
+    launched: dict[Faults, int] | None = None
+
+
+_thread = _Thread()
+
+
+# A run raises where the count of a module that it launched is not what it was at its first launch. Another thread's run
+# of the same module may raise, too; neither returns what an index out of bounds made.
+class Faults:
+    """The exceptions in the functions of one module on its device, which the module counts (faults.cuh)."""
+
+    def __init__(self, module: Any, functions: Sequence[Function]) -> None:
+        import cupy
+
+        self._device = cupy.cuda.Device()
+        self._words = cupy.ndarray(2, np.uint32, module.get_global("hpgraph_faults"))
+        self._functions = {function.fault: function for function in functions}
+        self._seen = 0
+
+    def launched(self) -> None:
+        """Note a launch: checked when the run under way ends, or else now, which waits for the device."""
+        if _thread.launched is not None:
+            _thread.launched.setdefault(self, self._seen)
+        else:
+            self.check(self._seen)
+
+    def check(self, before: int) -> None:
+        """Raise where a function has ended by an exception since the count was `before`; waits for the device."""
+        with self._device:
+            count, function = self._words.get().tolist()
+        self._seen = count
+        if count != before:
+            raise _exception_of(self._functions[function])
+
+
+def _exception_of(function: Function) -> Exception:
+    if not function.raises:
+        return OutOfBoundsError(function.name)
+    return RuntimeError(f"{function.name}() raised an exception on the GPU; the same on the CPU says which")
+
+
+@contextlib.contextmanager
+def checked() -> Iterator[None]:
+    """Context manager for a run: what its kernels called is checked once, at the end of the outermost block."""
+    if _thread.launched is not None:
+        yield
+        return
+    launched: dict[Faults, int] = {}
+    _thread.launched = launched
+    try:
+        yield
+    except BaseException:
+        for faults in launched:
+            # The next run must not raise what this one left behind. A device that failed fails here again.
+            with contextlib.suppress(Exception):
+                faults.check(0)
+        raise
+    finally:
+        _thread.launched = None
+    for faults, before in launched.items():
+        faults.check(before)
+
 
 _lock = threading.RLock()
 _modules: dict[tuple[Any, ...], Module] = {}
