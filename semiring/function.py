@@ -176,35 +176,13 @@ class Function:
         arch: tuple[int, int] = OLDEST_ARCHITECTURE,
         fault: int = 0,
     ) -> bytes:
-        """Compile for the GPU, to be linked into a CUDA C++ kernel under a C name.
+        """Compile for the GPU, as LTO-IR to be linked into a CUDA C++ kernel under a C name.
 
-        Parameters
-        ----------
-        argument_dtypes : sequence
-            One entry a parameter: a NumPy dtype, ``"float32*"`` for a pointer to such, a Numba type, or a tuple of
-            these. A tuple's members are separate parameters of the C function and reach Python as one tuple.
-        return_dtype : dtype, Numba type or None
-            What the result is converted to; None for a function that returns nothing.
-        symbol : str
-            Name of the C function: ``extern "C" __device__ R symbol(A0, A1, ...)``. A bool is an ``unsigned char``
-            there, as argument and as result; other types are those of the same size.
-        arch : (int, int)
-            Compute capability to compile for, at most that of the GPU.
-        fault : int
-            If not 0, array indices are checked, and a call that ends by an exception calls ``hpgraph_fault(fault)``,
-            which ``faults.cuh`` defines, and returns zero.
-
-        Returns
-        -------
-        bytes
-            LTO-IR, for ``cuda.core.ObjectCode.from_ltoir`` and a ``Linker`` with link-time optimization.
-
-        Raises
-        ------
-        CompileError
-            If Numba cannot compile the function for these types.
-        MissingExtraError
-            If numba-cuda is not installed.
+        ``argument_dtypes``: a NumPy dtype, ``"float32*"`` for a pointer to such, a Numba type, or a tuple of these,
+        whose members are separate parameters of the C function ``extern "C" __device__ R symbol(A0, A1, ...)``. A bool
+        is an ``unsigned char`` there. ``arch``: compute capability, at most that of the GPU; if `fault` is not 0, array
+        indices are checked, and a call that ends by an exception calls ``hpgraph_fault(fault)``, of ``faults.cuh``, and
+        returns zero. Raises CompileError if Numba cannot compile the function, MissingExtraError without numba-cuda.
         """
         try:
             from hpgraph.semiring.lto import compile_ltoir

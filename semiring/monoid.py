@@ -90,36 +90,15 @@ class Monoid:
         return self.op.cpp if self is ANY_INDEX or BUILTIN.get(self.name) is self else None
 
     def identity_for(self, dtype: npt.DTypeLike) -> np.generic:
-        """The identity in a dtype.
-
-        Parameters
-        ----------
-        dtype : dtype-like
-
-        Returns
-        -------
-        numpy scalar of that dtype
-
-        Raises
-        ------
-        ValueError
-            If the dtype cannot hold it.
-        """
+        """The identity in a dtype, as a NumPy scalar; `ValueError` if the dtype cannot hold it."""
         found = check_dtype(dtype)
         value = self.identity(found) if callable(self.identity) else self.identity
         return _hold(value, found, f"the identity of monoid {self.name!r}")
 
     def terminal_for(self, dtype: npt.DTypeLike) -> np.generic | None:
-        """The value at which a reduction in a dtype may stop.
+        """The value at which a reduction in a dtype may stop, as a NumPy scalar; None if it has none.
 
-        Parameters
-        ----------
-        dtype : dtype-like
-
-        Returns
-        -------
-        numpy scalar of that dtype, or None
-            None also for ``any``, which stops at every value but its identity: use `terminal_test` in kernels.
+        None also for ``any``, which stops at every value but its identity: use `terminal_test` in kernels.
         """
         found = check_dtype(dtype)
         value = self.terminal(found) if callable(self.terminal) else self.terminal

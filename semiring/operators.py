@@ -127,15 +127,7 @@ class UnaryOp(Op):
         return self._computing_dtype(check_dtype(dtype))
 
     def result_dtype(self, dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of the result for an operand of `dtype`.
-
-        Raises
-        ------
-        TypeError
-            If the operator does not work on it.
-        CompileError
-            If it is a user's, and does not compile for `dtype` or returns no number.
-        """
+        """The dtype of the result; `TypeError` or `CompileError` if the operator does not work on `dtype`."""
         computing = self.computing_dtype(dtype)
         if self.is_users:
             returned = self._returns(self.python_for(computing), (computing,))
@@ -146,13 +138,7 @@ class UnaryOp(Op):
         return real_dtype(computing) if self.result == "part" else computing
 
     def typed(self, dtype: npt.DTypeLike) -> Function:
-        """The operator for one operand type, as a `Function` for kernels.
-
-        Returns
-        -------
-        Function
-            ``f(a)``, with the conversions of operand and result that NumPy would make.
-        """
+        """The operator for one operand type, as a `Function` ``f(a)`` for kernels that converts as NumPy would."""
         key = (check_dtype(dtype),)
         if key not in self._typed:
             computing = self.computing_dtype(dtype)
@@ -223,15 +209,7 @@ class BinaryOp(Op):
         return self._computing_dtype(np.result_type(check_dtype(a_dtype), check_dtype(b_dtype)))
 
     def result_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of the result for operands of these dtypes.
-
-        Raises
-        ------
-        TypeError
-            If the operator does not work on them.
-        CompileError
-            If it is a user's, and does not compile for them or returns no number.
-        """
+        """The dtype of the result; `TypeError` or `CompileError` if the operator does not work on the types."""
         a, b = check_dtype(a_dtype), check_dtype(b_dtype)
         if self.is_users:
             python, *operands = self._operands(a, b)
@@ -256,18 +234,9 @@ class BinaryOp(Op):
     def typed(
         self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, result_dtype: npt.DTypeLike | None = None
     ) -> Function:
-        """The operator for two operand types, as a `Function` for kernels.
+        """The operator for two operand types, as a `Function` ``f(a, b)`` for kernels.
 
-        Parameters
-        ----------
-        a_dtype, b_dtype : dtype-like
-        result_dtype : dtype-like, optional
-            What the result is converted to at last. Default: that of the method `result_dtype`.
-
-        Returns
-        -------
-        Function
-            ``f(a, b)``, with the conversions of operands and result that NumPy would make.
+        Operands and result are converted as NumPy would, and the result at last to `result_dtype`.
         """
         if self.position:
             raise TypeError(f"{self.name} gives an index of a matrix entry, not a value for two numbers")
@@ -340,13 +309,7 @@ class IndexUnaryOp(Op):
         return self.function.n_arguments > 2
 
     def result_dtype(self, dtype: npt.DTypeLike, thunk_dtype: npt.DTypeLike = np.int64) -> np.dtype:
-        """The dtype of the result for a value and a thunk of these dtypes.
-
-        Raises
-        ------
-        CompileError
-            If it is a user's, and does not compile for them or returns no number.
-        """
+        """The dtype of the result; `CompileError` if a user's function does not compile or returns no number."""
         given, thunk = check_dtype(dtype), check_dtype(thunk_dtype)
         if self.is_users:
             place = np.dtype(np.int64)
@@ -360,13 +323,7 @@ class IndexUnaryOp(Op):
     def typed(
         self, dtype: npt.DTypeLike, thunk_dtype: npt.DTypeLike = np.int64, result_dtype: npt.DTypeLike | None = None
     ) -> Function:
-        """The operator for one type of values, as a `Function` for kernels.
-
-        Returns
-        -------
-        Function
-            ``f(a, i, j, thunk)``.
-        """
+        """The operator for one type of values, as a `Function` ``f(a, i, j, thunk)`` for kernels."""
         natural = self.result_dtype(dtype, thunk_dtype)
         final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
         check_held(natural, final, self.name)

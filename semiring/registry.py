@@ -34,10 +34,6 @@ _by_glance: dict[tuple[Any, ...], Any] = {}
 def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
     """A unary operator from its name, from a Python function of one argument, or from itself.
 
-    Parameters
-    ----------
-    op : UnaryOp, str or function
-
     Raises
     ------
     ValueError
@@ -55,16 +51,7 @@ def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
 def get_binary(op: BinaryOp | str | Python | Function | Monoid) -> BinaryOp:
     """A binary operator from its name, from a Python function of two arguments, from a monoid, or from itself.
 
-    Parameters
-    ----------
-    op : BinaryOp, str, function or Monoid
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name; the message has those of similar name.
-    TypeError
-        If it is something else.
+    Raises as `get_unary`.
 
     Examples
     --------
@@ -85,19 +72,8 @@ def get_binary(op: BinaryOp | str | Python | Function | Monoid) -> BinaryOp:
 def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "returned") -> IndexUnaryOp:
     """An index-unary operator from its name, from a Python function, or from itself.
 
-    Parameters
-    ----------
-    op : IndexUnaryOp, str or function
-        A function takes (value), (value, thunk), (value, row, column) or (value, row, column, thunk).
-    result : str
-        Type of a function's result, as for `IndexUnaryOp`.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name; the message has those of similar name.
-    TypeError
-        If it is something else.
+    A function takes (value), (value, thunk), (value, row, column) or (value, row, column, thunk); `result` is the type
+    of its result, as for `IndexUnaryOp`. Raises as `get_unary`.
 
     Examples
     --------
@@ -121,10 +97,6 @@ def index_unary_names() -> list[str]:
 def get_monoid(monoid: Monoid | str) -> Monoid:
     """A monoid from its name or from itself.
 
-    Parameters
-    ----------
-    monoid : Monoid or str
-
     Raises
     ------
     ValueError
@@ -144,16 +116,7 @@ def get_monoid(monoid: Monoid | str) -> Monoid:
 def get_semiring(semiring: Semiring | str) -> Semiring:
     """A semiring from its name, ``<monoid>_<operator>`` or a registered one, or from itself.
 
-    Parameters
-    ----------
-    semiring : Semiring or str
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name; the message has those of similar name.
-    TypeError
-        If it is something else.
+    Raises as `get_unary`.
 
     Examples
     --------
@@ -202,31 +165,15 @@ def register_unary(name: str, function: Python, result: Kind = "returned") -> Un
 
 
 def register_index_unary(name: str, function: Python, result: Kind = "returned") -> IndexUnaryOp:
-    """Give a name to an index-unary operator made from a Python function.
+    """Give a name to an index-unary operator made from a Python function, as `register_unary`.
 
-    Parameters
-    ----------
-    name : str
-        An identifier that no built-in operator has; an earlier registration is replaced.
-    function : function
-        Of (value), (value, thunk), (value, row, column) or (value, row, column, thunk).
-    result : str
-        Type of the result, as for `IndexUnaryOp`.
+    The function takes (value), (value, thunk), (value, row, column) or (value, row, column, thunk).
     """
     return _register(name, IndexUnaryOp(name, function, result), _index_unary, INDEX_UNARY, "index-unary operator")
 
 
 def register_binary(name: str, function: Python, result: Kind = "returned") -> BinaryOp:
-    """Give a name to a binary operator made from a Python function.
-
-    Parameters
-    ----------
-    name : str
-        An identifier that no built-in operator has; an earlier registration is replaced.
-    function : function
-        ``f(a, b)``, of what Numba compiles for the CPU and the GPU.
-    result : str
-        Type of the result, as for `BinaryOp`.
+    """Give a name to a binary operator made from a Python function ``f(a, b)``, as `register_unary`.
 
     Examples
     --------
@@ -247,20 +194,9 @@ def register_monoid(
     idempotent: bool = False,
     samples: Iterable[Value] | None = None,
 ) -> Monoid:
-    """Give a name to a monoid, after its laws held on a sample.
+    """Give a name to a monoid, after its laws held on a sample; parameters and errors are those of `Monoid`.
 
-    Parameters
-    ----------
-    name : str
-        An identifier without underscore that no built-in monoid has; an earlier registration is replaced.
-    op : BinaryOp, str or function
-    identity, terminal, idempotent, samples
-        As for `Monoid`.
-
-    Raises
-    ------
-    ValueError
-        If a law fails on the sample; the message shows where.
+    ``name`` is an identifier without underscore that no built-in monoid has; an earlier registration is replaced.
 
     Examples
     --------
@@ -280,14 +216,7 @@ def register_monoid(
 
 
 def register_semiring(name: str, add: Monoid | str, multiply: BinaryOp | str | Python | Function) -> Semiring:
-    """Give a name to a semiring.
-
-    Parameters
-    ----------
-    name : str
-        An identifier; an earlier registration is replaced.
-    add : Monoid or str
-    multiply : BinaryOp, str or function
+    """Give a name to a semiring; an earlier registration is replaced.
 
     Examples
     --------

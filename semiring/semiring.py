@@ -93,23 +93,10 @@ class Semiring:
         return self.add.op.cpp == "plus" and self.multiply.cpp == "pair"
 
     def result_dtype(self, matrix_dtype: npt.DTypeLike, vector_dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of a product.
+        """The dtype of a product: that of `multiply`, taken through `add`; `TypeError` if one works not on the types.
 
-        It is the type of `multiply`, taken through `add`. Counting (plus_pair) over bool gives int64, since no
-        value of the operands can have been meant to limit the count; sums of bool are otherwise bool.
-
-        Parameters
-        ----------
-        matrix_dtype, vector_dtype : dtype-like
-
-        Returns
-        -------
-        numpy.dtype
-
-        Raises
-        ------
-        TypeError
-            If one of the operators does not work on the types.
+        Counting (plus_pair) over bool gives int64, since no value of the operands can have been meant to limit the
+        count; sums of bool are otherwise bool.
         """
         product = self.multiply.result_dtype(matrix_dtype, vector_dtype)
         if self.counts and product.kind == "b":
@@ -124,17 +111,7 @@ class Semiring:
     ) -> Gather:
         """The product for one entry, as a `Function` ``gather(state, source, weight, target)``.
 
-        Parameters
-        ----------
-        matrix_dtype, vector_dtype : dtype-like
-            Of ``weight`` and of ``state[0]``.
-        dtype : dtype-like, optional
-            Of the result. Default: `result_dtype`.
-
-        Returns
-        -------
-        Gather
-            The entry times ``state[0][source]``; a positional operator gives ``source`` or ``target`` itself.
+        It is the entry times ``state[0][source]``; a positional operator gives ``source`` or ``target`` itself.
         """
         matrix, vector = check_dtype(matrix_dtype, "matrix_dtype"), check_dtype(vector_dtype, "vector_dtype")
         final = self.result_dtype(matrix, vector) if dtype is None else check_dtype(dtype)

@@ -288,14 +288,9 @@ class Config:
         return sys.stderr.isatty() or "ipykernel" in sys.modules if self.progress == "auto" else bool(self.progress)
 
     def announce(self, what: str) -> None:
-        """Say on standard error, once per process, that slow one-time work begins; silent unless `verbose`.
+        """Say on standard error, once a process, that slow work begins ("BFS for the CPU"), unless `verbose` is off.
 
         Each time the logger ``hpgraph`` also receives a message at level INFO.
-
-        Parameters
-        ----------
-        what : str
-            The work, as the end of "hpgraph: compiling ...", for instance "BFS for the CPU".
         """
         # Imported here: it would make a third of the time of `import hpgraph`, and most calls find all compiled.
         import logging

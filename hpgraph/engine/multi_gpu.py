@@ -16,7 +16,7 @@ from hpgraph.core.device import array_module, fits
 from hpgraph.core.devices import Devices, reach_each_other
 from hpgraph.core.errors import BudgetError, readable
 from hpgraph.engine.values import type_of
-from hpgraph.kernels.backend import teams
+from hpgraph.kernels.backend import kernels, teams
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.placement.on_devices import bring_home, copies
@@ -140,7 +140,7 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
         # Numbered by the shards' vertex numbers so far.
         label, xp = graph.in_own_order(label), array_module(label)
         smallest = xp.full(count, len(label), np.int64)
-        teams("cuda").minimum_at(smallest, label, xp.arange(len(label)))
+        kernels("cuda").minimum_at(smallest, label, xp.arange(len(label)))
         number = xp.empty(count, label.dtype)
         number[xp.argsort(smallest)] = xp.arange(count, dtype=label.dtype)
         return count, number[label]

@@ -1,5 +1,9 @@
 """The kernels for the CPU, compiled by Numba."""
 
+from typing import Any
+
+import numpy as np
+
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
 from hpgraph.kernels.communities.cpu_aggregate import aggregate_communities, group_strengths, weight_between
@@ -31,3 +35,8 @@ from hpgraph.kernels.structure.cpu_truss import truss, truss_numbers
 from hpgraph.kernels.superstep.cpu import Supersteps, aggregate, starting
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
+
+
+def minimum_at(target: Any, at: Any, values: Any) -> None:
+    """``target[at] = min(target[at], values)``; indices may repeat."""
+    np.minimum.at(target, at, values)

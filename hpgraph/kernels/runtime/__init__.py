@@ -1,7 +1,7 @@
 """Shared by all kernels: code generation for vertex programs, threads, compilers, launches."""
 
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Runtime(Protocol):
@@ -12,3 +12,6 @@ class Runtime(Protocol):
 
     def in_python(self) -> AbstractContextManager[None]:
         """Context manager inside `interruptible` in which Python handles Ctrl-C, for long work outside kernels."""
+
+    def minimum_at(self, target: Any, at: Any, values: Any) -> None:
+        """``target[at] = min(target[at], values)``, of int64 numbers not negative; indices may repeat."""

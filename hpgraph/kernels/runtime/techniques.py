@@ -102,17 +102,7 @@ class Techniques:
 
     @contextlib.contextmanager
     def __call__(self, **switches: bool) -> Iterator[Techniques]:
-        """Switch techniques for the block of a ``with`` statement.
-
-        Parameters
-        ----------
-        **switches : bool
-            Techniques by name; those not named stay as they are.
-
-        Yields
-        ------
-        Techniques
-            This object.
+        """Switch techniques by name for the block of a ``with`` statement; those not named stay as they are.
 
         Raises
         ------

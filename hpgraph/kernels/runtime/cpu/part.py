@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit
-from numba.core import types
+from numba import njit, types
 from numba.core.analysis import dead_branch_prune
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
@@ -22,7 +21,7 @@ _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
 
 
 # Types of arguments that are None, or may be, and constants, of which Numba knows what to do.
-_UNSURE = (types.NoneType, types.Omitted, types.Optional, types.Literal)  # type: ignore[attr-defined]
+_UNSURE = (types.NoneType, types.Omitted, types.Optional, types.Literal)
 
 
 class _NotNone:
