@@ -14,8 +14,8 @@
 // lowered. All parts share one bucket.
 #pragma once
 #include "buckets.cuh"
-#include "one_block.cuh"
 #include "multi_gpu_barrier.cuh"
+#include "one_block.cuh"
 
 namespace hpgraph {
 

@@ -8,7 +8,6 @@
 #pragma once
 #include "frontier_queue.cuh"
 #include "components.cuh"
-#include "frontier_queue.cuh"
 
 namespace hpgraph {
 

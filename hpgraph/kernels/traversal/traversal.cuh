@@ -14,8 +14,8 @@
 #pragma once
 #include "bottom_up.cuh"
 #include "claims.cuh"
-#include "policy.cuh"
 #include "multi_gpu_barrier.cuh"
+#include "policy.cuh"
 #include "two_pass_push.cuh"
 
 namespace hpgraph {

@@ -11,9 +11,46 @@
 // and they end. A thread that waits for LIMIT nanoseconds stops with an error.
 #pragma once
 #include "one_block.cuh"
-#include "system_scope.cuh"
+#include "persistent.cuh"
 
 namespace hpgraph {
+
+// Memory order between GPUs that share memory while their kernels run.
+
+// Orders this thread's earlier reads and writes before its later writes, for all devices.
+__device__ inline void fence_of_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
+__device__ inline void publish(u64* where, u64 value) {
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(where), "l"(value) : "memory");
+}
+
+__device__ inline u64 published(const u64* where) {
+    u64 value;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(where) : "memory");
+    return value;
+}
+
+__device__ inline u32 look_at(const u32* where) {
+    u32 value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(where) : "memory");
+    return value;
+}
+
+// Increment a counter of this device; returns its value before.
+__device__ inline u32 count_up(u32* where) {
+    u32 before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(where) : "memory");
+    return before;
+}
+
+__device__ inline u64 nanoseconds_now() {
+    u64 now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+// End the kernel with an error, which the next CUDA call on the host reports.
+__device__ inline void stop() { asm volatile("trap;"); }
 
 constexpr int MAX_PARTS = 8;
 constexpr u64 LIMIT = 60000000000ull;
@@ -64,7 +101,7 @@ struct BlockFlags {
 // A barrier of the part's own blocks, and one of all parts, which are identified by the number of the launch.
 struct MultiGpuBarrier {
     static constexpr bool DIVIDED = true;
-    typedef Report Sums;  // see OneGpu in team.cuh
+    typedef Report Sums;  // see OneGpu
     const Parts& parts;
     BarrierState* barrier_state;
     Header* header;
@@ -236,5 +273,23 @@ __device__ inline void share_words(MultiGpuBarrier& barrier, u32* const (&arrays
             if (part != parts.me) ((u64*)arrays[part])[w] = word;
     }
 }
+
+// The team of GPUs that runs a persistent kernel is one that has all rows, or several that have a range of them each. A
+// kernel's loop is written once; what only several GPUs need is behind `DIVIDED`.
+struct OneGpu {
+    static constexpr bool DIVIDED = false, lost = false;
+    typedef Tally Sums;  // of a superstep, over the team
+    GridBarrier barrier;
+    Header* header;
+
+    __device__ explicit OneGpu(Header* header) : barrier(&header->barrier), header(header) {}
+
+    __device__ void wait() { barrier.wait(); }
+    __device__ i64 size() const { return 1; }
+    __device__ bool owns(i64) const { return true; }
+    __device__ i64 first_word() const { return 0; }
+    __device__ i64 last_word(i64 n) const { return (n + 31) / 32; }
+    __device__ i64 last(i64 n) const { return n; }
+};
 
 }  // namespace hpgraph
