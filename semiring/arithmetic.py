@@ -191,9 +191,7 @@ def _positional(a: Any, b: Any) -> Any:
 _UNORDERED = "they have no order; take .real, .imag or abs() of the operands first"
 
 
-def _binary(
-    name: str, python: Python, result: Kind = "same", instead: str | None = None, **kinds: Python
-) -> BinaryOp:
+def _binary(name: str, python: Python, result: Kind = "same", instead: str | None = None, **kinds: Python) -> BinaryOp:
     return BinaryOp(name, python, result, specialize=by_kind(**kinds) if kinds else None, cpp=name, instead=instead)
 
 
@@ -213,14 +211,7 @@ BINARY: dict[str, BinaryOp] = _named(
         _binary("times", lambda a, b: a * b, b=_land),
         _binary("div", lambda a, b: a / b, "float", c=_div_complex),
         _binary("rdiv", lambda a, b: b / a, "float", c=lambda a, b: _div_complex(b, a)),
-        _binary(
-            "floordiv",
-            _floordiv_float,
-            "number",
-            _UNORDERED,
-            i=_floordiv_signed,
-            u=_floordiv_unsigned,
-        ),
+        _binary("floordiv", _floordiv_float, "number", _UNORDERED, i=_floordiv_signed, u=_floordiv_unsigned),
         _binary("min", _fmin, instead=_UNORDERED, b=_land, i=smaller, u=smaller),
         _binary("max", _fmax, instead=_UNORDERED, b=_lor, i=larger, u=larger),
         _binary("first", _first, "first"),

@@ -45,11 +45,7 @@ class DeviceCode:
 
 
 def binary_functor(
-    op: BinaryOp,
-    a_dtype: npt.DTypeLike,
-    b_dtype: npt.DTypeLike,
-    name: str,
-    result_dtype: npt.DTypeLike | None = None,
+    op: BinaryOp, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, name: str, result_dtype: npt.DTypeLike | None = None
 ) -> DeviceCode:
     """A struct with ``static R apply(A a, B b)``."""
     typed = op.typed(a_dtype, b_dtype, result_dtype)

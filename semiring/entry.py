@@ -53,9 +53,7 @@ def entry_function(
 
 
 @functools.lru_cache(maxsize=4096)
-def _entry_function(
-    op: Operator, x: np.dtype, y: np.dtype, dtype: np.dtype | None, swapped: bool
-) -> EntryFunction:
+def _entry_function(op: Operator, x: np.dtype, y: np.dtype, dtype: np.dtype | None, swapped: bool) -> EntryFunction:
     if isinstance(op, BinaryOp):
         natural = op.result_dtype(*((y, x) if swapped else (x, y)))
     elif isinstance(op, IndexUnaryOp):

@@ -5,6 +5,7 @@ run on one thread: there an instruction is the Python function that stands besid
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,30 @@ def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], A
         if numba.config.DISABLE_JIT:
             return functools.wraps(compiled)(in_python)
         return extending.intrinsic(compiled)
+
+    return decorate
+
+
+def instruction(signature: Callable[..., Any], in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """`intrinsic` for a function ``generate(context, builder, sig, args)``; None, nothing generated, is Numba's none.
+
+    ``signature``: from the types of the arguments, whose names are those of its parameters.
+    """
+
+    def decorate(generate: Callable[..., Any]) -> Any:
+        def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            found = generate(context, builder, sig, args)
+            return context.get_dummy_value() if found is None else found
+
+        @functools.wraps(generate)
+        def typed(typingctx: Any, *types: Any) -> Any:
+            return signature(*types), lower
+
+        # Numba reads the names of the arguments behind the first.
+        parameters = inspect.signature(signature).parameters.values()
+        first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        typed.__signature__ = inspect.Signature([first, *parameters])  # type: ignore[attr-defined]
+        return intrinsic(in_python)(typed)
 
     return decorate
 

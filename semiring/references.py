@@ -98,9 +98,7 @@ def is_named(value: Any) -> bool:
     if isinstance(value, np.ufunc):
         return True
     # A known package's function proper, not an object that merely has a class of that package (a dispatcher).
-    return (
-        callable(value) and is_known_by_name(value) and hasattr(value, "__name__") and not hasattr(value, "py_func")
-    )
+    return callable(value) and is_known_by_name(value) and hasattr(value, "__name__") and not hasattr(value, "py_func")
 
 
 def is_readable_type(value: Any) -> bool:

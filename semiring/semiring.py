@@ -19,12 +19,7 @@ class Gather(TypedFunction):
     """The product of a semiring for one entry, ``gather(state, source, weight, target)`` with the vector in `state`."""
 
     def __init__(
-        self,
-        python: Python,
-        semiring: Semiring,
-        matrix_dtype: np.dtype,
-        vector_dtype: np.dtype,
-        dtype: np.dtype,
+        self, python: Python, semiring: Semiring, matrix_dtype: np.dtype, vector_dtype: np.dtype, dtype: np.dtype
     ) -> None:
         super().__init__(python, f"{semiring.name}_gather", (matrix_dtype, vector_dtype, dtype))
         self.semiring = semiring
@@ -104,10 +99,7 @@ class Semiring:
         return self.add.op.result_dtype(product, product)
 
     def gather(
-        self,
-        matrix_dtype: npt.DTypeLike,
-        vector_dtype: npt.DTypeLike,
-        dtype: npt.DTypeLike | None = None,
+        self, matrix_dtype: npt.DTypeLike, vector_dtype: npt.DTypeLike, dtype: npt.DTypeLike | None = None
     ) -> Gather:
         """The product for one entry, as a `Function` ``gather(state, source, weight, target)``.
 

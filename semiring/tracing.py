@@ -149,12 +149,10 @@ def _operator(method: str, sign: str) -> tuple[Callable[[Any, Any], Value], Call
     """An operator of Python's, and the same with its operands the other way round."""
 
     def forwards(a: Any, b: Any) -> Value:
-        found: Value = getattr(a, method)(sign, a, b)
-        return found
+        return getattr(a, method)(sign, a, b)
 
     def backwards(b: Any, a: Any) -> Value:
-        found: Value = getattr(b, method)(sign, a, b)
-        return found
+        return getattr(b, method)(sign, a, b)
 
     return forwards, backwards
 

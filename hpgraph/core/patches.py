@@ -320,7 +320,5 @@ def _code(cubin: bytes) -> list[tuple[int, int]]:
     headers = [struct.unpack_from("<IIQQQQ", cubin, offset + i * size) for i in range(count)]
     names = headers[strings][4]
     return [
-        (begin, begin + length)
-        for name, _, _, _, begin, length in headers
-        if cubin.startswith(b".text.", names + name)
+        (begin, begin + length) for name, _, _, _, begin, length in headers if cubin.startswith(b".text.", names + name)
     ]

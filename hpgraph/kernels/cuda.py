@@ -4,12 +4,7 @@ import contextlib
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
-from hpgraph.kernels.communities.cuda import (
-    asynchronous_labels,
-    frequent_labels,
-    move_vertices,
-    refine_communities,
-)
+from hpgraph.kernels.communities.cuda import asynchronous_labels, frequent_labels, move_vertices, refine_communities
 from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
 from hpgraph.kernels.communities.cuda_members import group_strengths
 from hpgraph.kernels.communities.level import first_neighbours

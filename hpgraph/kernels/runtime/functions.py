@@ -337,9 +337,7 @@ class SourceFunctions(ProgramFunctions):
         """``edge_cond(state, u, at_u, weight, v, at_v) -> bool``; only where the program has one."""
         assert self.code.edge_cond is not None
         body = f"return edge_cond({self._vertex('u')}, weight, {self._vertex('v')})"
-        return self.code.wrap(
-            "edge_cond_at", "state, u, at_u, weight, v, at_v", body, edge_cond=self.code.edge_cond
-        )
+        return self.code.wrap("edge_cond_at", "state, u, at_u, weight, v, at_v", body, edge_cond=self.code.edge_cond)
 
     @cached_property
     def cond(self) -> Function:
@@ -367,9 +365,7 @@ class SourceFunctions(ProgramFunctions):
         text, names = self._renewal([f"old{i}" for i in self._each])
         writes = "".join(f"\nstate[{i}][at_v] = new{i} if received else old{i}" for i in self._each)
         parameters = "state, v, at_v, message, world, step, received"
-        return self.code.wrap(
-            "update_at", parameters, f"{old}{text}{writes}\nreturn received and not changed", **names
-        )
+        return self.code.wrap("update_at", parameters, f"{old}{text}{writes}\nreturn received and not changed", **names)
 
     @cached_property
     def row(self) -> Function:

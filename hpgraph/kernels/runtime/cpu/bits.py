@@ -4,38 +4,26 @@ import numpy as np
 from numba import types
 
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.semiring.intrinsic import instruction
 
 
-@intrinsic(lambda word: int(word).bit_count())
-def popcount(typingctx, word):
+@instruction(lambda word: types.int64(types.uint64), lambda word: int(word).bit_count())
+def popcount(context, builder, signature, args):
     """How many bits of a uint64 are set."""
-
-    def generate(context, builder, signature, args):
-        return context.cast(builder, builder.ctpop(args[0]), types.uint64, types.int64)
-
-    return types.int64(types.uint64), generate
+    return context.cast(builder, builder.ctpop(args[0]), types.uint64, types.int64)
 
 
-@intrinsic(lambda word: (int(word) & -int(word)).bit_length() - 1)
-def lowest_bit(typingctx, word):
+@instruction(lambda word: types.int64(types.uint64), lambda word: (int(word) & -int(word)).bit_length() - 1)
+def lowest_bit(context, builder, signature, args):
     """Place of the lowest bit set in a uint64 that is not zero."""
-
-    def generate(context, builder, signature, args):
-        return builder.cttz(args[0], context.get_constant(types.boolean, True))
-
-    return types.int64(types.uint64), generate
+    return builder.cttz(args[0], context.get_constant(types.boolean, True))
 
 
-@intrinsic(lambda number: int(number).bit_length())
-def bit_length(typingctx, number):
+@instruction(lambda number: types.int64(types.int64), lambda number: int(number).bit_length())
+def bit_length(context, builder, signature, args):
     """Bits that an int64 above zero takes: the steps of a binary search among so many."""
-
-    def generate(context, builder, signature, args):
-        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, True))
-        return builder.sub(context.get_constant(types.int64, 64), zeros)
-
-    return types.int64(types.int64), generate
+    zeros = builder.ctlz(args[0], context.get_constant(types.boolean, True))
+    return builder.sub(context.get_constant(types.int64, 64), zeros)
 
 
 SIDE = 64

@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items
 from hpgraph.kernels.runtime.cpu.work_stealing import TAIL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
-from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.semiring.intrinsic import instruction
 
 # Vertices in a worker's buffer before it reserves room for them in the shared queue.
 BUFFER = 1024
@@ -40,23 +40,19 @@ def _all_set(words: Any, ids: Any, position: int) -> bool:
     return all(bit(words, int(v)) for v in ids[position : position + AT_ONCE])
 
 
-@intrinsic(_all_set)
-def all_set(typingctx: Any, words: Any, ids: Any, position: Any) -> Any:
+@instruction(lambda words, ids, position: types.boolean(words, ids, types.int64), _all_set)
+def all_set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Whether bits ``ids[position]`` and the next `AT_ONCE` - 1 are set; a loop would take much longer to compile."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        word, whole = ir.IntType(64), ir.Constant(ir.IntType(64), 1)
-        data, vertices = (context.make_array(sig.args[k])(context, builder, args[k]).data for k in (0, 1))
-        for k in range(AT_ONCE):
-            place = builder.gep(vertices, [builder.add(args[2], ir.Constant(word, k))], inbounds=True)
-            v = builder.load(place)
-            v = builder.zext(v, word) if v.type.width < word.width else v
-            at = builder.gep(data, [builder.lshr(v, ir.Constant(word, 6))], inbounds=True)
-            flag = builder.lshr(builder.load(at), builder.and_(v, ir.Constant(word, 63)))
-            whole = builder.and_(whole, flag)
-        return builder.trunc(whole, ir.IntType(1))
-
-    return types.boolean(words, ids, types.int64), generate
+    word, whole = ir.IntType(64), ir.Constant(ir.IntType(64), 1)
+    data, vertices = (context.make_array(sig.args[k])(context, builder, args[k]).data for k in (0, 1))
+    for k in range(AT_ONCE):
+        place = builder.gep(vertices, [builder.add(args[2], ir.Constant(word, k))], inbounds=True)
+        v = builder.load(place)
+        v = builder.zext(v, word) if v.type.width < word.width else v
+        at = builder.gep(data, [builder.lshr(v, ir.Constant(word, 6))], inbounds=True)
+        flag = builder.lshr(builder.load(at), builder.and_(v, ir.Constant(word, 63)))
+        whole = builder.and_(whole, flag)
+    return builder.trunc(whole, ir.IntType(1))
 
 
 @part

@@ -12,7 +12,7 @@ from numba.core.cpu_options import ParallelOptions
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.semiring.intrinsic import instruction
 
 # Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does, no loop joins the
 # next. No dict: Numba takes the options out of a dict that it is given, and the next kernel would find none.
@@ -35,15 +35,11 @@ def log(trace, step, direction, active, looked, cycles):
     trace[step - 1, 3] = cycles
 
 
-@intrinsic(lambda: time.perf_counter_ns())
-def cycles(typingctx):
+@instruction(lambda: types.int64(), lambda: time.perf_counter_ns())
+def cycles(context, builder, signature, args):
     """The processor's cycle counter."""
-
-    def codegen(context, builder, signature, args):
-        counter = builder.module.declare_intrinsic("llvm.readcyclecounter", fnty=ir.FunctionType(ir.IntType(64), []))
-        return builder.call(counter, [])
-
-    return types.int64(), codegen
+    counter = builder.module.declare_intrinsic("llvm.readcyclecounter", fnty=ir.FunctionType(ir.IntType(64), []))
+    return builder.call(counter, [])
 
 
 @njit(cache=True)

@@ -1,19 +1,13 @@
 """A CSR matrix as one kernel parameter, and further arrays of the type of its own."""
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
-
-class Rows(NamedTuple):
-    """The arrays of a CSR matrix; `one` is the entry of a pattern, in the type of the values it is combined with."""
-
-    indptr: Any
-    indices: Any
-    data: Any = None
-    one: Any = True
+# The arrays of a CSR matrix; `one` is the entry of a pattern, in the type of the values it is combined with.
+Rows = namedtuple("Rows", "indptr indices data one", defaults=(None, True))
 
 
 def beside(data, length):

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 
 from hpgraph.kernels.runtime.cpu.prefetch import load, prefetch_place
-from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.semiring.intrinsic import instruction, intrinsic
 
 
 def _read(one: Any, signature: Any) -> Any:
@@ -40,13 +40,8 @@ def entry_or(typingctx: Any, data: Any, position: Any, one: Any) -> Any:
     return _read(kind, result(data, types.int64, one))
 
 
-@intrinsic(lambda data, position: None)
-def prefetch_entry(typingctx: Any, data: Any, position: Any) -> Any:
+@instruction(lambda data, position: types.none(data, types.int64), lambda data, position: None)
+def prefetch_entry(context: Any, builder: Any, sig: Any, args: Any) -> None:
     """Fetch the line of ``data[position]``, where there is one."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        if not isinstance(sig.args[0], types.NoneType):
-            prefetch_place(context, builder, sig.args[0], args[0], args[1])
-        return context.get_dummy_value()
-
-    return types.none(data, types.int64), generate
+    if not isinstance(sig.args[0], types.NoneType):
+        prefetch_place(context, builder, sig.args[0], args[0], args[1])

@@ -27,7 +27,7 @@ from numba.core import cgutils
 
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, fetch_add
-from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.semiring.intrinsic import instruction
 from hpgraph.semiring.stop import is_stopped
 
 # Two cache lines, as processors fetch them in pairs.
@@ -43,34 +43,23 @@ _OVER = -(1 << 63)
 _PATIENCE = 2000
 
 
-@intrinsic(lambda: None)
-def cpu_pause(typingctx: Any) -> Any:
+@instruction(lambda: types.none(), lambda: None)
+def cpu_pause(context: Any, builder: Any, sig: Any, args: Any) -> None:
     """The processor's spin-wait hint."""
     machine = platform.machine().lower()
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        nothing, number = ir.VoidType(), ir.IntType(32)
-        if machine in ("x86_64", "amd64"):
-            builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", fnty=ir.FunctionType(nothing, [])), [])
-        elif machine in ("aarch64", "arm64"):
-            hint = builder.module.declare_intrinsic("llvm.aarch64.hint", fnty=ir.FunctionType(nothing, [number]))
-            builder.call(hint, [ir.Constant(number, 1)])
-        return context.get_dummy_value()
-
-    return types.none(), generate
+    nothing, number = ir.VoidType(), ir.IntType(32)
+    if machine in ("x86_64", "amd64"):
+        builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", fnty=ir.FunctionType(nothing, [])), [])
+    elif machine in ("aarch64", "arm64"):
+        hint = builder.module.declare_intrinsic("llvm.aarch64.hint", fnty=ir.FunctionType(nothing, [number]))
+        builder.call(hint, [ir.Constant(number, 1)])
 
 
-@intrinsic(lambda: None)
-def make_way(typingctx: Any) -> Any:
+@instruction(lambda: types.none(), lambda: None)
+def make_way(context: Any, builder: Any, sig: Any, args: Any) -> None:
     """Yield the core to another thread."""
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name)
-        builder.call(function, [])
-        return context.get_dummy_value()
-
-    return types.none(), generate
+    builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name), [])
 
 
 @part
