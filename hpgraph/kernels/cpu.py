@@ -1,7 +1,5 @@
 """The kernels for the CPU, compiled by Numba."""
 
-from typing import Any
-
 import numpy as np
 
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
@@ -37,6 +35,6 @@ from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
 
 
-def minimum_at(target: Any, at: Any, values: Any) -> None:
-    """``target[at] = min(target[at], values)``; indices may repeat."""
+def minimum_at(target, at, values):
+    """`hpgraph.kernels.runtime.Runtime.minimum_at`."""
     np.minimum.at(target, at, values)
