@@ -259,20 +259,13 @@ BINARY_ALIASES = {
 }
 
 _OF_REALS = "the operator is that of real numbers; use the method of the same name, or NumPy's function on the values"
-_FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "sqrt": lambda a: np.sqrt(a),
-    "exp": lambda a: np.exp(a),
-    "exp2": lambda a: np.exp2(a),
-    "expm1": lambda a: np.expm1(a),
-    "log": lambda a: np.log(a),
-    "log2": lambda a: np.log2(a),
-    "log10": lambda a: np.log10(a),
-    "log1p": lambda a: np.log1p(a),
-    "sin": lambda a: np.sin(a),
-    "cos": lambda a: np.cos(a),
-    "tan": lambda a: np.tan(a),
-    "tanh": lambda a: np.tanh(a),
-}
+_FLOAT_FUNCTIONS = ["sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh"]
+
+
+def _of_numpy(name: str) -> Python:
+    function = getattr(np, name)
+    return lambda a: function(a)
+
 
 UNARY: dict[str, UnaryOp] = _named(
     [
@@ -293,7 +286,7 @@ UNARY: dict[str, UnaryOp] = _named(
         _unary("isnan", lambda a: a != a, "bool"),
         _unary("isinf", _isinf, "bool", b=lambda a: False, c=_isinf_complex),
         _unary("isfinite", lambda a: a - a == a - a, "bool", b=lambda a: True),
-        *(_unary(name, python, "float", _OF_REALS) for name, python in _FLOAT_FUNCTIONS.items()),
+        *(_unary(name, _of_numpy(name), "float", _OF_REALS) for name in _FLOAT_FUNCTIONS),
     ]
 )
 

@@ -11,10 +11,11 @@ from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 
-from hpgraph.semiring.intrinsic import element, intrinsic
+from hpgraph.semiring.intrinsic import element, instruction
 
 
-def _check(name: str, array: Any, index: Any, floats: bool = True) -> None:
+def _checked(name: str, array: Any, index: Any, floats: bool = True) -> Any:
+    """The type of an array's elements, if the operation works on it."""
     kinds = (types.Integer, types.Float) if floats else (types.Integer,)
     if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C" or not array.mutable:
         raise TypingError(f"{name}() needs a writable contiguous 1-d array, not {array}")
@@ -22,6 +23,7 @@ def _check(name: str, array: Any, index: Any, floats: bool = True) -> None:
         raise TypingError(f"{name}() does not work on elements of {array.dtype}")
     if not isinstance(index, types.Integer):
         raise TypingError(f"{name}() needs an integer index, not {index}")
+    return array.dtype
 
 
 def _element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -44,53 +46,46 @@ def _replace(array: Any, index: Any, value: Any) -> Any:
     return before
 
 
-@intrinsic(_swap_if_same)
-def compare_and_swap(typingctx: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
+@instruction(
+    lambda array, index, expected, desired: types.boolean(
+        array, index, *[_checked("compare_and_swap", array, index)] * 2
+    ),
+    _swap_if_same,
+)
+def compare_and_swap(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Write `desired` into ``array[index]`` if it holds `expected`; whether it did. Floats compare by their bits."""
-    _check("compare_and_swap", array, index)
-    sig = types.boolean(array, index, array.dtype, array.dtype)
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(context, builder, sig, args)
-        old, new = args[2:]
-        if isinstance(sig.args[0].dtype, types.Float):
-            integer = ir.IntType(sig.args[0].dtype.bitwidth)
-            pointer = builder.bitcast(pointer, integer.as_pointer())
-            old, new = builder.bitcast(old, integer), builder.bitcast(new, integer)
-        return builder.extract_value(builder.cmpxchg(pointer, old, new, "acq_rel", "acquire"), 1)
-
-    return sig, generate
+    pointer = _element(context, builder, sig, args)
+    old, new = args[2:]
+    if isinstance(sig.args[0].dtype, types.Float):
+        integer = ir.IntType(sig.args[0].dtype.bitwidth)
+        pointer = builder.bitcast(pointer, integer.as_pointer())
+        old, new = builder.bitcast(old, integer), builder.bitcast(new, integer)
+    return builder.extract_value(builder.cmpxchg(pointer, old, new, "acq_rel", "acquire"), 1)
 
 
-@intrinsic(lambda array, index, value: _replace(array, index, array[index] + element(array, value)))
-def fetch_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+@instruction(
+    lambda array, index, value: _checked("fetch_add", array, index)(array, index, array.dtype),
+    lambda array, index, value: _replace(array, index, array[index] + element(array, value)),
+)
+def fetch_add(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Add `value` to ``array[index]``; what it held before. Sums of floats depend on the order of the threads."""
-    _check("fetch_add", array, index)
-    return _read_modify_write("fadd" if isinstance(array.dtype, types.Float) else "add", array, index)
+    operation = "fadd" if isinstance(sig.return_type, types.Float) else "add"
+    return builder.atomic_rmw(operation, _element(context, builder, sig, args), args[2], "acq_rel")
 
 
-@intrinsic(lambda array, index, bits: _replace(array, index, array[index] | element(array, bits)))
-def atomic_or(typingctx: Any, array: Any, index: Any, bits: Any) -> Any:
+@instruction(
+    lambda array, index, bits: _checked("atomic_or", array, index, floats=False)(array, index, array.dtype),
+    lambda array, index, bits: _replace(array, index, array[index] | element(array, bits)),
+)
+def atomic_or(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Set bits of ``array[index]``; what it held before."""
-    _check("atomic_or", array, index, floats=False)
-    return _read_modify_write("or", array, index)
+    return builder.atomic_rmw("or", _element(context, builder, sig, args), args[2], "acq_rel")
 
 
-@intrinsic(lambda array, index: array[index])
-def atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
+@instruction(
+    lambda array, index: _checked("atomic_load", array, index)(array, index), lambda array, index: array[index]
+)
+def atomic_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Read ``array[index]`` anew: a plain read inside a loop may be taken out of it by the compiler."""
-    _check("atomic_load", array, index)
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(context, builder, sig, args)
-        size = sig.return_type.bitwidth // 8
-        return builder.load_atomic(pointer, "acquire", size, typ=context.get_value_type(sig.return_type))
-
-    return array.dtype(array, index), generate
-
-
-def _read_modify_write(operation: str, array: Any, index: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.atomic_rmw(operation, _element(context, builder, sig, args), args[2], "acq_rel")
-
-    return array.dtype(array, index, array.dtype), generate
+    pointer, size = _element(context, builder, sig, args), sig.return_type.bitwidth // 8
+    return builder.load_atomic(pointer, "acquire", size, typ=context.get_value_type(sig.return_type))

@@ -13,6 +13,7 @@ import re
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -108,16 +109,13 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 # Numba: what calls mean, which it looks up again and again while it compiles.
 
 
-@contextlib.contextmanager
-def quick_lookups() -> Iterator[None]:
+def quick_lookups() -> AbstractContextManager[None]:
     """Context manager: what calls mean to what is compiled inside the block is looked up once."""
     if not applies("calls"):
-        yield
-        return
+        return nullcontext()
     from numba.core.types import BaseFunction
 
-    with _replaced(BaseFunction, "get_call_type", found_once()):
-        yield
+    return _replaced(BaseFunction, "get_call_type", found_once())
 
 
 _MAX_CALLS = 1 << 14
@@ -167,18 +165,13 @@ def found_once() -> Callable[..., Any]:
 # Numba: machine code for kernels alone, threads.
 
 
-@contextlib.contextmanager
-def libraries(codegen: Any, kind: type) -> Iterator[None]:
+def libraries(codegen: Any, kind: type) -> AbstractContextManager[None]:
     """Context manager: what is compiled or read back inside the block is of this kind, Numba's own functions too.
 
     ``kind``: a class of `hpgraph.semiring.code_library` for what only others call; Numba's own, inside such a block,
     for a kernel found on disk that Python calls as well.
     """
-    if not applies("libraries"):
-        yield
-        return
-    with _replaced(codegen, "_library_class", kind):
-        yield
+    return _replaced(codegen, "_library_class", kind) if applies("libraries") else nullcontext()
 
 
 def replace_parallel_for(make: Callable[[int], int]) -> None:
@@ -208,16 +201,13 @@ def for_architecture(arch: tuple[int, int]) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def checking_bounds(checks: bool) -> Iterator[None]:
+def checking_bounds(checks: bool) -> AbstractContextManager[None]:
     """Context manager inside `for_architecture`: functions compiled inside the block check indices of arrays."""
     if not checks or not applies("bounds"):
-        yield
-        return
+        return nullcontext()
     from numba.cuda.target import CUDATargetContext
 
-    with _replaced(CUDATargetContext, "enable_boundscheck", True):
-        yield
+    return _replaced(CUDATargetContext, "enable_boundscheck", True)
 
 
 @functools.cache
