@@ -112,8 +112,6 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     ------
     ValueError
         If the graph has a cycle, or a weight is NaN.
-    TypeError
-        If `weight` is anything else.
 
     Notes
     -----

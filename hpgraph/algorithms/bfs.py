@@ -190,11 +190,6 @@ class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
     @property
     def trace(self) -> Trace:
         """That of the only group.
-
-        Raises
-        ------
-        AttributeError
-            If there is none, or several.
         """
         if len(self.traces) != 1:
             raise AttributeError(f"there are {len(self.traces)} groups of searches, each with a trace: see traces")

@@ -255,11 +255,6 @@ class Condensation(ResultTable, columns=("label",), groups=True):
         array
             In ascending order of index.
 
-        Raises
-        ------
-        TypeError, IndexError
-            If there is no component of that number.
-
         Examples
         --------
         >>> import hpgraph as hpg

@@ -180,12 +180,6 @@ def distance_histogram(
         Element d counts the pairs d arcs apart, or those of bin d; the last is not 0. Each source is at distance 0 from
         itself. Pairs without a path are not counted.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        If `sources` are no vertices of the graph, a weight is negative, `width` is missing or not positive, or another
-        argument does not fit.
-
     References
     ----------
     L. Backstrom et al., "Four degrees of separation", WebSci'12, on the use of such histograms.

@@ -53,8 +53,6 @@ def eccentricity(
     ------
     ValueError
         If some vertex does not reach another, the graph has no vertices, or a weight is negative.
-    TypeError, IndexError
-        If `sources` are no vertices of the graph, or another argument does not fit.
 
     Notes
     -----

@@ -34,8 +34,6 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
     ------
     ValueError
         If two of the vertices that must be in it are neighbours.
-    TypeError, IndexError
-        If they are no vertices of the graph, or the seed is no whole number.
 
     Notes
     -----

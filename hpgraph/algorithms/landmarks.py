@@ -109,11 +109,6 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         float64 array of shape (m,), or a float for a single pair
             On the graph's device; inf where it is known that there is no path.
 
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            If one is no vertex of the graph, or there are more on one side than on the other.
-
         Examples
         --------
         >>> import hpgraph as hpg
@@ -127,7 +122,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
     def upper(self, s: Any, t: Any) -> Any:
         """The length of some path from s to t, by way of a landmark.
 
-        Parameters and errors are those of `lower`.
+        Parameters are those of `lower`.
 
         Returns
         -------
@@ -147,7 +142,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
     def distance(self, s: Any, t: Any) -> Any:
         """The length of a shortest path from s to t, exactly.
 
-        Parameters and errors are those of `lower`.
+        Parameters are those of `lower`.
 
         Returns
         -------

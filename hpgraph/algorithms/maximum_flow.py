@@ -152,8 +152,6 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
         When capacities are not integers.
     ValueError
         When a capacity is negative, source and sink are the same, or there is more to carry than 64 bits hold.
-    ValueError, IndexError
-        When a vertex is not in the graph.
 
     Notes
     -----

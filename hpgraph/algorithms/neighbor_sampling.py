@@ -189,11 +189,6 @@ class NeighborLoader:
     seed : int
         Seed of order and draws. Same seed, same sequence; each epoch differs.
 
-    Raises
-    ------
-    ValueError, TypeError, IndexError
-        When seeds are not of the graph, or an argument does not fit.
-
     Notes
     -----
     On the GPU batches are made on the stream that is current when iteration begins; use them there.

@@ -167,9 +167,8 @@ def pagerank(
     method : {"power", "delta"}
         "power" is power iteration: every vertex sends in every iteration. With "delta" a vertex sends only what has
         changed since it last did, once that is more than the n-th part of `tol` (`tol` itself with "vertex"): quicker
-        from few vertices, as for a personalization by one, from a `start` that is right but for some vertices, and
-        where ranks settle at very different times. An iteration is then a superstep in which some send: there may be
-        more of them. `damping` must be below 1.
+        for a personalization by few vertices where little is near them, as in road networks, and slower elsewhere. An
+        iteration is then a superstep in which some send. `damping` must be below 1.
     gather : bool, default True
         On a graph on several GPUs, whether ranks come to the first one; else they stay where their vertices are, as a
         `DividedArray`: for one personalization, by power iteration.
