@@ -189,8 +189,7 @@ class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
 
     @property
     def trace(self) -> Trace:
-        """That of the only group.
-        """
+        """That of the only group."""
         if len(self.traces) != 1:
             raise AttributeError(f"there are {len(self.traces)} groups of searches, each with a trace: see traces")
         return self.traces[0]
