@@ -22,6 +22,7 @@ from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
 from hpgraph.kernels.sampling import cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
+from hpgraph.kernels.spmv import cuda_column_blocks_layout, cuda_locality
 from hpgraph.kernels.structure import (
     cuda_components,
     cuda_degree_order,
@@ -51,11 +52,6 @@ COMMUNITIES = [
     for index, weight, sums in (("int32", "hpgraph::One", "uint32"), ("int32", "long long", "uint64"),
                                 ("int64", "long long", "uint32"))
 ]  # fmt: skip
-BLOCK_BUILDS = (
-    "sample_blocks<int>", "count_blocks<int>", "place_arcs<int, unsigned>", "place_arcs<long long, unsigned long long>",
-    "mark_last", "list_rows", "bound_groups",
-)  # fmt: skip
-SAMPLES = [f"{name}<{index}>" for name in ("sample_sectors", "touch_sectors") for index in DTYPES]
 
 
 def of_set(kernels: KernelSet, arch: str, **types: Any) -> tuple[str, Any, str, dict[str, Any]]:
@@ -112,7 +108,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         ):  # fmt: skip
             yield cuda_ranks.SOURCE, cuda_ranks.kernel_names(ahead, *types), arch, {}
     for word, arch in (("unsigned char", OLDEST), ("ulonglong2", NEWEST)):
-        yield cuda_induced.SOURCE, cuda_induced.kernel_names("int", word), arch, {}
+        yield of_set(cuda_induced.KERNELS, arch, Index=DTYPES["int"], Word=word)
     for value in WORD_TYPES.values():
         names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in DTYPES)
         yield cuda_marks.SOURCE, names, "sm_90", {}
@@ -125,10 +121,12 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     yield *tree, text | {"local": 8 * DEPTH}
     yield "row_bins.cuh", row_bins.KERNELS, OLDEST, {}
     for index, arch in EACH_INDEX:
-        yield cuda_extract.SOURCE, cuda_extract.kernel_names(index), arch, {}
+        for row in DTYPES.values():
+            yield of_set(cuda_extract.KERNELS, arch, Index=DTYPES[index], Row=row)
+        yield of_set(cuda_locality.KERNELS, arch, Index=DTYPES[index])
+        word = "unsigned" if index == "int" else "unsigned long long"
+        yield of_set(cuda_column_blocks_layout.KERNELS, arch, Index=DTYPES[index], Word=word)
     yield pages.SOURCE, (pages.kernel_name("int32"),), NEWEST, {}
-    yield "locality.cuh", [f"hpgraph::{name}" for name in SAMPLES], NEWEST, {}
-    yield "column_blocks_build.cuh", [f"hpgraph::{name}" for name in BLOCK_BUILDS], OLDEST, {}
 
 
 @pytest.mark.parametrize(("source", "names", "arch", "others"), list(rows()), ids=lambda value: str(value)[:40])

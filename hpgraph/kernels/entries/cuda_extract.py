@@ -1,25 +1,16 @@
 """Parts of a matrix on the GPU: the functions of `hpgraph.kernels.entries.cpu_extract`."""
 
-import functools
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.c_types import ID_TYPES
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype, occurrences
 from hpgraph.formats.convert_cuda import expand_rows, gather_segments
 from hpgraph.formats.lengths import prefix_sum
-from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
-SOURCE = "extract.cuh"
-THREADS = 256
-
-
-def kernel_names(index: str) -> tuple[str, ...]:
-    """Name expressions of the kernels of the source, for ids of a C++ type."""
-    stretches = (f"hpgraph::find_stretches<{index}, {other}>" for other in ID_TYPES.values())
-    return f"hpgraph::find_places<{index}>", *stretches
+KERNELS = KernelSet("extract.cuh", "extraction", {"<{Index}>": "find_places", "<{Index}, {Row}>": "find_stretches"})
 
 
 def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
@@ -27,11 +18,11 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     import cupy
 
     rows = cupy.ascontiguousarray(rows)
-    count, kind = len(rows), ID_TYPES[rows.itemsize]
+    count = len(rows)
     begin, lengths = cupy.empty(count, np.int64), cupy.empty(count + 1, np.int64)
-    _launch(
-        csr, f"find_stretches<{{}}, {kind}>", max(count, 1),
-        rows, count, low, high, np.bool_((low, high) == (0, csr.shape[1])), begin, lengths,
+    KERNELS.each(
+        "find_stretches", max(count, 1), csr.indptr, csr.indices, rows, count, low, high,
+        np.bool_((low, high) == (0, csr.shape[1])), begin, lengths, Index=csr.indices.dtype, Row=rows.dtype,
     )  # fmt: skip
     indptr = cupy.cumsum(lengths)
     nnz = int(indptr[-1])
@@ -65,21 +56,6 @@ def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
 
     found = cupy.empty(len(rows), dtype=np.int64)
     rows, columns = (cupy.ascontiguousarray(ids, dtype=np.int64) for ids in (rows, columns))
-    _launch(csr, "find_places<{}>", len(rows), rows, columns, len(rows), found)
+    what = csr.indptr, csr.indices, rows, columns, len(rows), found
+    KERNELS.each("find_places", len(rows), *what, Index=csr.indices.dtype, Row=rows.dtype)
     return found
-
-
-@functools.lru_cache(maxsize=64)
-def _module(gpu: int, index: str) -> Module:
-    return load(SOURCE, names=kernel_names(index), title="extraction")
-
-
-def _launch(csr: CSR, kernel: str, items: int, *arguments: Any) -> None:
-    """Launch a kernel with a thread for each item, on a matrix with ids of its type."""
-    import cupy
-
-    if items:
-        index = ID_TYPES[csr.indices.itemsize]
-        function = _module(cupy.cuda.runtime.getDevice(), index).function("hpgraph::" + kernel.format(index))
-        given = tuple(np.int64(value) if isinstance(value, int) else value for value in arguments)
-        function((-(-items // THREADS),), (THREADS,), (csr.indptr, csr.indices, *given))

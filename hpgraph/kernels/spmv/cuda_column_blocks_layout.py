@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core import reductions
-from hpgraph.core.c_types import ID_TYPES, WORD_TYPES
+from hpgraph.core.c_types import WORD_TYPES
 from hpgraph.core.device import check_memory
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, RowFormat, occurrences
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds
@@ -170,23 +170,16 @@ def _hottest(csr: CSR, per_block: int) -> float:
     return int(reductions.total(sample[-per_block:], np.int64)) / max(int(reductions.total(sample, np.int64)), 1)
 
 
-def _module(index: str, weight: str) -> Module:
-    names = (
-        f"sample_blocks<{index}>", f"count_blocks<{index}>", f"place_arcs<{index}, {weight}>", "mark_last", "list_rows",
-        "bound_groups",
-    )  # fmt: skip
-    return load(
-        "column_blocks_build.cuh", names=[f"hpgraph::{name}" for name in names], title="products by blocks of columns"
-    )
-
-
-def _types(csr: CSR) -> tuple[str, str]:
-    """C++ types of column ids, and of words of the weights' size."""
-    return ID_TYPES[csr.indices.itemsize], WORD_TYPES[1 if csr.data is None else csr.data.itemsize]
+KERNELS = KernelSet(
+    "column_blocks_build.cuh", "products by blocks of columns",
+    {"<{Index}>": "sample_blocks count_blocks", "<{Index}, {Word}>": "place_arcs",
+     "": "mark_last list_rows bound_groups"},
+)  # fmt: skip
 
 
 def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BLOCK, shared: int = 0) -> None:
-    kernel = _module(*_types(csr)).function(f"hpgraph::{name}")
+    word = WORD_TYPES[1 if csr.data is None else csr.data.itemsize]
+    kernel = KERNELS.function(name, Index=csr.indices.dtype, Word=word)
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
@@ -198,7 +191,7 @@ def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
     every = min(EVERY, max(1, stretches // STRETCHES))
     tally = cupy.zeros(1, np.uint64)
     _launch(
-        csr, f"sample_blocks<{_types(csr)[0]}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
+        csr, "sample_blocks", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
         np.int64(csr.shape[0]), rank, np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
         tally, shared=BLOCK // 32 * n_blocks * 4,
     )  # fmt: skip
@@ -213,7 +206,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     pieces = -(-csr.nnz // PORTION)
     counts = cupy.empty((n_blocks, pieces), np.uint32)
     _launch(
-        csr, f"count_blocks<{_types(csr)[0]}>", pieces, csr.indices, rank, np.int64(csr.nnz), np.int64(pieces),
+        csr, "count_blocks", pieces, csr.indices, rank, np.int64(csr.nnz), np.int64(pieces),
         np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
     )  # fmt: skip
     through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
@@ -233,7 +226,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     row_at = cupy.full(slots, 0xFFFFFFFF, np.uint32)
     weights = None if csr.data is None else cupy.zeros(slots, csr.data.dtype)
     _launch(
-        csr, f"place_arcs<{', '.join(_types(csr))}>", pieces, csr.indices, row_of, csr.data,
+        csr, "place_arcs", pieces, csr.indices, row_of, csr.data,
         rank, np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
         weights, threads=PLACERS, shared=8 * PORTION + (4 + 2 * PLACERS // 32) * n_blocks,
     )  # fmt: skip

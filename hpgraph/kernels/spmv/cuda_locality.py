@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpgraph.core.c_types import ID_TYPES
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 # As in locality.cuh.
 LOOKERS, LOOKED = 256, 2048
 SECTOR = 32
+KERNELS = KernelSet("locality.cuh", "samples of matrices", {"<{Index}>": "sample_sectors touch_sectors"})
 # Most stretches of LOOKED entries in a sample, uniformly strided.
 STRETCHES = 4096
 # Entries that warm up the model of L2: at least FIRST, at most MAX; then the misses of TESTED entries are counted.
@@ -32,32 +32,27 @@ def locality(csr: CSR, operand: int) -> Locality:
     """The locality of a matrix, for elements of so many bytes, a power of two up to 32; waits for the device."""
     import cupy
 
-    index = ID_TYPES[csr.indices.itemsize]
-    names = [f"hpgraph::{name}<{index}>" for name in ("sample_sectors", "touch_sectors")]
-    module = load("locality.cuh", names=names, title="samples of matrices")
     entries, shift = csr.nnz, (SECTOR // operand).bit_length() - 1
     stretches = -(-entries // LOOKED)
     every = -(-stretches // STRETCHES)
     blocks = -(-stretches // every)
     tally = cupy.zeros(1, np.uint64)
-    module.function(names[0])(
-        (blocks,), (LOOKERS,), (csr.indices, np.int64(entries), np.int64(every), np.int32(shift), tally)
-    )
+    sample = csr.indices, np.int64(entries), np.int64(every), np.int32(shift), tally
+    KERNELS.launch("sample_sectors", blocks, *sample, Index=csr.indices.dtype)
     sectors = int(tally[0]) / min(entries, blocks * LOOKED)
     held = HELD * cupy.cuda.Device().attributes["L2CacheSize"]
     if csr.shape[1] * operand <= held:
         return Locality(sectors, 0.0)
     seen = cupy.zeros((csr.shape[1] >> shift) // 32 + 1, np.uint32)
-    touch = module.function(names[1])
 
     def fresh(begin: int, end: int) -> int:
         """Sectors that a range of entries, modulo their number, touches for the first time."""
         tally.fill(0)
         for low, high in ((begin, min(end, entries)), (0, end - entries)):
             if low < high:
-                grid = (min(1024, -(-(high - low) // LOOKERS)),)
-                arguments = csr.indices, np.int64(low), np.int64(high), np.int32(shift), seen, tally
-                touch(grid, (LOOKERS,), arguments)
+                blocks = min(1024, -(-(high - low) // LOOKERS))
+                part = csr.indices, np.int64(low), np.int64(high), np.int32(shift), seen, tally
+                KERNELS.launch("touch_sectors", blocks, *part, Index=csr.indices.dtype)
         return int(tally[0])
 
     # From the middle on: rows at either end may be atypical, as at the start of a crawl.
