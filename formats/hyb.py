@@ -126,9 +126,7 @@ class HYB(RowFormat):
     @property
     def tail_row(self) -> Any:
         """The row of each entry of the tail, as a COO matrix would store it; made anew at each call."""
-        rows = backend(self.tail_rows).expand_rows(
-            self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype
-        )
+        rows = backend(self.tail_rows).expand_rows(self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype)
         return self.tail_rows[rows]
 
     @property

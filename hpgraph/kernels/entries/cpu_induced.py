@@ -4,7 +4,8 @@ The chosen indices are a bitmap with ranks: for 64 indices a word of bits, and b
 So one cache line tells whether a column is kept and its new number, and 4 million indices take a megabyte.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -26,19 +27,11 @@ PREFETCH_ROWS, PREFETCH_ENTRIES = 16, 24
 FEW = 4
 
 
-class Entries(NamedTuple):
-    """Columns and values of entries, of the matrix or of the result."""
+# Columns and values of entries, of the matrix or of the result.
+Entries = namedtuple("Entries", "indices data")
 
-    indices: Any
-    data: Any
-
-
-class Kept(NamedTuple):
-    """Columns and values of kept entries, and their positions in the matrix."""
-
-    indices: Any
-    data: Any
-    place: Any
+# Columns and values of kept entries, and their positions in the matrix.
+Kept = namedtuple("Kept", "indices data place")
 
 
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:

@@ -4,7 +4,8 @@ Rows are sorted, so a row of the result is a two-way merge. Tasks of about equal
 hand them over in order by a single-pass prefix sum (`hpgraph.kernels.runtime.cpu.handover`): no pass counts them first.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -24,23 +25,11 @@ from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex, weight
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
+# A CSR matrix; for an operand, also the value of a pattern's entries, and of absent ones.
+Entries = namedtuple("Entries", "indptr indices data one fill", defaults=(True, True))
 
-class Entries(NamedTuple):
-    """A CSR matrix; for an operand, also the value of a pattern's entries, and of absent ones."""
-
-    indptr: Any
-    indices: Any
-    data: Any
-    one: Any = True
-    fill: Any = True
-
-
-class Runs(NamedTuple):
-    """Distribution of rows: the bounds of runs, the entries of the widest, and where each ends."""
-
-    bounds: Any
-    room: Any
-    ends: Any
+# Distribution of rows: the bounds of runs, the entries of the widest, and where each ends.
+Runs = namedtuple("Runs", "bounds room ends")
 
 
 @part(error_model="numpy", forceinline=True)

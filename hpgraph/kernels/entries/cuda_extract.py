@@ -20,10 +20,10 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     rows = cupy.ascontiguousarray(rows)
     count = len(rows)
     begin, lengths = cupy.empty(count, np.int64), cupy.empty(count + 1, np.int64)
-    KERNELS.each(
-        "find_stretches", max(count, 1), csr.indptr, csr.indices, rows, count, low, high,
-        np.bool_((low, high) == (0, csr.shape[1])), begin, lengths, Index=csr.indices.dtype, Row=rows.dtype,
-    )  # fmt: skip
+    whole = np.bool_((low, high) == (0, csr.shape[1]))
+    KERNELS.of(Index=csr.indices.dtype, Row=rows.dtype).each(
+        "find_stretches", max(count, 1), csr.indptr, csr.indices, rows, count, low, high, whole, begin, lengths
+    )
     indptr = cupy.cumsum(lengths)
     nnz = int(indptr[-1])
     check_memory(nnz * csr.entry_bytes, f"a part of {nnz} entries", "cuda")
@@ -57,5 +57,5 @@ def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
     found = cupy.empty(len(rows), dtype=np.int64)
     rows, columns = (cupy.ascontiguousarray(ids, dtype=np.int64) for ids in (rows, columns))
     what = csr.indptr, csr.indices, rows, columns, len(rows), found
-    KERNELS.each("find_places", len(rows), *what, Index=csr.indices.dtype, Row=rows.dtype)
+    KERNELS.of(Index=csr.indices.dtype, Row=rows.dtype).each("find_places", len(rows), *what)
     return found

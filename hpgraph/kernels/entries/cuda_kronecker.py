@@ -48,9 +48,7 @@ def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]
         cupy.cumsum(cupy.multiply.outer(a.degrees, b.degrees).ravel(), out=indptr[1:])
     indices, data = cupy.empty(nnz, ids), cupy.empty(nnz, op.result_dtype(*types))
     if nnz:
-        code = kron_code(
-            op, types, (a.data is None, b.data is None), (a.indices.dtype, b.indices.dtype, ids)
-        )
+        code = kron_code(op, types, (a.data is None, b.data is None), (a.indices.dtype, b.indices.dtype, ids))
         name = "hpgraph::kron_entries<Kronecker>"
         module = load(SOURCE, prologue=code[0], ltoir=code[1], names=(name,), title="Kronecker products")
         arguments = (

@@ -77,9 +77,7 @@ def merge(
     module = _merge_module(cupy.cuda.runtime.getDevice(), code, title)
     first, second = (csr.indices.astype(ids, copy=False) for csr in (a, b))
     x, y = (np.dtype(bool) if csr.dtype is None else csr.dtype for csr in (a, b))
-    operands = (
-        struct(a.indptr, first, a.data, a.nnz), struct(b.indptr, second, b.data, b.nnz), np.int64(rows)
-    )
+    operands = (struct(a.indptr, first, a.data, a.nnz), struct(b.indptr, second, b.data, b.nnz), np.int64(rows))
     run = functools.partial(_run, module)
     left_rank, left_marks = cupy.empty(a.nnz, ids), Marks.empty(a.nnz)
     left_fill, right_fill = y.type(fill_b), x.type(fill_a)

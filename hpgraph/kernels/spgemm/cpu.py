@@ -12,7 +12,8 @@ them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory i
 only the number of each row's entries, and a second one computes them in place.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -43,21 +44,11 @@ from hpgraph.semiring.jit import call
 INSERTION_PAIRS = 24
 
 
-class Accumulator(NamedTuple):
-    """A thread's sparse accumulator: values, their bitmap of two levels, and that of excluded columns or None."""
+# A thread's sparse accumulator: values, their bitmap of two levels, and that of excluded columns or None.
+Accumulator = namedtuple("Accumulator", "bits some values excluded")
 
-    bits: Any
-    some: Any
-    values: Any
-    excluded: Any
-
-
-class Runs(NamedTuple):
-    """Distribution of rows: the pairs of each, the bounds of runs, the most entries of a run."""
-
-    pairs: Any
-    bounds: Any
-    room: Any
+# Distribution of rows: the pairs of each, the bounds of runs, the most entries of a run.
+Runs = namedtuple("Runs", "pairs bounds room")
 
 
 @njit(inline="always")

@@ -9,7 +9,8 @@ Loops over the entries of a row have no break: with one, Numba would count refer
 the mask, by atomic operations on one shared word.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -34,19 +35,11 @@ SAMPLE = 1 << 14
 HUB_ENTRIES, HUBS, HUB_BYTES, HUB_WORK = 128, 256, 1 << 23, 1 << 21
 
 
-class Spread(NamedTuple):
-    """A row of A by column: a bitmap of its entries, and their values, or `one` for each."""
+# A row of A by column: a bitmap of its entries, and their values, or `one` for each.
+Spread = namedtuple("Spread", "bits data one")
 
-    bits: Any
-    data: Any
-    one: Any
-
-
-class Hubs(NamedTuple):
-    """The bitmap of each row of Bᵀ, -1 for none; the bitmaps, concatenated."""
-
-    of: Any
-    bits: Any
+# The bitmap of each row of Bᵀ, -1 for none; the bitmaps, concatenated.
+Hubs = namedtuple("Hubs", "of bits")
 
 
 @njit(error_model="numpy")

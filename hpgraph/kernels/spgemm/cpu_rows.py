@@ -1,6 +1,7 @@
 """Gustavson's row-wise products on the CPU: load balancing of the rows over threads, and work space."""
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange, types
@@ -20,13 +21,8 @@ TASK_PAIRS = 65536
 ROW = 16
 
 
-class Functions(NamedTuple):
-    """A semiring's functions, with `terminal` or None, and the identity of its monoid."""
-
-    product: Any
-    reduce: Any
-    terminal: Any
-    zero: Any
+# A semiring's functions, with `terminal` or None, and the identity of its monoid.
+Functions = namedtuple("Functions", "product reduce terminal zero")
 
 
 def operands(mask: CSR | None, a: CSR, b: CSR, product: Any) -> tuple[Rows | None, Rows, Rows]:

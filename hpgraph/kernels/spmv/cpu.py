@@ -6,7 +6,8 @@ threads nor on the schedule.
 """
 
 import functools
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -43,27 +44,12 @@ PREFETCH_ROWS = 32
 NO_BITS = np.empty(0, np.uint64)
 
 
-class Product(NamedTuple):
-    """The functions of a product; `accum` and `terminal` may be None."""
+# The functions of a product; `accum` and `terminal` may be None.
+Product = namedtuple("Product", "gather reduce accum terminal identity")
 
-    gather: Any
-    reduce: Any
-    accum: Any
-    terminal: Any
-    identity: Any
-
-
-class Sets(NamedTuple):
-    """Flags of the senders, or None; the rows that may be written, and those that received, as bits.
-
-    The last two are both None, or arrays that may be empty: so one compilation serves all combinations.
-    """
-
-    active: Any
-    mask: Any
-    complement: Any
-    received: Any
-
+# Flags of the senders, or None; the rows that may be written, and those that received, as bits.
+# The last two are both None, or arrays that may be empty: so one compilation serves all combinations.
+Sets = namedtuple("Sets", "active mask complement received")
 
 # Numba prunes a branch after a None only if it is an argument of its own.
 @njit(error_model="numpy")

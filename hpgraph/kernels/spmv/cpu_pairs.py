@@ -7,7 +7,8 @@ searched instead, four entries at a time, until four contain one. Either way few
 which is unpredictable.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -29,12 +30,8 @@ COUNTED_MEAN = 6
 PREFETCH_ENTRIES, LINE, PREFETCH_ROWS = 1024, 16, 32
 
 
-class Marks(NamedTuple):
-    """The flags of up to `most` entries as bits, and the number of set bits before each word."""
-
-    bits: Any
-    before: Any
-    most: Any
+# The flags of up to `most` entries as bits, and the number of set bits before each word.
+Marks = namedtuple("Marks", "bits before most")
 
 
 def pull_pairs(

@@ -4,7 +4,8 @@ Every entry of the sparse row is combined with a contiguous row of X, so that th
 LLVM vectorizes it.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -27,11 +28,8 @@ from hpgraph.semiring.jit import call
 SERIAL = 32768
 
 
-class Functions(NamedTuple):
-    """The functions of a product."""
-
-    gather: Any
-    reduce: Any
+# The functions of a product.
+Functions = namedtuple("Functions", "gather reduce")
 
 
 @njit(error_model="numpy")

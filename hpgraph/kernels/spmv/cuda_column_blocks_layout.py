@@ -179,7 +179,7 @@ KERNELS = KernelSet(
 
 def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BLOCK, shared: int = 0) -> None:
     word = WORD_TYPES[1 if csr.data is None else csr.data.itemsize]
-    kernel = KERNELS.function(name, Index=csr.indices.dtype, Word=word)
+    kernel = KERNELS.of(Index=csr.indices.dtype, Word=word).functions[name]
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 

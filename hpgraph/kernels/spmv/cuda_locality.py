@@ -32,13 +32,14 @@ def locality(csr: CSR, operand: int) -> Locality:
     """The locality of a matrix, for elements of so many bytes, a power of two up to 32; waits for the device."""
     import cupy
 
+    kernels = KERNELS.of(Index=csr.indices.dtype)
     entries, shift = csr.nnz, (SECTOR // operand).bit_length() - 1
     stretches = -(-entries // LOOKED)
     every = -(-stretches // STRETCHES)
     blocks = -(-stretches // every)
     tally = cupy.zeros(1, np.uint64)
     sample = csr.indices, np.int64(entries), np.int64(every), np.int32(shift), tally
-    KERNELS.launch("sample_sectors", blocks, *sample, Index=csr.indices.dtype)
+    kernels.launch("sample_sectors", blocks, *sample)
     sectors = int(tally[0]) / min(entries, blocks * LOOKED)
     held = HELD * cupy.cuda.Device().attributes["L2CacheSize"]
     if csr.shape[1] * operand <= held:
@@ -52,7 +53,7 @@ def locality(csr: CSR, operand: int) -> Locality:
             if low < high:
                 blocks = min(1024, -(-(high - low) // LOOKERS))
                 part = csr.indices, np.int64(low), np.int64(high), np.int32(shift), seen, tally
-                KERNELS.launch("touch_sectors", blocks, *part, Index=csr.indices.dtype)
+                kernels.launch("touch_sectors", blocks, *part)
         return int(tally[0])
 
     # From the middle on: rows at either end may be atypical, as at the start of a crawl.

@@ -41,10 +41,7 @@ def _swapped(semiring: Semiring, op: BinaryOp) -> Semiring:
         return Semiring(semiring.add, BinaryOp(op.name, op.function, "index", position="target", axis="column"))
     result: Any = _RESULT_SWAPPED.get(op.result, op.result)
     turned = BinaryOp(
-        f"{op.name}_swapped",
-        _turn(op.function.python),
-        result,
-        specialize=lambda dtype: _turn(op.python_for(dtype)),
+        f"{op.name}_swapped", _turn(op.function.python), result, specialize=lambda dtype: _turn(op.python_for(dtype))
     )
     return Semiring(semiring.add, turned)
 
@@ -59,9 +56,7 @@ def value_dtype(dtype: np.dtype[Any] | None) -> np.dtype[Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def plan(
-    semiring: Semiring, matrix_dtype: Any, vector_dtype: Any, dtype: Any = None
-) -> tuple[Any, Any, np.dtype[Any]]:
+def plan(semiring: Semiring, matrix_dtype: Any, vector_dtype: Any, dtype: Any = None) -> tuple[Any, Any, np.dtype[Any]]:
     """Prepare a product: its gather, its monoid and the type of its result; ``matrix_dtype`` is None for a pattern."""
     gather = semiring.gather(value_dtype(matrix_dtype), vector_dtype, dtype)
     return gather, semiring.add, gather.dtype

@@ -32,26 +32,8 @@ pull_slices(typename P::Gather gather, Entries<P> slots, const typename P::Index
     const bool alone = slices.first_piece[slice + 1] - slices.first_piece[slice] == 1;
     const i64 width = (slices.begin[slice + 1] - slices.begin[slice]) / 32;
     const i64 from = number * PIECE_WIDTH, to = alone || from + PIECE_WIDTH > width ? width : from + PIECE_WIDTH;
-    const i64 base = slices.begin[slice] + lane;
     Fold<P> fold{P::identity(), false};
-    for (i64 k = from; k < to; k += BATCH) {
-        typename P::Index u[BATCH];
-        typename P::Weight w[BATCH];
-        bool live[BATCH];
-#pragma unroll
-        for (int i = 0; i < BATCH; ++i) {
-            const bool inside = k + i < to;
-            u[i] = inside ? stream(slots.indices + base + (k + i) * 32) : typename P::Index(-1);
-            w[i] = inside ? slots.weight(base + (k + i) * 32) : typename P::Weight();
-            live[i] = u[i] >= 0;
-        }
-        const bool last = !live[BATCH - 1];
-        fold_batch<P>(gather, u, w, live, v, sets, fold);
-        if (last) break;
-        if constexpr (P::terminates) {
-            if (P::terminal(fold.value)) break;
-        }
-    }
+    fold_slots<P>(gather, slots, slices.begin[slice] + lane, 32, from, to, v, sets, fold);
     if (alone) {
         out[v] = fold.value;
         if (fold.found) sets.note(v);

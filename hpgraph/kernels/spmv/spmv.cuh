@@ -140,6 +140,31 @@ __device__ void fold_row(const typename P::Gather& gather, const Entries<P>& ent
     }
 }
 
+// Folds the slots from..to-1 of row v, `stride` apart, up to the first padding.
+template <class P>
+__device__ __forceinline__ void fold_slots(const typename P::Gather& gather, const Entries<P>& slots, i64 base,
+                                           i64 stride, i64 from, i64 to, i64 v, const Sets& sets, Fold<P>& fold) {
+    for (i64 k = from; k < to; k += BATCH) {
+        typename P::Index u[BATCH];
+        typename P::Weight w[BATCH];
+        bool live[BATCH];
+        // Weights of padding too: waiting for the columns first would cost another memory latency.
+#pragma unroll
+        for (int i = 0; i < BATCH; ++i) {
+            const bool inside = k + i < to;
+            u[i] = inside ? stream(slots.indices + base + (k + i) * stride) : typename P::Index(-1);
+            w[i] = inside ? slots.weight(base + (k + i) * stride) : typename P::Weight();
+            live[i] = u[i] >= 0;
+        }
+        const bool last = !live[BATCH - 1];
+        fold_batch<P>(gather, u, w, live, v, sets, fold);
+        if (last) break;
+        if constexpr (P::terminates) {
+            if (P::terminal(fold.value)) break;
+        }
+    }
+}
+
 // Phase 1: one thread for each row of the slab. Writes every allowed row, also those that the tail continues.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, Entries<P> slab, i64 rows, i64 width,
@@ -147,25 +172,7 @@ __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, En
     const i64 v = i64(blockIdx.x) * BLOCK + threadIdx.x;
     Fold<P> fold{P::identity(), false};
     if (v < rows && sets.allows(v)) {
-        for (i64 k = 0; k < width; k += BATCH) {
-            typename P::Index u[BATCH];
-            typename P::Weight w[BATCH];
-            bool live[BATCH];
-            // Weights of padding too: waiting for the columns first would cost another memory latency.
-#pragma unroll
-            for (int i = 0; i < BATCH; ++i) {
-                const bool inside = k + i < width;
-                u[i] = inside ? stream(slab.indices + (k + i) * rows + v) : typename P::Index(-1);
-                w[i] = inside ? slab.weight((k + i) * rows + v) : typename P::Weight();
-                live[i] = u[i] >= 0;
-            }
-            const bool last = !live[BATCH - 1];
-            fold_batch<P>(gather, u, w, live, v, sets, fold);
-            if (last) break;
-            if constexpr (P::terminates) {
-                if (P::terminal(fold.value)) break;
-            }
-        }
+        fold_slots<P>(gather, slab, v, rows, 0, width, v, sets, fold);
         out[v] = fold.value;
     }
     if (sets.received) {
