@@ -11,8 +11,7 @@ from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.duplicates import Duplicates
-from hpgraph.formats.interchange import check_places, cupy_values
-from hpgraph.formats.ownership import hand_out
+from hpgraph.formats.interchange import check_places, cupy_values, hand_out
 from hpgraph.formats.storage import Storage
 
 

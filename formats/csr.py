@@ -10,9 +10,8 @@ import numpy as np
 from hpgraph.core.device import Device, array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_value_dtype, as_values, index_dtype
 from hpgraph.formats.duplicates import Duplicates
-from hpgraph.formats.interchange import rows_of_scipy, scipy_of_csr
+from hpgraph.formats.interchange import own, rows_of_scipy, scipy_of_csr
 from hpgraph.formats.order import RowOrder
-from hpgraph.formats.ownership import own
 from hpgraph.formats.protocol import Division, Tail
 from hpgraph.formats.rows import as_rows, compressed
 

@@ -8,8 +8,9 @@ from hpgraph.formats.bitmask import Bitmask
 class Frontier:
     """The active vertices of a superstep.
 
-    A frontier is sparse (a list of ids, for top-down supersteps) or dense (bits, for bottom-up ones), as in Ligra
-    (J. Shun, G. Blelloch, PPoPP'13), and converts itself to the other form on request.
+    A frontier is sparse (a list of ids, for top-down supersteps) or dense (bits, for bottom-up ones), as in Ligra (J.
+    Shun, G. Blelloch, PPoPP'13), and converts itself to the other form on request. Its attributes are `n`, `size`,
+    `arcs` (or None) and `everyone`.
 
     Parameters
     ----------
@@ -19,18 +20,10 @@ class Frontier:
         The active vertices, each once.
     bits : Bitmask, optional
         The same as bits. At least one of the two is given, unless all vertices are active.
-    size : int, optional
-        Number of active vertices, if known and only `bits` are given.
-    arcs : int, optional
-        Number of their out-arcs, if known.
+    size, arcs : int, optional
+        Number of active vertices, if only `bits` are given, and of their out-arcs, if known.
     device : {"cpu", "cuda"}
         Where ids or bits are made on request, if all vertices are active.
-
-    Attributes
-    ----------
-    n, size : int
-    arcs : int or None
-    everyone : bool
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""The arrays of a CSR to and from the classes of SciPy and CuPy."""
+"""Arrays to and from callers: containers own what they keep, and give copies or read-only views; and SciPy's classes.
+
+A container keeps several layouts of the same entries. If one of them lay in a caller's array, writing to that array
+would leave the layouts at odds: ``A @ x`` would see the new values and ``A.T @ x`` the old ones.
+"""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -7,9 +11,37 @@ import numpy as np
 
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, index_dtype
-from hpgraph.formats.ownership import read_only
 
 Sharing = Literal["copy", "read-only", "shared"]
+
+
+def own(array: Any, given: Any) -> Any:
+    """`array`, converted from the argument `given`; copied if it still shares the caller's memory."""
+    if array is None:
+        return None
+    xp = array_module(array)
+    if array is not given:
+        elsewhere = isinstance(given, list | tuple | range) or array_module(given) is not xp
+        if elsewhere or not xp.may_share_memory(array, xp.asarray(given)):
+            return array
+    made = xp.empty(array.shape, array.dtype)
+    # Unlike `array.copy()`, this compiles no kernel in CuPy.
+    xp.copyto(made, array)
+    return made
+
+
+def read_only(array: Any) -> Any:
+    """A read-only view of an array, or on CUDA, which has none, a copy."""
+    if array is None or is_cuda(array):
+        return None if array is None else array.copy()
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def hand_out(array: Any, copy: bool) -> Any:
+    """An array for a caller: one of its own, or a read-only view."""
+    return array.copy() if copy and array is not None else read_only(array)
 
 
 def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[Any, Any, Any], bool]:

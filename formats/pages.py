@@ -23,19 +23,18 @@ class Pages:
     """A sparse matrix by rows whose entries are stored page by page, in host memory or in a file.
 
     Page i holds the entries ``first_arc[i]`` to ``first_arc[i + 1]`` of the rows ``first_row[i]`` to ``last_row[i]``,
-    both included: whole rows for the most part, and a stretch of a row that is longer than a page.
+    both included: whole rows for the most part, and a stretch of a row that is longer than a page. Tables that are
+    inconsistent raise ValueError; the content of pages is not checked.
 
     Parameters
     ----------
     shape : (int, int)
-        Rows and columns.
     indptr : array of int64, shape (rows + 1,), or function that gives one
-        Offsets of the rows, counted in entries. They are no part of a page: they stay in memory, as vertex data do. A
-        function is called on first access.
-    first_arc : array of int64, shape (pages + 1,)
-        First entry of each page, and the number of entries.
-    offset : array of int64, shape (pages + 1,)
-        Where in `stored` each page begins, in bytes, and where the last one ends. A page may end with padding.
+        Offsets of the rows, counted in entries. They stay in memory, as vertex data do. A function is called on first
+        access.
+    first_arc, offset : array of int64, shape (pages + 1,)
+        First entry of each page, and where in `stored` it begins, in bytes; and their ends. A page may end with
+        padding.
     stored : array of uint8 or FileStretch
         The ids of all pages, encoded.
     checksum : array of uint32, shape (pages,)
@@ -52,11 +51,6 @@ class Pages:
         Rows of each page; `first_row` ends with their number. Found from the offsets by default.
     origin : str, optional
         Where the pages come from, for messages.
-
-    Raises
-    ------
-    ValueError
-        When tables are inconsistent. The content of pages is not checked.
 
     Examples
     --------

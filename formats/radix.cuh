@@ -156,14 +156,7 @@ deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 r
 template <class I>
 __global__ void __launch_bounds__(kThreads) find_begins(const I* key, i64 entries, i64 below, i64* begin) {
   const i64 c = i64(blockIdx.x) * kThreads + threadIdx.x;
-  if (c > below) return;
-  i64 low = 0, high = entries;
-  while (low < high) {
-    const i64 middle = low + (high - low) / 2;
-    if (i64(key[middle]) < c) low = middle + 1;
-    else high = middle;
-  }
-  begin[c] = low;
+  if (c <= below) begin[c] = lower_bound(key, i64(0), entries, c);
 }
 
 }  // namespace hpgraph

@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
-from hpgraph.formats.ownership import own
+from hpgraph.formats.interchange import own
 from hpgraph.formats.storage import backend
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.core.device import Device, array_module, device_of, normalize_device, to_device
-from hpgraph.formats.ownership import own
+from hpgraph.formats.interchange import own
 
 
 def backend(*arrays: Any) -> ModuleType:

@@ -13,7 +13,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device, array_module
 from hpgraph.core.devices import require_current
 from hpgraph.formats import CSR, HYB, ROW_FORMATS, RowFormat, index_dtype, occurrences
-from hpgraph.formats.ownership import read_only
+from hpgraph.formats.interchange import read_only
 from hpgraph.kernels.backend import kernels
 
 

@@ -12,7 +12,7 @@ from hpgraph.containers.vertex_array import VertexTable, by_vertex, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.formats import CSR
-from hpgraph.formats.ownership import read_only
+from hpgraph.formats.interchange import read_only
 from hpgraph.kernels.backend import kernels
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from hpgraph.containers.name_arrays import as_array, python_values, text_by_length
 from hpgraph.containers.vertices import checked_index, id
 from hpgraph.core.device import is_cuda, to_device, unmasked
-from hpgraph.formats.ownership import own
+from hpgraph.formats.interchange import own
 
 # Names compared with one that is unknown: comparing is slow, and a message must come at once.
 _COMPARED = 200_000

@@ -18,7 +18,7 @@ from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module, unmasked
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.formats.ownership import own
+from hpgraph.formats.interchange import own
 
 _settling = threading.RLock()
 

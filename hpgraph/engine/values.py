@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.containers.divided_array import gathered
 from hpgraph.core.device import native, unmasked
 from hpgraph.core.number import real
-from hpgraph.formats.ownership import own
+from hpgraph.formats.interchange import own
 from hpgraph.semiring.dtypes import check_dtype
 
 

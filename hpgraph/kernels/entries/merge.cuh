@@ -25,16 +25,9 @@ struct Place {
     bool found;
 
     __device__ Place(const i64* indptr, const I* indices, i64 row, I column) {
-        i64 low = indptr[row];
         const i64 end = indptr[row + 1];
-        i64 high = end;
-        while (low < high) {
-            const i64 middle = low + (high - low) / 2;
-            if (indices[middle] < column) low = middle + 1;
-            else high = middle;
-        }
-        position = low;
-        found = low < end && indices[low] == column;
+        position = lower_bound(indices, indptr[row], end, column);
+        found = position < end && indices[position] == column;
     }
 };
 

@@ -11,6 +11,7 @@
 // The host adds to the struct of spmv.cuh the type Staged, what shared memory holds for a column: the message
 // itself if all weights are 1, else the vector's entry.
 #pragma once
+#include "search.cuh"
 #include "stretches.cuh"
 
 namespace hpgraph {
@@ -77,12 +78,7 @@ gather_blocks(typename P::Gather gather, Blocks blocks, const typename P::Weight
     const i64 end = blocks.share[blockIdx.x + 1];
     for (i64 t = blocks.share[blockIdx.x]; t < end;) {
         const u32 block = blocks.block[t];
-        i64 low = t + 1, high = end;  // the first stretch of another block lies among these
-        while (low < high) {
-            const i64 middle = (low + high) / 2;
-            if (blocks.block[middle] == block) low = middle + 1;
-            else high = middle;
-        }
+        const i64 low = lower_bound(blocks.block, t + 1, end, block + 1);  // the first stretch of another block
         __syncthreads();
         const i64 base = block * blocks.per_block;
         for (int i = threadIdx.x; i < blocks.per_block; i += AT_ONCE * GATHERERS) {

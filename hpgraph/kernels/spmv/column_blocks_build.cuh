@@ -234,13 +234,7 @@ __global__ void __launch_bounds__(BLOCK) bound_groups(const u32* whole, const u3
     const i64 i = i64(blockIdx.x) * BLOCK + threadIdx.x;
     if (i >= (groups + 1) * n_blocks) return;
     const i64 group = i / n_blocks, block = i % n_blocks;
-    u32 low = starts[block], high = starts[block + 1];
-    while (low < high) {
-        const u32 middle = low + (high - low) / 2;
-        if (i64(whole[middle]) < group * GROUP) low = middle + 1;
-        else high = middle;
-    }
-    bounds[i] = low;
+    bounds[i] = lower_bound(whole, starts[block], starts[block + 1], u32(group * GROUP));
 }
 
 }  // namespace hpgraph

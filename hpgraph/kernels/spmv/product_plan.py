@@ -11,10 +11,8 @@ _COMMUTATIVE = frozenset({
     "plus", "times", "min", "max", "pair", "any", "land", "lor", "lxor", "lxnor", "band", "bor", "bxor", "bxnor",
     "eq", "ne", "hypot",
 })  # fmt: skip
-_SWAPPED = {
-    "first": "second", "second": "first", "minus": "rminus", "rminus": "minus", "div": "rdiv", "rdiv": "div",
-    "lt": "gt", "gt": "lt", "le": "ge", "ge": "le",
-}  # fmt: skip
+_PAIRS = ("first", "second"), ("minus", "rminus"), ("div", "rdiv"), ("lt", "gt"), ("le", "ge")
+_SWAPPED = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 _RESULT_SWAPPED = {"first": "second", "second": "first"}
 
 

@@ -7,6 +7,7 @@
 // result of a stretch is joined with the row's end by a second kernel, in the order of the stretches: no atomics, so
 // results are bitwise reproducible. Targets are not known when messages are made, so gathers must not read them.
 #pragma once
+#include "search.cuh"
 #include "stretches.cuh"
 
 namespace hpgraph {
@@ -150,13 +151,7 @@ join_rows(RowEnds ends, const typename P::Message* open, typename P::Message* ou
     if (t > 0 && t < ends.stretches && ends.first[t + 1] > ends.first[t]) {
         // The stretch in which the previous row ends, or the first.
         const u32 before = ends.first[t];
-        i64 low = 0, high = t - 1;
-        if (ends.first[t - 1] < before) low = high;
-        while (low < high) {
-            const i64 middle = (low + high) / 2;
-            if (ends.first[middle + 1] < before) low = middle + 1;
-            else high = middle;
-        }
+        const i64 low = ends.first[t - 1] < before ? t - 1 : lower_bound(ends.first + 1, i64(0), t - 1, before);
         if (t - low > SPAN_OF_THREAD) {
             const int i = atomicAdd(&many, 1);
             long_from[i] = low;

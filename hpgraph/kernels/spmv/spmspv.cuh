@@ -5,6 +5,7 @@
 // reduction does not affect the result, messages are combined in `values` by atomic operations; otherwise they are
 // written out, sorted by target, and reduced as the rows of a matrix.
 #pragma once
+#include "search.cuh"
 #include "spmv.cuh"
 
 namespace hpgraph {
@@ -20,16 +21,6 @@ struct Pushed {
     Entries<P> entries;
 };
 
-// The last i of low..high with offsets[i] <= position.
-__device__ inline i64 owner(const i64* offsets, i64 low, i64 high, i64 position) {
-    while (low < high) {
-        const i64 middle = (low + high + 1) / 2;
-        if (offsets[middle] <= position) low = middle;
-        else high = middle - 1;
-    }
-    return low;
-}
-
 // visit(arc's number, u, j) for every arc of the frontier, distributed over all blocks.
 template <class P, class Visit>
 __device__ void for_each_arc(const Pushed<P>& pushed, Visit visit) {
@@ -38,10 +29,10 @@ __device__ void for_each_arc(const Pushed<P>& pushed, Visit visit) {
     for (i64 begin = i64(blockIdx.x) * STRETCH; begin < total; begin += i64(gridDim.x) * STRETCH) {
         const i64 end = begin + STRETCH < total ? begin + STRETCH : total;
         if (threadIdx.x < 2)
-            range[threadIdx.x] = owner(pushed.offsets, 0, pushed.vertices - 1, threadIdx.x ? end - 1 : begin);
+            range[threadIdx.x] = row_of(pushed.offsets, 0, pushed.vertices - 1, threadIdx.x ? end - 1 : begin);
         __syncthreads();
         for (i64 arc = begin + threadIdx.x; arc < end; arc += BLOCK) {
-            const i64 i = owner(pushed.offsets, range[0], range[1], arc);
+            const i64 i = row_of(pushed.offsets, range[0], range[1], arc);
             const i64 u = pushed.frontier[i];
             visit(arc, u, pushed.indptr[u] + arc - pushed.offsets[i]);
         }
