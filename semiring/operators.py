@@ -282,7 +282,7 @@ class IndexUnaryOp(Op):
     result : {"returned", "same", "bool", "index"}
         Type of the result: what the function returns; that of the value; bool; int64.
     cpp : str, optional
-        Name of the equivalent in ``index_unary.cuh``; without it the GPU uses `python`.
+        Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
 
     Examples
     --------

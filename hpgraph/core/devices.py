@@ -6,6 +6,7 @@ import contextvars
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -84,23 +85,10 @@ class Devices:
     @property
     def here(self) -> Any:
         """A context in which the one device is CuPy's current one; on the CPU it does nothing."""
-        return _CONTEXT if not self.indices else require_cupy().cuda.Device(self.indices[0])
+        return nullcontext() if not self.indices else require_cupy().cuda.Device(self.indices[0])
 
     def __str__(self) -> str:
         return self.kind + (f":{','.join(map(str, self.indices))}" if self.indices else "")
-
-
-class _Nothing:
-    """A context that changes nothing."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *what: object) -> None:
-        pass
-
-
-_CONTEXT = _Nothing()
 
 
 def _count() -> int:
