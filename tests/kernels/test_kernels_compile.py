@@ -74,9 +74,9 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         yield counts[0][0], dict.fromkeys(name for count in counts for name in count[1]), arch, counts[0][3]
         frequent = {"frequent": True, "Index": ids, "Weight": "hpgraph::One", "Sum": np.dtype(np.uint32)}
         yield of_set(communities.KERNELS, arch, **frequent)
-        yield cuda_bands.SOURCE, (cuda_bands.kernel_name(index),), arch, {}
+        yield of_set(cuda_bands.KERNELS, arch, Index=ids)
         for level, words in (("int8", 32), ("int8", 1), ("int16", 16), ("int32", 32)):
-            yield cuda_parents.SOURCE, cuda_parents.kernel_names(np.dtype(level), words, index), arch, {}
+            yield of_set(cuda_parents.KERNELS, arch, Level=np.dtype(level), Words=words, Index=ids)
         yield cuda_masked.SOURCE, (f"hpgraph::masked_work<{index}>",), arch, {"prologue": cuda_masked._NOTHING}
     for index, offset, arch in (("int", "unsigned int", OLDEST), ("int", "long long", NEWEST),
                                 ("long long", "long long", NEWEST)):  # fmt: skip
@@ -106,7 +106,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
             ((8, "float", "float", "int", "float"), OLDEST),
             ((16, "double", "double", "long long", "long long"), NEWEST),
         ):  # fmt: skip
-            yield cuda_ranks.SOURCE, cuda_ranks.kernel_names(ahead, *types), arch, {}
+            names = zip(("Held", "Real", "Sent", "Index", "Weight"), types, strict=True)
+            yield of_set(cuda_ranks.KERNELS, arch, Ahead=ahead, **dict(names))
     for word, arch in (("unsigned char", OLDEST), ("ulonglong2", NEWEST)):
         yield of_set(cuda_induced.KERNELS, arch, Index=DTYPES["int"], Word=word)
     for value in WORD_TYPES.values():
@@ -126,7 +127,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         yield of_set(cuda_locality.KERNELS, arch, Index=DTYPES[index])
         word = "unsigned" if index == "int" else "unsigned long long"
         yield of_set(cuda_column_blocks_layout.KERNELS, arch, Index=DTYPES[index], Word=word)
-    yield pages.SOURCE, (pages.kernel_name("int32"),), NEWEST, {}
+    yield of_set(pages.KERNELS, NEWEST, Id=np.dtype(np.int32))
 
 
 @pytest.mark.parametrize(("source", "names", "arch", "others"), list(rows()), ids=lambda value: str(value)[:40])

@@ -93,10 +93,10 @@ def test_the_oldest_generation():
     compiles(*traversal_of(Levels, 1, threads=persistent.THREADS), GENERATIONS[0], LOCAL)
 
 
-@pytest.mark.parametrize("element", lanes._ELEMENTS.values())
-def test_histories(element):
-    kinds = ("true, 2", "false, 1")
-    names = [f"hpgraph::write_history<{element}, {kind}>" for kind in kinds]
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_histories(size):
+    kinds = ({"Aligned": True, "Words": 2}, {"Aligned": False, "Words": 1})
+    names = [name for kind in kinds for name in lanes.HISTORY.text(Element=np.dtype(f"u{size}"), **kind)["names"]]
     compiles("source_history.cuh", "", (), names)
 
 

@@ -16,10 +16,7 @@ _FIRST_ROOM = 1024
 
 
 def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | None:
-    """The vertices of a path of fewest arcs.
-
-    Returns int64 array, or None: from `source` to `target`; None if there is no path.
-    """
+    """The vertices of a path of fewest arcs, int64; None if there is no path."""
     n = out.shape[0]
     if source == target:
         return np.array([source])
@@ -32,11 +29,7 @@ def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | No
 
 
 def least_weight(out: CSR, in_: CSR, source: int, target: int) -> tuple[np.ndarray, float] | None:
-    """The vertices of a path of least weight, and that weight.
-
-    Returns (int64 array, float), or None: None if there is no path. The weight is summed in double precision, from both
-    ends.
-    """
+    """The vertices of a path of least weight, and that weight in double precision; None if there is none."""
     n = out.shape[0]
     if source == target:
         return np.array([source]), 0.0

@@ -33,10 +33,7 @@ class SpurSearch:
         self._heap = np.empty(arcs.nnz + 1), np.empty(arcs.nnz + 1, np.int64)
 
     def path(self, root: Any, banned: Any) -> Any:
-        """The vertices of a shortest path from the last of `root` that avoids the others; None if there is none.
-
-        ``banned`` (int64 array): vertices that may not come second.
-        """
+        """A shortest path from the last of `root` around the others, not to `banned` next; None if there is none."""
         self._search += 2
         with interruptible():
             found = _spur(*self._arcs, (root, banned), self._sink, self._search, self._state, self._heap)

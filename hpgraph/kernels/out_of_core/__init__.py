@@ -19,65 +19,44 @@ if TYPE_CHECKING:
 
 
 class Window(NamedTuple):
-    """The arcs ``first`` to ``first + len(indices)`` of a matrix by rows.
+    """The arcs ``first`` to ``first + len(indices)`` of a matrix by rows."""
 
-    ``indptr`` (int64 array of shape (n + 1,)): start of each row of the whole matrix; ``indices`` (array of vertex
-    ids): those of the arcs in the window; ``data`` (array or None): their weights; ``rows`` ((int, int)): the first row
-    that has arcs in the window, and the one past the last; ``first`` (int): the first arc.
-    """
-
-    indptr: Any
-    indices: Any
-    data: Any
-    rows: tuple[int, int]
+    indptr: Any  # int64 array of shape (n + 1,): start of each row of the whole matrix
+    indices: Any  # vertex ids of the arcs in the window
+    data: Any  # their weights; None for a pattern
+    rows: tuple[int, int]  # the first row that has arcs in the window, and the one past the last
     first: int
 
 
 class Spread(NamedTuple):
-    """Chosen rows, on the GPU, whose arcs are read in place: from device memory, or from host memory.
-
-    ``pages`` (Pages); ``indptr, first_arc, offset`` (int64 CuPy arrays): offsets of rows, and tables of pages;
-    ``where`` (uint64 CuPy array): address of each page's stored bytes; ``data`` (CuPy array, or host memory under its
-    interface, or None): the weights of all arcs; ``chosen`` (uint8 CuPy array): 1 for the pages to visit; ``bits,
-    more`` (CuPy arrays of words, or None): bitmap of the rows; None for all. Rows without a bit in `more` are excluded;
-    ``rows`` ((int, int)): bounds of the rows; ``groups`` (int): upper bound of the number of groups of arcs;
-    ``damaged`` (int32 CuPy array): set to 1 if a page is damaged; ``source`` (str): the ``.cuh`` file.
-    """
+    """Chosen rows, on the GPU, whose arcs are read in place: from device memory, or from host memory."""
 
     pages: Pages
-    indptr: Any
+    indptr: Any  # int64, as the next two: offsets of rows, first arcs of pages, offsets of their stored bytes
     first_arc: Any
     offset: Any
-    where: Any
-    data: Any
-    chosen: Any
-    bits: Any
-    more: Any
+    where: Any  # uint64: address of each page's stored bytes
+    data: Any  # weights of all arcs: on the device, or host memory under its interface; or None
+    chosen: Any  # uint8: 1 for the pages to visit
+    bits: Any  # bitmap of the rows; None for all
+    more: Any  # bitmap of rows that are not excluded; None for all
     rows: tuple[int, int]
-    groups: int
-    damaged: Any
+    groups: int  # upper bound of the number of groups of arcs
+    damaged: Any  # int32: set to 1 if a page is damaged
     source: str = "spread.cuh"
 
 
 class Tiles(NamedTuple):
-    """Encoded pages on the GPU, to be gathered in tiles of some thousand arcs.
-
-    ``pages`` (Pages); ``tables`` (tuple of int64 CuPy arrays): offsets of rows; first arcs, first rows, last rows,
-    offsets of stored bytes and first tiles of pages; ``data`` (CuPy array, or something with its address and type, or
-    None): the weights, addressed as if those of all arcs were there; ``run`` ((int, int)): the first page, and the one
-    past the last; ``places`` (uint64 array): address of each page; ``tiles`` (int): number of tiles; ``row_before``
-    (int): the first row, if it began before these pages; else -1; ``damaged`` (int32 CuPy array): set to 1 if a page is
-    damaged.
-    """
+    """Encoded pages on the GPU, to be gathered in tiles of some thousand arcs."""
 
     pages: Pages
-    tables: tuple[Any, ...]
-    data: Any
-    run: tuple[int, int]
-    places: np.ndarray
+    tables: tuple[Any, ...]  # offsets of rows; of pages first arcs, first and last rows, offsets, first tiles
+    data: Any  # the weights, addressed as if those of all arcs were there; or None
+    run: tuple[int, int]  # the first page, and the one past the last
+    places: np.ndarray  # uint64: address of each page
     tiles: int
-    row_before: int
-    damaged: Any
+    row_before: int  # the first row, if it began before these pages; else -1
+    damaged: Any  # int32: set to 1 if a page is damaged
 
 
 class Head(NamedTuple):
@@ -85,59 +64,42 @@ class Head(NamedTuple):
 
     If the first message suffices, nearly all vertices of a graph with hubs receive it from there, and no arc has to be
     loaded for them.
-
-    ``neighbour`` (array of vertex ids): -1 if there is none; ``more`` (Bitmask): vertices with other neighbours.
     """
 
-    neighbour: Any
-    more: Bitmask
+    neighbour: Any  # vertex ids; -1 if there is none
+    more: Bitmask  # vertices with other neighbours
 
 
 class Survey(NamedTuple):
-    """What a set of rows needs from a store.
+    """What a set of rows needs from a store."""
 
-    ``pages`` (integer array): the pages that hold their arcs, ascending; ``arcs`` (int): number of arcs; ``nbytes``
-    (int): bytes to load; cached pages cost nothing; ``seconds`` (float): predicted seconds; ``counts`` (int64 array of
-    shape (pages, 2), or None): on the GPU, for each page, the number of these rows and of their arcs; ``copied`` (array
-    of bool, or None): on the GPU, for each page, whether it is copied as a whole; on the CPU, whether only its needed
-    rows are read; ``rows`` (Frontier, Bitmask, array of ids or None): the rows; None for all; ``more`` (Bitmask or
-    None): rows without a bit here are excluded.
-    """
-
-    pages: np.ndarray
+    pages: np.ndarray  # that hold their arcs, ascending
     arcs: int
-    nbytes: int
-    seconds: float
-    counts: np.ndarray | None = None
+    nbytes: int  # to load; cached pages cost nothing
+    seconds: float  # predicted
+    counts: np.ndarray | None = None  # on the GPU, int64 of shape (pages, 2): numbers of these rows and of their arcs
+    # For each page: on the GPU, whether it is copied as a whole; on the CPU, whether only its needed rows are read.
     copied: np.ndarray | None = None
-    rows: Any = None
-    more: Bitmask | None = None
+    rows: Any = None  # Frontier, Bitmask or ids; None for all
+    more: Bitmask | None = None  # rows without a bit here are excluded
 
 
 class Traffic(NamedTuple):
-    """Transfers of the windows of one superstep.
+    """Transfers of the windows of one superstep."""
 
-    ``pages`` (int): pages processed; ``wanted`` (int): predicted bytes to load: those of the pages, less those cached;
-    ``moved`` (int): bytes loaded; ``predicted`` (float): predicted seconds of loading.
-    """
-
-    pages: int
-    wanted: int
-    moved: int
-    predicted: float
+    pages: int  # processed
+    wanted: int  # predicted bytes to load: those of the pages, less those cached
+    moved: int  # bytes loaded
+    predicted: float  # seconds of loading
 
 
 class Resident(NamedTuple):
-    """The resident part of a matrix whose arcs are not in device memory.
-
-    ``shape`` ((int, int)); ``indptr`` (int64 array of shape (n + 1,)): start of each row; ``nnz`` (int): number of
-    arcs; ``dtype`` (numpy.dtype or None): type of their weights.
-    """
+    """The resident part of a matrix whose arcs are not in device memory."""
 
     shape: tuple[int, int]
-    indptr: Any
+    indptr: Any  # int64 array of shape (n + 1,): start of each row
     nnz: int
-    dtype: np.dtype | None
+    dtype: np.dtype | None  # of the weights
 
 
 class Store(Protocol):
@@ -162,10 +124,7 @@ class Store(Protocol):
         """The surveyed rows, in place, or windows that contain them."""
 
     def decoded(self, rows: Bitmask | None, pages: slice = slice(None)) -> Iterator[Window]:
-        """Windows with the arcs of these rows, or of all, as plain ids on the device; other rows are undefined.
-
-        `pages` selects among the pages that hold some.
-        """
+        """Windows with the arcs of some rows, or of all, in some pages, as plain ids; other rows are undefined."""
 
     @property
     def moved(self) -> int:

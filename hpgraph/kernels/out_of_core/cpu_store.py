@@ -117,10 +117,7 @@ class PageStore(OnePass):
         return self._moved
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
-        """What some rows need, by the rate of reading measured so far.
-
-        ``rows``: None for all.
-        """
+        """What some rows need, None for all, by the rate of reading measured so far."""
         pages, ids = self.pages, None
         everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
         if not everyone:

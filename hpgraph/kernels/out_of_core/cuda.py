@@ -1,7 +1,47 @@
-"""Pages on the GPU: their stores, and the components of a graph that lies in them."""
+"""Pages on the GPU: their stores, and the weakly connected components of a graph in pages."""
 
-from hpgraph.kernels.out_of_core.cuda_components import components
-from hpgraph.kernels.out_of_core.cuda_ring import least_memory
-from hpgraph.kernels.out_of_core.cuda_store import PageStore
+from typing import Any
 
-__all__ = ["PageStore", "components", "least_memory"]
+import numpy as np
+
+from hpgraph.formats import Bitmask
+from hpgraph.kernels.out_of_core import Head, Store
+from hpgraph.kernels.out_of_core.cuda_ring import least_memory as least_memory
+from hpgraph.kernels.out_of_core.cuda_store import PageStore as PageStore
+from hpgraph.kernels.out_of_core.cuda_visits import visit
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.structure import cuda_components as whole
+from hpgraph.semiring.c_types import c_type
+
+SOURCE, THREADS = "spread_components.cuh", 256
+
+
+def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
+    """The number of components, and that of each vertex's component.
+
+    If every arc has its reverse, arcs that leave the largest tree are skipped: in a graph with hubs few vertices are
+    outside it once the resident neighbours have been linked.
+
+    M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
+    IPDPS'18.
+    """
+    import cupy
+
+    n, ids = store.pages.shape[0], store.pages.id_dtype
+    if n == 0:
+        return 0, cupy.empty(0, ids)
+    index, each, size = c_type(ids), (-(-n // THREADS),), np.int64(n)
+    names = f"hpgraph::link_heads<{index}>", f"hpgraph::mark_outside<{index}>"
+    module = load(SOURCE, names=names, title="connected components")
+    label, rows = cupy.arange(n, dtype=ids), None
+    if head is not None:
+        module.function(names[0])(each, (THREADS,), (size, head.neighbour, label))
+        if symmetric:
+            largest, outside = cupy.empty(1, ids), Bitmask.zeros(n, "cuda")
+            whole.run("most_frequent_root", ids, 1, np.int64(0), size, label, largest)
+            module.function(names[1])(each, (THREADS,), (size, largest, label, outside.words))
+            rows = outside
+    wanted = store.survey(rows, None if rows is None or head is None else head.more, spread=True)
+    for part in store.visits(wanted):
+        visit(f"hpgraph::Hook<{index}>", (label,), part._replace(source=SOURCE), None)
+    return whole.numbered_trees(label)

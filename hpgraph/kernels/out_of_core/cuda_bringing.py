@@ -103,10 +103,7 @@ class Bringing(OnePass):
     def _brought(
         self, wanted: np.ndarray, values: bool, rows: np.ndarray | None = None
     ) -> Iterator[tuple[Pieces, Slot]]:
-        """Runs of pages, each in a buffer on the device, copied while earlier ones are processed.
-
-        If rows are given, only these, in pinned buffers.
-        """
+        """Runs of pages in buffers on the device, copied ahead; if rows are given, only these, in pinned buffers."""
         return self._opened(self._bring_all(wanted, values, rows))
 
     def _bring_all(

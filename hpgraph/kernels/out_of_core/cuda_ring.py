@@ -16,10 +16,7 @@ SLOTS, REQUESTS = 4, 9
 
 
 def shares_of(pages: Pages, budget: int, window_bytes: int, resident: bool, shares: int) -> tuple[int, int, int]:
-    """Division of a budget: arcs of a window, windows in the ring, and bytes for cached pages.
-
-    ``budget``: bytes, of all stores together; ``window_bytes``: most bytes of a window.
-    """
+    """Division of a budget in bytes of all stores: arcs of a window, windows in the ring, bytes for cached pages."""
     if pages.n_pages == 0:
         return 1, 2, 0
     together = min(window_bytes // int(np.diff(pages.offset).max()), MAX_PAGES)

@@ -19,11 +19,7 @@ ITEM = 16
 
 
 def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.ndarray:
-    """For each page, the number of chosen rows with arcs in it, and of these arcs; waits for the device.
-
-    ``rows, more``: bitmaps of the rows; rows without a bit in `more` are excluded. Returns int64 array of shape (pages,
-    2).
-    """
+    """For each page, the numbers of chosen rows with a bit in `more` and of their arcs there, int64; waits."""
     import cupy
 
     first_arc, first_row, last_row = tables
@@ -39,10 +35,7 @@ def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.nda
 def visit(
     functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProgram | None, *, numbered: bool = False
 ) -> None:
-    """Call a functor of spread.cuh, or of a file that includes it, on the arcs of chosen rows.
-
-    ``numbered``: whether it gets an arc's number instead of its weight.
-    """
+    """Call a functor on the arcs of chosen rows, with an arc's weight, or its number if `numbered`."""
     import cupy
 
     pages = part.pages

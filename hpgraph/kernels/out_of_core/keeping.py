@@ -45,10 +45,7 @@ def ring_within(budget: int, name: str, shares: int, tables: int, page: int, slo
 
 
 class Kept:
-    """A cache of pages, by frequency of use.
-
-    ``sizes``: bytes of each page; ``room``: bytes of the cache.
-    """
+    """A cache of `room` bytes for pages of some `sizes`, by frequency of use."""
 
     def __init__(self, sizes: np.ndarray, room: int) -> None:
         self.sizes, self.room = np.asarray(sizes, np.int64), max(int(room), 0)
@@ -109,10 +106,7 @@ class Kept:
 
 
 class Slab:
-    """A first-fit allocator.
-
-    ``room``: bytes.
-    """
+    """A first-fit allocator of `room` bytes."""
 
     def __init__(self, room: int) -> None:
         self._free = [(0, room)]

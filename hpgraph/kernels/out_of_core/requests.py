@@ -23,10 +23,7 @@ REQUEST_BYTES = int(2e9 / 93e3)
 
 
 class Ranges(NamedTuple):
-    """Disjoint ranges of bytes, ascending.
-
-    ``begin, end`` (int64 arrays).
-    """
+    """Disjoint ranges of bytes, ascending: int64 arrays."""
 
     begin: np.ndarray
     end: np.ndarray
@@ -38,10 +35,7 @@ class Ranges(NamedTuple):
 
 
 def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """The pages of which it is cheaper to read the needed rows than all.
-
-    ``rows``: ascending.
-    """
+    """The pages of which it is cheaper to read the needed rows, ascending, than all."""
     begin, end = pages.indptr[rows], pages.indptr[rows + 1]
     begin, end = begin[end > begin], end[end > begin]
     page = np.searchsorted(pages.first_arc, begin, side="right") - 1
@@ -63,10 +57,7 @@ def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndar
 
 
 def requests_for(pages: Pages, rows: np.ndarray, begin: int, end: int, gap: int = GAP) -> Ranges:
-    """The requests for the needed rows of the pages begin..end, in stored bytes.
-
-    ``rows``: ascending; ``gap``: largest gap, in bytes, between two of them that is read too.
-    """
+    """The requests in stored bytes for ascending rows of the pages begin..end; up to `gap` bytes between are read."""
     size, first = pages.id_dtype.itemsize, pages.first_arc
     low, high = pages.indptr[rows], pages.indptr[rows + 1]
     here = (high > low) & (high > first[begin]) & (low < first[end])
@@ -118,10 +109,7 @@ class Directories:
         stored[: len(held)] = held
 
     def requests(self, rows: np.ndarray, begin: int, end: int, gap: int) -> tuple[Ranges, list[np.ndarray]]:
-        """The requests for the needed rows of the pages begin..end, and the groups of each page that they cover.
-
-        ``rows``: ascending; ``gap``: largest gap, in bytes, between two requests that is read too.
-        """
+        """As `requests_for`, and the groups of each page that the requests cover."""
         pages, base = self._pages, self._base[begin : end + 1]
         some = rows[slice(*np.searchsorted(rows, (pages.first_row[begin], pages.last_row[end - 1] + 1)))]
         low = np.maximum(pages.indptr[some], pages.first_arc[begin])

@@ -19,10 +19,7 @@ class Pieces(NamedTuple):
 
 
 def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int | None = None) -> list[Pieces]:
-    """Divide ascending page numbers into runs of adjacent ones with at most `most` arcs, or single pages.
-
-    ``pages``: ascending.
-    """
+    """Divide ascending page numbers into runs of adjacent ones with at most `most` arcs, or single pages."""
     found: list[Pieces] = []
     begin = end = -1
     for page in pages.tolist():

@@ -20,11 +20,7 @@ still holds many pages."""
 
 
 def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none") -> Pages:
-    """Divide the entries of a matrix into pages, in memory.
-
-    ``csr``: on the CPU, its rows sorted and free of duplicates. Returns Pages: plain ids, offsets and values are shared
-    with the matrix.
-    """
+    """Divide the entries of a matrix with sorted, distinct ids into pages; plain ids, offsets and values are shared."""
     if encoding not in ENCODINGS:
         raise ValueError(f'encoding must be "none" or "gaps", not {encoding!r}')
     first = cut_points(csr.indptr, arcs_per_page)
@@ -52,10 +48,7 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
 
 
 def encode(ids: Any, columns: int, encoding: str) -> Any:
-    """Encode a page.
-
-    ``encoding``: gaps are those of 32-bit ids.
-    """
+    """Encode a page; gaps are those of 32-bit ids."""
     if encoding == "none":
         return ids.view(np.uint8)
     if ids.dtype != np.int32:

@@ -72,10 +72,7 @@ def _put_bits(words, place, value):
 
 @njit
 def _narrowest(lengths):
-    """Words, width, number of exceptions and width of their upper bits that minimize the words.
-
-    `lengths[l]`: number of differences of l bits.
-    """
+    """The least words, and their width, exceptions and width of upper bits, for `lengths[l]` differences of l bits."""
     top = 32
     while top > 0 and lengths[top] == 0:
         top -= 1
@@ -161,10 +158,7 @@ def directory_bytes(count: int) -> int:
 
 
 def group_ends(directory: Array, count: int, nbytes: int) -> Array:
-    """Start of the words of each group of a page, in bytes from the page's start, and the end of the last one.
-
-    ``count, nbytes``: ids of the page, and bytes.
-    """
+    """Start of the words of each group of a page in bytes, and the end of the last, from its ids and bytes."""
     groups = -(-count // GROUP)
     begins = directory[: 8 * groups].view(np.uint32)[::2].astype(np.int64) * 4 + directory_bytes(count)
     return np.append(begins, nbytes)

@@ -6,16 +6,10 @@ import numpy as np
 
 from hpgraph.formats import Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
-from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.semiring.c_types import c_type
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
-SOURCE = "gaps.cuh"
 THREADS = 256
-
-
-def kernel_name(dtype: Any) -> str:
-    """Name expression of the kernel that decodes whole pages."""
-    return f"hpgraph::decode_pages<{c_type(np.dtype(dtype))}>"
+KERNELS = KernelSet("gaps.cuh", "pages", {"<{Id}>": "decode_pages"})
 
 
 def decode_run(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, damaged: Any) -> None:
@@ -25,13 +19,9 @@ def decode_run(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any,
     (pages + 1,)): of these pages, as in `hpgraph.formats.Pages`; ``damaged`` (cupy.ndarray of int32, shape (1,)): set
     to 1 if bytes are not such a page, or an id is out of range; else unchanged.
     """
-    if len(offset) > 1:
-        _decode(stored, offset, first_arc, columns, out, damaged)
-
-
-def _decode(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, damaged: Any) -> None:
-    pages, name = len(offset) - 1, kernel_name(out.dtype)
-    kernel = load(SOURCE, names=(name,), title="pages").function(name)
+    pages, kernel = len(offset) - 1, KERNELS.of(Id=out.dtype).functions["decode_pages"]
+    if not pages:
+        return
     # One group a warp if pages are equally full; otherwise warps loop.
     warps = -(-len(out) // (pages * GROUP))
     grid = min(pages, 1 << 20), min(-(-warps // (THREADS // 32)), 1 << 15)
@@ -42,10 +32,7 @@ def _decode(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, da
 def decode_places(
     pages: Pages, offset: Any, first_arc: Any, run: tuple[int, int], places: np.ndarray, damaged: Any
 ) -> Any:
-    """Decode consecutive pages from separate addresses on the device; does not wait.
-
-    ``damaged`` (cupy.ndarray of int32, shape (1,)): as for `decode_run`.
-    """
+    """Decode consecutive pages from separate addresses on the device, as `decode_run`; does not wait."""
     import cupy
 
     begin, end = run
@@ -54,7 +41,7 @@ def decode_places(
     for page, place in zip(range(begin, end), places.tolist(), strict=True):
         out = ids[int(arcs[page] - arcs[begin]) : int(arcs[page + 1] - arcs[begin])]
         if pages.encoding == "gaps":
-            _decode(np.uint64(place), offset[page : page + 2], first_arc[page : page + 2], columns, out, damaged)
+            decode_run(np.uint64(place), offset[page : page + 2], first_arc[page : page + 2], columns, out, damaged)
         else:
             nbytes, now = int(stored[page + 1] - stored[page]), cupy.cuda.get_current_stream()
             cupy.cuda.runtime.memcpyAsync(out.data.ptr, place, nbytes, 3, now.ptr)

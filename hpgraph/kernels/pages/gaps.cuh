@@ -76,42 +76,6 @@ __device__ bool decode_group(const unsigned char* stored, i64 bytes, i64 arcs, i
     return true;
 }
 
-// Writes ids from a position on; ids out of range set `damaged`, and are written as 0.
-template <class Index>
-struct WriteIds {
-    Index* out;
-    i64 from, to, columns;
-    int* damaged;
-
-    __device__ void operator()(i64 position, u32 id) const {
-        if (position < from || position >= to) return;
-        bool wrong = id >= columns;
-        if (wrong) *damaged = 1;
-        out[position - from] = wrong ? 0 : (Index)id;
-    }
-};
-
-// One warp decodes the ids `from` to `to` of a page into ``out[0]``, ``out[1]``, ...; earlier groups are not read.
-// `damaged` is set to 1 if the bytes are not such a page.
-template <class Index>
-__device__ void decode_range(
-    const unsigned char* stored, i64 bytes, i64 arcs, i64 from, i64 to, i64 columns, u32 mask, Index* out, int* damaged
-) {
-    WriteIds<Index> write{out, from, to, columns, damaged};
-    for (i64 group = from / GAPS_GROUP; group * GAPS_GROUP < to; ++group)
-        if (!decode_group(stored, bytes, arcs, group, mask, write)) *damaged = 1;
-}
-
-// A thread block decodes a page.
-template <class Index>
-__device__ void decode_page(
-    const unsigned char* stored, i64 bytes, i64 arcs, i64 columns, u32 mask, Index* out, int* damaged
-) {
-    WriteIds<Index> write{out, 0, arcs, columns, damaged};
-    for (i64 group = threadIdx.x >> 5; group * GAPS_GROUP < arcs; group += blockDim.x >> 5)
-        if (!decode_group(stored, bytes, arcs, group, mask, write)) *damaged = 1;
-}
-
 // Decodes consecutive pages, a group a warp: page p has the ids ``first_arc[p]`` to ``first_arc[p + 1]`` and the bytes
 // ``offset[p]`` to ``offset[p + 1]``, both relative to the first page's.
 template <class Index>
@@ -122,7 +86,12 @@ __global__ void decode_pages(
     i64 warps = (i64)gridDim.y * (blockDim.x >> 5);
     for (i64 page = blockIdx.x; page < pages; page += gridDim.x) {
         i64 arcs = first_arc[page + 1] - first_arc[page], begin = offset[page] - offset[0];
-        WriteIds<Index> write{out + (first_arc[page] - first_arc[0]), 0, arcs, columns, damaged};
+        Index* const ids = out + (first_arc[page] - first_arc[0]);
+        const auto write = [&](i64 position, u32 id) {
+            const bool wrong = id >= columns;
+            if (wrong) *damaged = 1;
+            ids[position] = wrong ? 0 : (Index)id;
+        };
         i64 group = (i64)blockIdx.y * (blockDim.x >> 5) + (threadIdx.x >> 5);
         for (; group * GAPS_GROUP < arcs; group += warps)
             if (!decode_group(stored + begin, offset[page + 1] - offset[page], arcs, group, mask, write)) *damaged = 1;

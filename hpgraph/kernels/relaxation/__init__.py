@@ -19,17 +19,11 @@ class Relaxation(Protocol):
     """Interface of a backend."""
 
     def relax(self, search: Search) -> tuple[Callable[[], np.ndarray], Any]:
-        """Run a program that improves one property in place by an idempotent monoid.
-
-        Returns a callable that fetches the trace rows, and the vertices still active at the limit.
-        """
+        """Run a program that improves one property; a callable for the trace, and vertices active at the limit."""
 
 
 class JointRelaxation(Protocol):
-    """Multi-source relaxation: programs that improve one property by an idempotent monoid.
-
-    ``MAX_SOURCES`` (int): best number of sources for one call of `relax_sources`.
-    """
+    """Multi-source relaxation, best of `MAX_SOURCES` at once: programs that improve one property."""
 
     MAX_SOURCES: int
 

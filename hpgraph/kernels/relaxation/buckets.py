@@ -147,10 +147,7 @@ def set_scale(scale, least, greatest):
 
 @part
 def spread(found, values, waiting, store, scale):
-    """Distribute the drawn vertices of the overflow bucket over all buckets; the first begins at their best value.
-
-    Returns whether any of them waited.
-    """
+    """Distribute the drawn vertices of the overflow bucket, from their best value on; whether any of them waited."""
     if values.size == 0:
         return False
     vertices, drawn = store.vertices, store.drawn

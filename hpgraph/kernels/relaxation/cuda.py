@@ -6,25 +6,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import Elements, Part
-from hpgraph.kernels.runtime.cuda.persistent import (
-    BATCH,
-    FRONTIER,
-    LIMITS,
-    THREADS,
-    TRACE,
-    Record,
-    Space,
-    arcs_struct,
-    heavy_pieces,
-    kernel,
-    local_limits,
-    sources_struct,
-    techniques_type,
-    wave,
-    weight_dtype,
-)
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, on_host, takeover
@@ -36,8 +20,8 @@ PRIORITY = Layout(
     "Priority<{Value}>", on="int", adapts="int", threshold="Value", delta="Value", ceiling="Value", largest="Value"
 )
 SPACE = Layout(
-    "RelaxSpace<{Index}, {Value}>", queued="*", following_queued="*", waiting="*", least="*", queue=FRONTIER,
-    following=FRONTIER, far="*", far_kept="*",
+    "RelaxSpace<{Index}, {Value}>", queued="*", following_queued="*", waiting="*", least="*", queue=persistent.FRONTIER,
+    following=persistent.FRONTIER, far="*", far_kept="*",
 )  # fmt: skip
 EXCHANGE = Layout("RelaxExchange<{Index}, {Message}>", listed="*", post=POST)
 SOURCE, MESSAGE = "delta_stepping.cuh", ", Program::Message"
@@ -50,12 +34,9 @@ OF_MANY_ARCS = {False: (896, 3), True: (768, 4)}
 
 
 def threads_and_batch(ordered: bool, seen: int, arcs: int, n: int, gpus: int = 1) -> tuple[int, int]:
-    """Threads of a block, and arcs in flight per thread: more if supersteps exceed the grid's arcs in flight.
-
-    ``ordered``: whether there are buckets.
-    """
+    """Threads of a block and arcs in flight, with buckets or not: more if supersteps exceed those of the grid."""
     expected = seen or (arcs if arcs > DENSE * n else 0)
-    return OF_MANY_ARCS[ordered] if expected > gpus * wave() else (THREADS, BATCH)
+    return OF_MANY_ARCS[ordered] if expected > gpus * persistent.wave() else (persistent.THREADS, persistent.BATCH)
 
 
 def least_of_sources(values: Any, beginning: Beginning | None, sources: Any) -> Any:
@@ -86,29 +67,29 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     import cupy
 
     out, state, sources, limit = search.out, search.state, search.sources, search.limit
-    program = cuda_program(search.code, weight_dtype(out))
+    program = cuda_program(search.code, persistent.weight_dtype(out))
     n, ids = out.shape[0], out.indices.dtype
     dtype = state[0].dtype
-    pieces, row = heavy_pieces(out) * 2 * ids.itemsize, (n + 63) // 64
+    pieces, row = persistent.heavy_pieces(out) * 2 * ids.itemsize, (n + 63) // 64
     bits = cupy.zeros((3, row), np.uint64)
     vertices = n * ids.itemsize
-    space = Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
-    record = Record(n)
+    space = persistent.Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
+    record = persistent.Record(n)
     bounds = priority_struct(state[0], search.beginnings[0], sources, search.delta, search.ceiling)
     device = cupy.cuda.runtime.getDevice()
     turn = takeover(out)
     waits = turn.waits()
     threads, batch = threads_and_batch(search.delta is not None, turn.arcs_a_superstep, len(out.indices), n)
     priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
-    kernel(
-        program, SOURCE, "relax", MESSAGE, ids, out.data is None, techniques_type(batch), device, threads,
+    persistent.kernel(
+        program, SOURCE, "relax", MESSAGE, ids, out.data is None, persistent.techniques_type(batch), device, threads,
         (priority, layout),
     )(
         (
             program.struct(state, search.world, search.beginnings), np.int64(n), np.int64(len(out.indices)),
-            arcs_struct(out), sources_struct(sources), bounds, np.int64(limit),
-            LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
-            layout(*_masks(bits), *space.addresses), TRACE.of()(*record.fields), np.uint64(space.header),
+            persistent.arcs_struct(out), persistent.sources_struct(sources), bounds, np.int64(limit),
+            persistent.LIMITS.of()(*persistent.local_limits(techniques.local_block), *turn.limits(waits)),
+            layout(*_masks(bits), *space.addresses), persistent.TRACE.of()(*record.fields), np.uint64(space.header),
         ),
     )  # fmt: skip
     endless = limit >= np.iinfo(np.int64).max
@@ -148,10 +129,10 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
 
     code, state, sources, beginnings = search.code, search.state, search.sources, search.beginnings
     some, dtype = parts.all[0].rows.out, state[0].dtype
-    program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype
+    program, ids = cuda_program(code, persistent.weight_dtype(some)), some.indices.dtype
     layouts = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype), EXCHANGE.of(Index=ids, Message=code.message)
     bounds = priority_struct(state[0], beginnings[0], sources, search.delta, search.ceiling)
-    limits = LIMITS.of()(*local_limits(False), *parts.limits)
+    limits = persistent.LIMITS.of()(*persistent.local_limits(False), *parts.limits)
     ordered = search.delta is not None
     threads, batch = threads_and_batch(ordered, parts.arcs_a_superstep, parts.arcs, parts.n, parts.gpus)
     all_bits = []
@@ -162,13 +143,13 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
         space, exchange = parts.once(
             ("relaxation", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
         )
-        launch = kernel(
-            program, SOURCE, "relax_divided", MESSAGE, ids, some.data is None, techniques_type(batch), rows.device,
-            threads, (*layouts, *SHARED), part.beside,
+        launch = persistent.kernel(
+            program, SOURCE, "relax_divided", MESSAGE, ids, some.data is None, persistent.techniques_type(batch),
+            rows.device, threads, (*layouts, *SHARED), part.beside,
         )  # fmt: skip
         arguments = (
             program.struct(own, search.world, beginnings), np.int64(parts.n), np.int64(parts.arcs), rows.sending,
-            sources_struct(part.sources(sources)), bounds, np.int64(search.limit), limits,
+            persistent.sources_struct(part.sources(sources)), bounds, np.int64(search.limit), limits,
             layouts[1](*_masks(bits), *space), trace, layouts[2](*exchange),
         )  # fmt: skip
         return Launch(launch, arguments)
@@ -190,7 +171,7 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
 def _divided_space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> tuple[list[int], list[int]]:
     """The fields of a part's structs ``RelaxSpace``, behind the bits, and ``RelaxExchange``."""
     vertices = (part.rows.last - part.rows.first) * ids.itemsize
-    pieces = heavy_pieces(part.rows.out) * 2 * ids.itemsize
+    pieces = persistent.heavy_pieces(part.rows.out) * 2 * ids.itemsize
     sizes = {
         "least": 16, "queue": vertices, "pieces": pieces, "following": vertices, "following pieces": pieces,
         "far": vertices, "far kept": vertices, "listed": parts.n * ids.itemsize,

@@ -6,22 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.relaxation.values import value_functions
+from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.persistent import (
-    THREADS,
-    TRACE,
-    Record,
-    Space,
-    arcs_struct,
-    checks,
-    heavy_pieces,
-    techniques_type,
-    weight_dtype,
-)
 from hpgraph.kernels.runtime.cuda.program import DeviceFunctions
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode, begin_sources, bucket_bounds
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.runtime.techniques import techniques
@@ -43,15 +33,12 @@ SOURCE = "multi_source_relaxation.cuh"
 PRIORITY = Layout("SourcePriority<{Value}>", on="int", adapts="int", delta="double", ceiling="Value")
 SPACE = Layout(
     "RelaxSourcesSpace<{Index}>", header="*", words="*", waiting="*", origins="*", least="*", light="*", pieces="*",
-    heavy="i64", far="*", far_kept="*", trace=TRACE,
+    heavy="i64", far="*", far_kept="*", trace=persistent.TRACE,
 )  # fmt: skip
 
 
 class ValueProgram(DeviceFunctions):
-    """The C++ struct ``Program`` of a relaxation whose kernel keeps values in registers, and the code to link to it.
-
-    ``weight``: type of the weights; None for a pattern, whose weights are int32 ones.
-    """
+    """The C++ struct ``Program`` of a kernel that keeps values in registers; weights of a pattern are int32 ones."""
 
     def __init__(self, code: ProgramCode, weight: np.dtype | None) -> None:
         self.code = code
@@ -59,12 +46,25 @@ class ValueProgram(DeviceFunctions):
 
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
-        value, ids = self.code.message, np.dtype(np.int64)
-        functions, arc = value_functions(self.code), (ids, value, self.weight, ids, value)
+        # A relaxation has one property, so a vertex is its id and the value of one source.
+        code, value, ids = self.code, self.code.message, np.dtype(np.int64)
+        source, target, given = "Vertex(u, source)", "Vertex(v, target)", "u, source, weight, v, target"
+        gather = code.wrap(
+            "gather_value", given, f"return cast(gather({source}, weight, {target}))",
+            gather=code.gather, cast=value.type,
+        )  # fmt: skip
+        asked = {}
+        if code.cond is not None:
+            asked["cond"] = f"cond({target})"
+        if code.edge_cond is not None:
+            asked["edge_cond"] = f"edge_cond({source}, weight, {target})"
+        body = f"return bool({' and '.join(asked.values()) or True})"
+        allows = code.wrap("allows_value", given, body, **{name: getattr(code, name) for name in asked})
+        arc = ids, value, self.weight, ids, value
         return {
-            "hpg_gather": (functions.gather, arc, value),
-            "hpg_reduce": (functions.reduce, (value, value), value),
-            "hpg_allows": (functions.allows, arc, np.dtype(np.bool_)),
+            "hpg_gather": (gather, arc, value),
+            "hpg_reduce": (functions_of(code).reduce, (value, value), value),
+            "hpg_allows": (allows, arc, np.dtype(np.bool_)),
         }
 
     @cached_property
@@ -113,7 +113,7 @@ def _kernels(
     module = load(
         SOURCE, prologue=f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", ltoir=program.ltoir,
         names=tuple(names.values()), cooperative=True, title=f"{program.code.name} from many sources",
-        checks=checks(*layouts),
+        checks=persistent.checks(*layouts),
     )  # fmt: skip
     return {short: module.function(name) for short, name in names.items()}
 
@@ -149,7 +149,7 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
     return fetch, Starts(vertices, of_source, starts.k)
 
 
-def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Starts | None]:
+def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[persistent.Record, Starts | None]:
     """Up to 32 sources, into rows of shape (k, n)."""
     import cupy
 
@@ -161,11 +161,11 @@ def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Sta
         values[...] = rows.T
     begin_sources((values,), beginnings, starts.vertices, starts.source)
     words = cupy.zeros((4, n), np.uint32)
-    heavy = heavy_pieces(out)
-    space = Space(16, 3 * n * ids.itemsize, 6 * heavy * ids.itemsize, n * ids.itemsize, n * ids.itemsize)
+    heavy = persistent.heavy_pieces(out)
+    space = persistent.Space(16, 3 * n * ids.itemsize, 6 * heavy * ids.itemsize, n * ids.itemsize, n * ids.itemsize)
     least, light, pieces, far, far_kept = space.addresses
     origins = cupy.zeros(k, np.float64)
-    record = Record(n)
+    record = persistent.Record(n)
     fields = SPACE.of(Index=ids)(
         space.header, words.data.ptr, words[3].data.ptr, origins.data.ptr, least, light, pieces, heavy, far, far_kept,
         *record.fields,
@@ -175,13 +175,13 @@ def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[Record, Sta
         np.int32(delta is not None or ceiling is not None), np.int32(delta is not None and techniques.adaptive_buckets),
         np.float64(np.inf if delta is None else width), last,
     )  # fmt: skip
-    program = value_program(code, weight_dtype(out))
+    program = value_program(code, persistent.weight_dtype(out))
     device = cupy.cuda.runtime.getDevice()
-    threads = THREADS_OF_MANY_ARCS if out.nnz > DENSE * n else THREADS
-    kernels = _kernels(program, ids, out.data is None, techniques_type(), device, threads)
+    threads = THREADS_OF_MANY_ARCS if out.nnz > DENSE * n else persistent.THREADS
+    kernels = _kernels(program, ids, out.data is None, persistent.techniques_type(), device, threads)
     # As an Offer of multi_source_relaxation.cuh: an id, an int and a value; 64 of them a warp.
     shared = 2 * threads * np.dtype([("target", ids), ("source", np.int32), ("message", dtype)], align=True).itemsize
-    given, arcs = struct(values), arcs_struct(out)
+    given, arcs = struct(values), persistent.arcs_struct(out)
     each = np.bincount(of_start, minlength=k)
     if delta is not None and limit >= ENDLESS and int(each.max(initial=0)) <= MAX_STARTS:
         ends = cupy.asarray(np.cumsum(each), np.int64)

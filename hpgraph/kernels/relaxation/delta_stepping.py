@@ -8,7 +8,6 @@ graph algorithms with GraphIt", CGO'20). The width of a bucket is given, or foll
 """
 
 from collections import namedtuple
-from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -83,25 +82,12 @@ SENDERS, SENT = range(2)
 Functions = namedtuple("Functions", "gather reduce cond edge_cond ceiling")
 
 
-class Course(NamedTuple):
-    """State of the leader, and the limit to the supersteps.
+# State of the leader, and the limit to the supersteps. `scale` holds where buckets begin and how narrow they are
+# (`hpgraph.kernels.relaxation.buckets`).
+Course = namedtuple("Course", "progress scale trace limit")
 
-    ``scale`` holds where buckets begin and how narrow they are (`hpgraph.kernels.relaxation.buckets`).
-    """
-
-    progress: Any
-    scale: Any
-    trace: Any
-    limit: int
-
-
-class Superstep(NamedTuple):
-    """Where buckets begin, their number per unit of value, the current one, and whether one worker is alone."""
-
-    origin: float
-    density: float
-    now: int
-    alone: bool
+# Where buckets begin, their number per unit of value, the current one, and whether one worker is alone.
+Superstep = namedtuple("Superstep", "origin density now alone")
 
 
 @part(forceinline=True)

@@ -40,11 +40,7 @@ class WorkSpace(Protocol):
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:
-        """Supersteps of a program without `aggregate` in one call of a kernel, while frontiers are small.
-
-        Returns the trace rows, the number of supersteps, traced or not, and the active vertices; None if the frontier
-        is not small.
-        """
+        """Supersteps in one kernel: trace, number of supersteps, active vertices; None if the frontier is not small."""
 
     def push(self, part: Any, frontier: Frontier) -> None:
         """Send messages along the arcs that leave the frontier (top-down)."""

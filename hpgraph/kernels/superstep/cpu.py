@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
-from hpgraph.kernels.superstep import Part, cpu_apply, cpu_block, cpu_frontier, cpu_pull
+from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier, cpu_pull
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues, Stretch
 
 # Largest number of frontier arcs for which one thread runs consecutive supersteps: waking the others costs some 10 µs,
@@ -65,10 +65,7 @@ class Supersteps:
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:
-        """Run supersteps of a program without `aggregate` while frontiers are small enough for one thread.
-
-        Returns ``rows`` (int64 array of shape (supersteps, 4)): the trace.
-        """
+        """Run supersteps of a program without `aggregate` while frontiers are small enough for one thread."""
         if frontier.out_arcs(part.sending.indptr) > ONE_THREAD_ARCS:
             return None
         queue, following = self._queues
@@ -247,10 +244,7 @@ class Supersteps:
         self._inbox.received[:] = frontier.bits.words
 
     def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
-        """APPLY (Ligra's vertexMap): update the vertices that received a message, and clear the inbox.
-
-        Returns the vertices that changed, and the sums.
-        """
+        """APPLY (Ligra's vertexMap): update the vertices that received; return the changed ones, and the sums."""
         if everyone:
             self._inbox.received[:] = Bitmask.full(self.n).words
         blocks = -(-self.n // BLOCK)
@@ -294,11 +288,11 @@ class Supersteps:
     def join_listed(self, vertices: slice, ids: np.ndarray, messages: np.ndarray) -> None:
         """Join messages to those of the vertices `ids` of a range."""
         inbox, reduce = self._inbox, self._functions.reduce
-        cpu_block.join_listed(reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
+        cpu_apply.join_listed(reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
 
     def join_all(self, vertices: slice, messages: np.ndarray) -> None:
         """Join one message to each vertex of the range, without marking it as received."""
-        cpu_block.join_all(self._functions.reduce, self._inbox.message[vertices], messages)
+        cpu_apply.join_all(self._functions.reduce, self._inbox.message[vertices], messages)
 
     def pull_all(self, rows: CSR) -> None:
         """Combine messages of all vertices at the first ones, without marking these as received."""
@@ -306,15 +300,12 @@ class Supersteps:
         pull(rows, offer, self.code.reduce, self.state, self._inbox.message[: rows.shape[0]])
 
     def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
-        """Update every vertex of a range, whether it received or not.
-
-        Returns ``changed`` (int): how many changed.
-        """
+        """Update every vertex of a range, whether it received or not; return how many changed, and the sums."""
         functions, count = functions_of(self.code), len(self.code.properties)
         own = tuple(values[vertices] for values in self.state[: count + 1])
         sums = np.zeros((max(-(-len(own[0]) // BLOCK), 1), 1 + self.code.aggregates))
         with team():
-            cpu_block.update_each(
+            cpu_apply.update_each(
                 functions.renew, functions.tally, (0.0,) * sums.shape[1], own[:count], (None,) * count, own[count],
                 self._inbox.message[vertices], world, step, sums,
             )  # fmt: skip
@@ -338,10 +329,7 @@ class Supersteps:
 
 
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:
-    """The sums of `aggregate` over all vertices as they are.
-
-    ``state`` (tuple of arrays of length n): the properties.
-    """
+    """The sums of `aggregate` over all vertices as they are."""
     program = functions_of(code)
     n = len(state[0])
     sums = np.zeros((-(-n // BLOCK), code.aggregates))
@@ -355,10 +343,7 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
 
 
 def starting(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> Bitmask:
-    """The vertices of which `starts` holds.
-
-    ``state`` (tuple of arrays of length n): the properties.
-    """
+    """The vertices of which `starts` holds."""
     n, chosen = len(state[0]), code.choosing
     cells = tuple(np.full(1, value, dtype) for value, dtype in zip((0, *world), chosen.cells, strict=False))
     with team():

@@ -1,13 +1,33 @@
-"""Passes over all vertices: the sums before the first superstep, and the vertices masked by `cond`."""
+"""Passes over all vertices, or all of a block: sums, masks by `cond`, updates, and messages that are joined."""
+
+from typing import Any
 
 import numpy as np
-from numba import prange
+from numba import prange, types
 
+from hpgraph.kernels.runtime.cpu.claim import mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put_each
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.spmv.cpu_fold import join
 from hpgraph.kernels.superstep.cpu_frontier import BLOCK
+from hpgraph.semiring.intrinsic import intrinsic
 from hpgraph.semiring.jit import call
+
+
+@intrinsic(lambda sums, parts: tuple(a + b for a, b in zip(sums, parts, strict=True)))
+def add_each(typingctx: Any, sums: Any, parts: Any) -> Any:
+    """Elementwise sum of a tuple of float64 and a tuple of floats; LLVM may reassociate it, to vectorize a loop."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        added = []
+        for k, kind in enumerate(sig.args[1]):
+            part = context.cast(builder, builder.extract_value(args[1], k), kind, types.float64)
+            added.append(builder.fadd(builder.extract_value(args[0], k), part, flags=["reassoc"]))
+        return context.make_tuple(builder, sig.return_type, added)
+
+    return sums(sums, parts), generate
 
 
 @part
@@ -40,3 +60,48 @@ def settle(cond, state, n, settled):
             if v >= n or not call(cond, state, v):
                 bits |= np.uint64(1) << np.uint64(k)
         settled[word] = bits
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def join_listed(reduce, message, received, identity, first, ids, sent):
+    """Join messages to those of the vertices `first` + `ids`, each once."""
+    for k in range(ids.size):
+        v = first + np.int64(ids[k])
+        if test(received, v):
+            message[v] = join(reduce, message[v], sent[k])
+        else:
+            mark(received, v)
+            message[v] = join(reduce, identity, sent[k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def join_all(reduce, message, sent):
+    """Join messages one by one."""
+    for v in range(message.size):
+        message[v] = join(reduce, message[v], sent[v])
+
+
+@njit(error_model="numpy", forceinline=True)
+def _update(renew, tally, properties, nowhere, ids, message, v, world, step, total):
+    before = peek_each(properties, v)
+    after, changed = call(renew, before, ids[v], message[v], world, step)
+    put_each(properties, nowhere, v, after)
+    return add_each(total, call(tally, before, after, ids[v], world, step, changed))
+
+
+@njit(error_model="numpy")
+def _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, begin, end, sums):
+    total = nothing
+    for v in range(begin, end):
+        total = _update(renew, tally, properties, nowhere, ids, message, v, world, step, total)
+    for k in range(len(total)):
+        sums[k] = total[k]
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def update_each(renew, tally, nothing, properties, nowhere, ids, message, world, step, sums):
+    """Update all vertices; a row of `sums` receives the number of changed vertices of a block, and their sums."""
+    for block in prange(sums.shape[0]):
+        end = min((block + 1) * BLOCK, message.size)
+        _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, block * BLOCK, end,
+                      sums[block])  # fmt: skip

@@ -7,7 +7,6 @@ same bit for bit on any number of threads.
 """
 
 from collections import namedtuple
-from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -35,24 +34,12 @@ BLOCK = 4096
 ROWS = 1024
 
 
-class Functions(NamedTuple):
-    """A program's functions; see `hpgraph.kernels.runtime.functions`."""
-
-    gather: Any
-    reduce: Any
-    edge_cond: Any
-    cond: Any
-    update: Any
-    load: Any
-    aggregate: Any
-    # Of programs whose arcs reply to their sources: the reply, and whether an arc replies.
-    reply: Any = None
-    reply_cond: Any = None
-    # Of programs with a width: read a message, write one, and the message that changes none.
-    take: Any = None
-    put: Any = None
-    neutral: Any = None
-
+# A program's functions; see `hpgraph.kernels.runtime.functions`. Of programs whose arcs reply to their sources: the
+# reply, and whether an arc replies. Of programs with a width: read a message, write one, and one that changes none.
+Functions = namedtuple(
+    "Functions", "gather reduce edge_cond cond update load aggregate reply reply_cond take put neutral",
+    defaults=(None, None, None, None, None),
+)  # fmt: skip
 
 # The frontier, room for the next one (a double buffer), and room for the list of receivers.
 Queues = namedtuple("Queues", "current following listed")
@@ -125,7 +112,7 @@ def _turn(cell, step):
 
 
 @part(error_model="numpy", forceinline=True)
-def _receive(functions, state, inbox, sent, v):
+def _receive(functions, inbox, sent, v):
     """Join a message to those of `v`; true for the first."""
     if test(inbox.received, v):
         joined = join(functions.reduce, _take(functions.take, inbox.message, v), sent)
@@ -169,10 +156,7 @@ def _gather_all_replies(reply, functions, state, arcs, inbox, frontier, size, li
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed, count):
-    """Push from the first `size` vertices of `frontier` to the targets low..high.
-
-    Receivers are appended to `listed` behind `count` others, unless it is empty.
-    """
+    """Push from the first `size` of `frontier` to low..high; list receivers behind `count` others, if at all."""
     neutral = _neutral(functions.neutral, inbox.identity)
     for i in range(size):
         if is_stopped():
@@ -189,7 +173,7 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
                 weight = entry_or(arcs.data, j, arcs.one)
                 if call(functions.edge_cond, state, u, weight, v):
                     sent = convert(neutral, call(functions.gather, state, u, weight, v))
-                    if _receive(functions, state, inbox, sent, v) and listed.size:
+                    if _receive(functions, inbox, sent, v) and listed.size:
                         listed[count] = v
                         count += 1
                         prefetch(arcs.indptr, v)

@@ -144,7 +144,7 @@ def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
         u = np.int64(neighbour[v])
         if u >= 0 and test(active, u) and call(functions.edge_cond, state, u, one, v):
             sent = convert(inbox.identity, call(functions.gather, state, u, one, v))
-            _receive(functions, state, inbox, sent, v)
+            _receive(functions, inbox, sent, v)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")

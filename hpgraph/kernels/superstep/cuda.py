@@ -8,21 +8,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.out_of_core import Head, Spread, Tiles
-from hpgraph.kernels.runtime.cuda.persistent import (
-    LOCAL_ARCS,
-    PIECE,
-    TRACE,
-    Record,
-    Space,
-    arcs_struct,
-    heavy_pieces,
-    kernel,
-    load_program,
-    row_lengths,
-    sources_struct,
-    techniques_type,
-    weight_dtype,
-)
+from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.functions import functions_of
@@ -30,28 +16,16 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_spmspv import push
-from hpgraph.kernels.superstep import Part
-from hpgraph.kernels.superstep.cuda_apply import (
-    APPLY_THREADS,
-    aggregate,
-    aggregate_to,
-    flat,
-    held,
-    masked,
-    starting,
-    update,
-)
+from hpgraph.kernels.superstep import Part, cuda_apply
 from hpgraph.kernels.superstep.cuda_tuples import pull_tuples, push_tuples
 from hpgraph.kernels.superstep.cuda_windows import pull_window, push_spread
 from hpgraph.semiring import get_monoid
-
-__all__ = ["Supersteps", "aggregate", "aggregate_to", "starting"]
 
 JOIN_KERNELS = "hpgraph::join_listed<Program>", "hpgraph::join_all<Program>"
 INBOX = Layout("Inbox<{Message}>", message="*", received_bits="*")
 SPACE = Layout(
     "GeneralSpace<{Index}, {Message}>", header="*", inbox=INBOX, following_inbox=INBOX, list="*", following_list="*",
-    pieces="*", trace=TRACE,
+    pieces="*", trace=persistent.TRACE,
 )  # fmt: skip
 # Largest number of frontier arcs for which supersteps run in one launch. A superstep that the host launches costs some
 # 50 µs of latency, in which atomic operations serve millions of arcs. Beyond, a pull may be faster.
@@ -60,10 +34,10 @@ ONE_LAUNCH_ARCS = 1 << 22
 
 def _most_at_once(arcs: CSR) -> int:
     """Number of vertices that have at most ONE_LAUNCH_ARCS arcs, for any choice; waits for the device, once a graph."""
-    longest, pieces = row_lengths(arcs)
+    longest, pieces = persistent.row_lengths(arcs)
     longest = max(longest, 1)
     # All heavy vertices, and light ones in the rest.
-    light = max(ONE_LAUNCH_ARCS - pieces * PIECE, 0) // min(longest, PIECE)
+    light = max(ONE_LAUNCH_ARCS - pieces * persistent.PIECE, 0) // min(longest, persistent.PIECE)
     return max(light, ONE_LAUNCH_ARCS // longest)
 
 
@@ -84,7 +58,7 @@ class Supersteps:
 
         self._world = cupy.zeros(len(code.cells), np.uint64)
         self.code, self.n, self.ids = code, len(state[0]), ids
-        self.state = flat(code, state, self._world)
+        self.state = cuda_apply.flat(code, state, self._world)
         width = functions_of(code).width
         self.messages = cupy.empty((self.n, width) if width else self.n, code.message)
         self.arrived, self.settled = Bitmask.zeros(self.n, "cuda"), settled
@@ -116,7 +90,7 @@ class Supersteps:
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
         """Set the world that the next `push` or `pull` reads."""
-        self._world.set(held(self.code, (step, *world)))
+        self._world.set(cuda_apply.held(self.code, (step, *world)))
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
@@ -130,21 +104,22 @@ class Supersteps:
             return None
         if code.cells:
             self.turn(world, done + 1)
-        program, ids = cuda_program(code, weight_dtype(out)), out.indices.dtype
+        program, ids = cuda_program(code, persistent.weight_dtype(out)), out.indices.dtype
         sources = cupy.ascontiguousarray(frontier.ids, dtype=ids)
         identity = np.asarray(code.reduce.identity_for(code.message), code.message)
-        space, record = Space(heavy_pieces(out) * 2 * ids.itemsize), Record(self.n)
+        space, record = persistent.Space(persistent.heavy_pieces(out) * 2 * ids.itemsize), persistent.Record(self.n)
         active = cupy.empty(self.n, ids)
         layout = SPACE.of(Index=ids, Message=code.message)
-        launch = kernel(
-            program, "frontier.cuh", "run_small", "", ids, out.data is None, techniques_type(),
+        launch = persistent.kernel(
+            program, "frontier.cuh", "run_small", "", ids, out.data is None, persistent.techniques_type(),
             cupy.cuda.runtime.getDevice(), layouts=(layout,),
         )  # fmt: skip
         launch(
             (
-                program.struct(self.state, world), np.int64(self.n), arcs_struct(out), sources_struct(sources),
-                identity, np.int64(done), np.int64(limit), np.int64(ONE_LAUNCH_ARCS), np.int64(_most_at_once(out)),
-                np.int64(LOCAL_ARCS if techniques.local_block else -1),
+                program.struct(self.state, world), np.int64(self.n), persistent.arcs_struct(out),
+                persistent.sources_struct(sources), identity, np.int64(done), np.int64(limit),
+                np.int64(ONE_LAUNCH_ARCS), np.int64(_most_at_once(out)),
+                np.int64(persistent.LOCAL_ARCS if techniques.local_block else -1),
                 layout(space.header, *self._inboxes, active, cupy.empty(self.n, ids), *space.addresses, *record.fields),
             ),
         )  # fmt: skip
@@ -216,10 +191,7 @@ class Supersteps:
         return self.code.reduce.op if self._joins and not self.takes_one else None
 
     def _gather_replies(self, part: Part, frontier: Frontier, state: tuple[Any, ...]) -> Any:
-        """Gather replies of edges at their active sources, before messages change the edges.
-
-        Returns the operator that joins messages to a reply; None if no edge replies.
-        """
+        """Gather replies of edges before messages change them; the operator that joins messages to one, or None."""
         code, reply = self.code, functions_of(self.code).reply_product
         if reply is None:
             return None
@@ -254,7 +226,7 @@ class Supersteps:
 
     def _closed(self) -> Bitmask | None:
         """Vertices that are settled, masked by `cond`, or have the one message that suffices from another part."""
-        closed = [masked(self.code, self.state, self.n), self.settled]
+        closed = [cuda_apply.masked(self.code, self.state, self.n), self.settled]
         if self._joins and self.takes_one:
             closed.append(self.arrived)
         found = None
@@ -284,7 +256,7 @@ class Supersteps:
         elif self.settled is not None:
             received = received.and_not(self.settled)
             self.settled = self.settled | received
-        active, total = update(self.code, self.state, self.messages, received, world, step)
+        active, total = cuda_apply.update(self.code, self.state, self.messages, received, world, step)
         if self._joins:
             self.arrived.words.fill(0)
             if not self.takes_one:
@@ -351,8 +323,9 @@ class Supersteps:
             self._launch(1, len(messages), self.messages[vertices], messages, np.int64(len(messages)))
 
     def _launch(self, number: int, count: int, *arguments: Any) -> None:
-        module = load_program(cuda_program(self.code, None), "joined.cuh", *JOIN_KERNELS)
-        module.function(JOIN_KERNELS[number])((-(-count // APPLY_THREADS),), (APPLY_THREADS,), arguments)
+        module = persistent.load_program(cuda_program(self.code, None), "joined.cuh", *JOIN_KERNELS)
+        threads = cuda_apply.APPLY_THREADS
+        module.function(JOIN_KERNELS[number])((-(-count // threads),), (threads,), arguments)
 
     def pull_all(self, rows: CSR) -> None:
         """Combine messages of all vertices at the first ones, without marking these as received."""

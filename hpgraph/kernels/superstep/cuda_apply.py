@@ -40,10 +40,7 @@ def _total(module: Module, rows: Any, sums: Any) -> None:
 def update(
     code: ProgramCode, state: tuple[Any, ...], messages: Any, received: Bitmask, world: tuple[Any, ...], step: int
 ) -> tuple[Bitmask, np.ndarray]:
-    """Update the vertices that received; those that changed, the sums, and how many changed and were updated.
-
-    Waits for the device.
-    """
+    """Update receivers: the changed ones, the sums, and how many changed and were updated. Waits for the device."""
     import cupy
 
     n, (program, module) = received.n, _vertices(code)
@@ -68,10 +65,7 @@ def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...])
 
 
 def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...], sums: Any) -> None:
-    """The same, left on the device.
-
-    ``sums``: written: the sums, and two zeros, the vertices that changed and were updated.
-    """
+    """The same, left on the device: in `sums`, with two zeros for the vertices that changed and were updated."""
     import cupy
 
     n, (program, module) = len(state[0]), _vertices(code)

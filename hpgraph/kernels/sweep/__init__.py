@@ -13,15 +13,11 @@ if TYPE_CHECKING:
 
 
 class Swept(NamedTuple):
-    """Outcome of a run of sweeps.
+    """Outcome of a run of sweeps."""
 
-    ``stopped`` (bool): whether the program ended, rather than reaching the limit; ``sums`` (float64 array): sums of the
-    last superstep; ``nanoseconds`` (int64 array): time of each superstep.
-    """
-
-    stopped: bool
-    sums: np.ndarray
-    nanoseconds: np.ndarray
+    stopped: bool  # whether the program ended, rather than reaching the limit
+    sums: np.ndarray  # float64: of the last superstep
+    nanoseconds: np.ndarray  # int64: of each superstep
 
 
 class Sweep(Protocol):

@@ -31,8 +31,8 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators
 from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, fetch_ahead, fold, fold_short, join, longest_row
 from hpgraph.kernels.superstep.cpu import aggregate
+from hpgraph.kernels.superstep.cpu_apply import add_each
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cpu_sums import add_each
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.reads import reads
 

@@ -48,19 +48,12 @@ def _update(what, shares, following, sums):
 
 
 def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
-    """Several ranks; see `hpgraph.kernels.sweep.ranks`.
-
-    ``shares`` (array of shape (n, k), C order).
-    """
+    """Several ranks; see `hpgraph.kernels.sweep.ranks`."""
     return Sent(rank_step, shares)
 
 
 def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dangling: Any, tol: float) -> np.ndarray:
-    """One step of every rank; see `hpgraph.kernels.sweep.ranks`.
-
-    ``shares, following`` (arrays of shape (n, k), C order): input and output; ``dangling`` (float64 array of length k).
-    Returns float64 array of shape (3, k).
-    """
+    """One step of every rank, from `shares` into `following`; see `hpgraph.kernels.sweep.ranks`."""
     dtype = shares.dtype
     semiring = get_semiring("plus_second" if arrays.rows.data is None else "plus_times")
     weights = np.dtype(np.bool_) if arrays.rows.data is None else arrays.rows.data.dtype

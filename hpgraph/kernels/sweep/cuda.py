@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
-from hpgraph.kernels.superstep.cuda import aggregate_to
+from hpgraph.kernels.superstep.cuda_apply import aggregate_to
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, sweep_program
 from hpgraph.kernels.sweep.cuda_slab import sweep_slab
@@ -43,12 +43,7 @@ def sweeps(
     stop: Callable[..., Any] | None,
     limit: int,
 ) -> Swept | str:
-    """Run supersteps in which every vertex sends and is updated, until the program stops.
-
-    Waits for the device, two supersteps behind it.
-
-    ``state``: the properties; changed in place.
-    """
+    """Run supersteps in place until the program stops; waits for the device, two supersteps behind it."""
     made = sweep_program(code, stop)
     standing = begin_standing(code, state, world)
     began = work_clock.now()
@@ -115,28 +110,20 @@ class Following:
 
 
 class Halves(NamedTuple):
-    """The launches of one superstep.
+    """The launches of one superstep."""
 
-    ``gather`` (callable): launches the kernels that read the properties; ``update`` (callable): launches the kernels
-    that write them, and rows of sums; ``sums`` (float64 CuPy array): these rows; ``program`` (numpy.void): the struct
-    ``Sweeping``; ``module`` (Module): with `conclude`.
-    """
-
-    gather: Callable[[], None]
-    update: Callable[[], None]
-    sums: Any
-    program: Any
-    module: Module
+    gather: Callable[[], None]  # the kernels that read the properties
+    update: Callable[[], None]  # the kernels that write them, and rows of sums
+    sums: Any  # float64: these rows
+    program: Any  # the struct ``Sweeping``
+    module: Module  # with `conclude`
 
 
 def halves(
     made: SweepProgram, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
     first: int = 0, others: Sequence[tuple[Any, ...]] = (),
 ) -> Halves:  # fmt: skip
-    """The compiled launches of a superstep of the vertices from `first` on.
-
-    ``state``: the properties of all vertices; changed in place, as those of `others`, on other GPUs.
-    """
+    """The launches of a superstep of the vertices from `first` on; it writes to `others`, on other GPUs, too."""
     import cupy
 
     code, n, ignores = made.code, rows.shape[0], ignored(made.code)

@@ -21,7 +21,7 @@ from hpgraph.formats import CSR, ROW_FORMATS
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
-from hpgraph.kernels.superstep.cuda import APPLY_THREADS
+from hpgraph.kernels.superstep.cuda_apply import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda import KERNELS, Following, begin_standing, conclude, halves, swept
 from hpgraph.kernels.sweep.cuda_program import MAX_OTHERS, SweepProgram, ignored, read_by_gather, sweep_program

@@ -9,29 +9,19 @@ from hpgraph.formats import CSR
 
 
 class RankArrays(NamedTuple):
-    """Data that is constant over the steps, for k ranks.
+    """Data that is constant over the steps, for k ranks."""
 
-    ``rows`` (CSR): arcs by target; without values if all weights are equal; ``leaving`` (array of length n): out-degree
-    or sum of out-weights of each vertex, in the type of the ranks; -1 if it is dangling; ``seats`` (int32 array of
-    length n): row of `teleport` of each vertex; -1 if no rank jumps to it; ``teleport`` (array of shape (m, k), C
-    order): each vertex's share of the jumps; ``damping, jump, spread`` (float): probability of following an arc; the
-    constant part of the jumps; the share of the dangling rank that jumps.
-    """
-
-    rows: CSR
-    leaving: Any
-    seats: Any
-    teleport: Any
-    damping: float
-    jump: float
-    spread: float
+    rows: CSR  # arcs by target; without values if all weights are equal
+    leaving: Any  # out-degree or sum of out-weights of each vertex, in the type of the ranks; -1 if it is dangling
+    seats: Any  # int32: row of `teleport` of each vertex; -1 if no rank jumps to it
+    teleport: Any  # of shape (m, k), C order: each vertex's share of the jumps
+    damping: float  # probability of following an arc
+    jump: float  # the constant part of the jumps
+    spread: float  # the share of the dangling rank that jumps
 
 
 class Ranks(Protocol):
-    """Several ranks from step to step.
-
-    ``shares`` (array of shape (n, k), C order): ranks over `leaving`.
-    """
+    """Several ranks from step to step; ``shares`` of shape (n, k), C order, are ranks over `leaving`."""
 
     shares: Any
 
@@ -47,10 +37,7 @@ class Ranks(Protocol):
 
 
 class Sent(Ranks):
-    """Ranks that are sent as they are.
-
-    ``shares`` (array of shape (n, k), C order): initial ones; written to.
-    """
+    """Ranks that are sent as they are."""
 
     def __init__(self, step: Callable[..., np.ndarray], shares: Any) -> None:
         self._step, self.shares, self._following = step, shares, shares.copy()
@@ -68,10 +55,7 @@ class Sent(Ranks):
 
 
 class JointRanks(Protocol):
-    """Interface of a backend.
-
-    ``MAX_RANKED`` (int): best number of ranks for one step.
-    """
+    """Interface of a backend, best for `MAX_RANKED` ranks at once."""
 
     MAX_RANKED: int
 

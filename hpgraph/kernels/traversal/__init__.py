@@ -29,45 +29,32 @@ class Traversal(Protocol):
     """Interface of a backend."""
 
     def traverse(self, search: Search) -> Callable[[], np.ndarray]:
-        """Run a program whose first message wins.
-
-        Returns a callable that gives the trace rows, an int64 array of shape (supersteps, 4): direction, active
-        vertices, arcs examined, nanoseconds.
-        """
+        """Run a program whose first message wins; a callable for the trace: direction, vertices, arcs, nanoseconds."""
 
 
 class JointOutcome(NamedTuple):
-    """How a joint traversal ended.
+    """How a joint traversal ended."""
 
-    ``rows`` (callable): fetches the trace rows, int64 of shape (supersteps, 5): direction, vertices in the joint
-    frontier, arcs, nanoseconds, and settled pairs of a vertex and a source; ``unfinished`` (bool): whether the limit to
-    the supersteps was reached with active vertices left.
-    """
-
+    # Fetches the trace, int64 of shape (supersteps, 5): direction, vertices in the joint frontier, arcs, nanoseconds,
+    # and settled pairs of a vertex and a source.
     rows: Callable[[], np.ndarray]
-    unfinished: bool
+    unfinished: bool  # whether the limit to the supersteps was reached with active vertices left
 
 
 class SourceTotals(NamedTuple):
-    """Totals of breadth-first searches, one value per source; NumPy arrays.
+    """Totals of breadth-first searches, one value per source; int64 and float64 NumPy arrays of length k."""
 
-    ``reached`` (int64 array of length k): vertices reached, including the start; ``total`` (int64 array of length k):
-    sum of their levels; ``inverse`` (float64 array of length k): sum of 1 / level, without the start; summed by level
-    in order, so that it is reproducible bit for bit; ``farthest`` (int64 array of length k): the largest level.
-    """
-
-    reached: np.ndarray
-    total: np.ndarray
-    inverse: np.ndarray
-    farthest: np.ndarray
+    reached: np.ndarray  # vertices reached, including the start
+    total: np.ndarray  # sum of their levels
+    inverse: np.ndarray  # sum of 1 / level, without the start; in the order of levels: reproducible bit for bit
+    farthest: np.ndarray  # the largest level
 
 
 class Totals(NamedTuple):
     """Searches that keep totals only, running or finished.
 
-    ``of_sources`` (callable): gives the `SourceTotals`; waits for these searches, but not for work launched after them;
-    ``rows`` (callable): as in `JointOutcome`; waits in the same way. The last column is the histogram of levels, from
-    level 1.
+    Both wait for these searches, but not for work launched after them. The last column of ``rows``, otherwise as in
+    `JointOutcome`, is the histogram of levels, from level 1.
     """
 
     of_sources: Callable[[], SourceTotals]
@@ -75,11 +62,7 @@ class Totals(NamedTuple):
 
 
 class JointTraversal(Protocol):
-    """Multi-source traversal: programs whose first message wins.
-
-    ``MAX_SOURCES, MAX_SURVEYED`` (int): best number of sources for one call of `traverse_sources`, and of
-    `survey_sources`.
-    """
+    """Multi-source traversal, best of `MAX_SOURCES` at once, or of `MAX_SURVEYED` that keep totals."""
 
     MAX_SOURCES: int
     MAX_SURVEYED: int
@@ -95,10 +78,7 @@ class JointTraversal(Protocol):
 
     @property
     def parents_of_levels(self) -> Callable[[CSR, Any, Any], Any] | None:
-        """Parents from the rows of arcs by target, the levels, of shape (k, n), and the k sources.
-
-        Of several the first of the row. None where searches that keep parents are as fast.
-        """
+        """First parents in rows by target, by levels (k, n) and k sources; None where searches keep parents as fast."""
 
 
 class SourcesTogether(Protocol):

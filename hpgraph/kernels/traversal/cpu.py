@@ -34,11 +34,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
 
 
 def go_on(search: Search, settled: np.ndarray, done: int) -> np.ndarray:
-    """Continue a search that began on another device from its now active vertices.
-
-    ``settled``: bitmap of the vertices that receive no more messages; bits past the last vertex are set. Returns int64
-    array of shape (supersteps, 4): the trace rows as from `traverse`, from superstep `done` + 1 on.
-    """
+    """Continue another device's search after `done` supersteps; bits of `settled` past the last vertex are set."""
     waiting = 64 * settled.size - bits_count(settled)
     with team() as workers:
         rows = _run(search, settled, waiting, done, workers)

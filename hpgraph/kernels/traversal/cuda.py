@@ -6,22 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Elements, Part
-from hpgraph.kernels.runtime.cuda.persistent import (
-    FRONTIER,
-    LIMITS,
-    TRACE,
-    Record,
-    Space,
-    arcs_struct,
-    heavy_pieces,
-    kernel,
-    local_limits,
-    sources_struct,
-    techniques_type,
-    weight_dtype,
-)
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
@@ -30,10 +17,11 @@ from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
-POLICY = Layout("Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", local=LIMITS).of()
+POLICY = Layout("Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", local=persistent.LIMITS).of()
 SPACE = Layout(
-    "TraversalSpace<{Index}>", no_in_arcs="*", settled="*", active="*", next="*", queue=FRONTIER, following=FRONTIER
-)
+    "TraversalSpace<{Index}>", no_in_arcs="*", settled="*", active="*", next="*", queue=persistent.FRONTIER,
+    following=persistent.FRONTIER,
+)  # fmt: skip
 EXCHANGE = Layout(
     "TraversalExchange<{Index}, {Message}>", mail=("*", 3 * MAX_PARTS), fronts=("*", 2 * MAX_PARTS), post=POST
 )
@@ -46,7 +34,7 @@ def policy_struct(
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
     # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
+    return POLICY(*bounds, np.int32(forced), limit, arcs, *persistent.local_limits(local), *leaving)
 
 
 def traverse(search: Search) -> Callable[[], np.ndarray]:
@@ -54,27 +42,29 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     import cupy
 
     code, out, in_, forced = search.code, search.out, search.in_, search.forced
-    program = cuda_program(code, weight_dtype(out))
+    program = cuda_program(code, persistent.weight_dtype(out))
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
     # A push lists pieces of rows of `out`, a pull those of `in_`.
-    pieces, words = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize, (n + 31) // 32 * 4
-    space = Space(words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
-    record = Record(n)
+    pieces = max(persistent.heavy_pieces(out), persistent.heavy_pieces(in_)) * 2 * ids.itemsize
+    words = (n + 31) // 32 * 4
+    space = persistent.Space(words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
+    record = persistent.Record(n)
     device = cupy.cuda.runtime.getDevice()
     turn, layout = takeover(out), SPACE.of(Index=ids)
     # A pull searches all unsettled rows, so it is never thin.
     waits = turn.waits() and forced != PULL
-    kernel(
-        program, "traversal.cuh", "traverse", "", ids, out.data is None, techniques_type(), device,
+    persistent.kernel(
+        program, "traversal.cuh", "traverse", "", ids, out.data is None, persistent.techniques_type(), device,
         layouts=(POLICY, layout),
     )(
         (
-            program.struct(search.state, search.world, search.beginnings), np.int64(n), arcs_struct(out),
-            arcs_struct(in_), sources_struct(search.sources),
+            program.struct(search.state, search.world, search.beginnings), np.int64(n), persistent.arcs_struct(out),
+            persistent.arcs_struct(in_), persistent.sources_struct(search.sources),
             policy_struct(
                 n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
             ),
-            layout(empty_rows(in_).words, *space.addresses), TRACE.of()(*record.fields), np.uint64(space.header),
+            layout(empty_rows(in_).words, *space.addresses), persistent.TRACE.of()(*record.fields),
+            np.uint64(space.header),
         ),
     )  # fmt: skip
     if not waits:
@@ -107,8 +97,9 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
     """`traverse` on several GPUs: one kernel on each; the properties lie on the first part's device."""
     code, beginnings = search.code, search.beginnings
     some = parts.all[0].rows.out
-    program, ids, pattern = cuda_program(code, weight_dtype(some)), some.indices.dtype, some.data is None
-    own, exchange, chosen = SPACE.of(Index=ids), EXCHANGE.of(Index=ids, Message=code.message), techniques_type()
+    program, ids, pattern = cuda_program(code, persistent.weight_dtype(some)), some.indices.dtype, some.data is None
+    own, exchange = SPACE.of(Index=ids), EXCHANGE.of(Index=ids, Message=code.message)
+    chosen = persistent.techniques_type()
     policy = policy_struct(
         parts.n, parts.arcs, search.alpha, search.beta, search.forced, search.limit, False, parts.limits
     )
@@ -117,7 +108,7 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
         space, shared = parts.once(
             ("traversal", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
         )
-        launch = kernel(
+        launch = persistent.kernel(
             program, "traversal.cuh", "traverse_divided", "", ids, pattern, chosen, part.rows.device,
             layouts=(POLICY, own, exchange, *SHARED), beside=part.beside,
         )  # fmt: skip
@@ -128,7 +119,7 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
         launch, space, shared = parts.once(("traversal", part.number, program, chosen), lambda: found(part))
         arguments = (
             program.struct(state, search.world, beginnings), np.int64(parts.n), rows.sending, rows.gathering,
-            sources_struct(part.sources(search.sources)), policy, space, trace, shared,
+            persistent.sources_struct(part.sources(search.sources)), policy, space, trace, shared,
         )  # fmt: skip
         return Launch(launch, arguments)
 
@@ -139,7 +130,7 @@ def _divided_space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -
     """The fields of a part's structs ``TraversalSpace`` and ``TraversalExchange``."""
     row, rows, me = (parts.n + 63) // 64 * 8, part.rows, part.number
     vertices = (rows.last - rows.first) * ids.itemsize
-    pieces = max(heavy_pieces(rows.out), heavy_pieces(rows.in_)) * 2 * ids.itemsize
+    pieces = max(persistent.heavy_pieces(rows.out), persistent.heavy_pieces(rows.in_)) * 2 * ids.itemsize
     settled, before = parts.shared("settled", row), parts.shared("settled before", row)
     messages = parts.shared(f"messages of {message.itemsize} bytes", parts.n * message.itemsize)
     active, following = parts.shared("active", row), parts.shared("next", row)

@@ -11,11 +11,11 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
-SOURCE = "column_bands.cuh"
-# As in column_bands.cuh and source_pull.cuh.
-_THREADS, _BANDED = 256, 256
+KERNELS = KernelSet("column_bands.cuh", "bands of columns", {"<{Index}>": "end_bands"})
+# As in source_pull.cuh.
+_BANDED = 256
 # Bytes of a vertex's bits, and the share of the second-level cache for those of a band.
 _BITS, _SHARE = 16, 2 / 3
 
@@ -34,11 +34,6 @@ def _cache_size(device: int) -> int:
     return int(cupy.cuda.Device(device).attributes["L2CacheSize"])
 
 
-def kernel_name(index: str) -> str:
-    """The kernel for ids of a C++ type."""
-    return f"hpgraph::end_bands<{index}>"
-
-
 @attached
 def bands(arcs: CSR) -> Bands:
     """The bands of a matrix with sorted rows; cached."""
@@ -49,9 +44,6 @@ def bands(arcs: CSR) -> Bands:
     ends = cupy.empty((count - 1, n), np.uint16)
     if count > 1:
         width = -(-arcs.shape[1] // count)
-        name = kernel_name("int" if arcs.indices.dtype == np.int32 else "long long")
-        load(SOURCE, names=(name,), title="bands of columns").function(name)(
-            (-(-n // _THREADS),), (_THREADS,),
-            (arcs.indptr, arcs.indices, np.int64(n), np.int32(count), np.int64(width), np.int32(_BANDED), ends),
-        )  # fmt: skip
+        bounds = np.int64(n), np.int32(count), np.int64(width), np.int32(_BANDED)
+        KERNELS.of(Index=arcs.indices.dtype).each("end_bands", n, arcs.indptr, arcs.indices, *bounds, ends)
     return Bands(count, ends)

@@ -1,34 +1,21 @@
 """Parents of many breadth-first searches on CUDA, from their levels: launches of ``source_parents.cuh``."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import sources_within
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import bins
-from hpgraph.semiring.c_types import c_type
 
-SOURCE = "source_parents.cuh"
-# As in the source: threads of a block, vertices of its tiles, and bytes of levels a vertex.
-THREADS, GATHERED, TILE, BYTES = 256, 64, 32, 128
-
-
-def kernel_names(level: np.dtype, words: int, index: str) -> tuple[str, ...]:
-    """Name expressions of the kernels for levels of a type, in so many words a vertex."""
-    kinds = f"{c_type(level)}, {words}"
-    searches = (f"hpgraph::{name}<{kinds}, {index}>" for name in ("find_parents", "find_in_pieces"))
-    return f"hpgraph::gather_levels<{kinds}>", *searches
-
-
-@lru_cache(maxsize=64)
-def _kernels(level: np.dtype, words: int, index: str, device: int) -> list[Any]:
-    names = kernel_names(level, words, index)
-    module = load(SOURCE, names=names, title="parents of many searches")
-    return [module.function(name) for name in names]
+# As in the source: vertices of its tiles, and bytes of levels a vertex.
+GATHERED, TILE, BYTES = 64, 32, 128
+KERNELS = KernelSet(
+    "source_parents.cuh", "parents of many searches",
+    {"<{Level}, {Words}>": "gather_levels", "<{Level}, {Words}, {Index}>": "find_parents find_in_pieces"},
+)  # fmt: skip
 
 
 def _words(sources: int, itemsize: int) -> int:
@@ -47,13 +34,11 @@ def parents_of_levels(rows: CSR, level: Any, sources: Any) -> Any:
     for first in range(0, k, most):
         some = level[first : first + most]
         width = _words(len(some), size)
-        gather, find, find_in_pieces = _kernels(level.dtype, width, c_type(ids), cupy.cuda.runtime.getDevice())
-        words, count = cupy.empty(n * width, np.uint32), np.int32(len(some))
-        blocks = 16 * multiprocessors()
-        gather((min(blocks, -(-n // GATHERED)),), (THREADS,), (some, np.int64(n), count, words))
+        words, count, blocks = cupy.empty(n * width, np.uint32), np.int32(len(some)), 16 * multiprocessors()
+        kernels = KERNELS.of(Level=level.dtype, Words=width, Index=ids)
+        kernels.launch("gather_levels", min(blocks, -(-n // GATHERED)), some, np.int64(n), count, words)
         given = rows.indptr, rows.indices, np.int64(n), words, starts[first:], count, parents[first:]
-        find((min(blocks, -(-n // TILE)),), (THREADS,), given)
-        if binned.pieces:
-            pieces = np.int64(binned.pieces), binned.piece_slot, binned.piece_order
-            find_in_pieces((-(-binned.pieces * 32 // THREADS),), (THREADS,), (*given, *pieces))
+        kernels.launch("find_parents", min(blocks, -(-n // TILE)), *given)
+        pieces = np.int64(binned.pieces), binned.piece_slot, binned.piece_order
+        kernels.each("find_in_pieces", binned.pieces * 32, *given, *pieces)
     return parents

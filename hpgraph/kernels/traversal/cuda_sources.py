@@ -6,28 +6,18 @@ results need no transposition.
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.fetching import after
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.persistent import (
-    FRONTIER,
-    THREADS,
-    TRACE,
-    Record,
-    arcs_struct,
-    checks,
-    heavy_pieces,
-    kernel,
-    techniques_type,
-    weight_dtype,
-)
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
@@ -56,7 +46,9 @@ SENDERS = 16384
 PUSHED, PUSHED_FAR = 1.5, 3.0
 PUSH_SECONDS, PUSH_SECONDS_FAR = 1.67e-11, 5.8e-11
 # As in source_words.cuh and source_history.cuh.
-HISTORIES, HISTORY_THREADS = 4, 256
+HISTORIES = 4
+_KINDS = "<{Element}, {Aligned}, {Words}>"
+HISTORY = KernelSet("source_history.cuh", "levels of many sources", {_KINDS: "write_history"})
 
 _SUMS = dict.fromkeys(("count", "arcs", "pairs", "looked"), "u64")
 _TAILS = dict.fromkeys(("light", "pieces", "put_off"), "u64")
@@ -75,8 +67,8 @@ _ENTRY = Layout("Entry<{Index}>", bits="u64", start="i64", vertex="Index", degre
 _ENTRIES = Layout("EntryList<{Index}>", list="*", room="i64")
 _BANDS = Layout("Bands", ends="*", count="i64")
 SPACE = Layout(
-    "MultiSourceSpace<{Index}>", header="*", reached="*", front=("*", 2), entries=(_ENTRIES, 2), queue=FRONTIER,
-    history="*", parked="*", bands=_BANDS, trace=TRACE, pairs="*",
+    "MultiSourceSpace<{Index}>", header="*", reached="*", front=("*", 2), entries=(_ENTRIES, 2),
+    queue=persistent.FRONTIER, history="*", parked="*", bands=_BANDS, trace=persistent.TRACE, pairs="*",
 )  # fmt: skip
 SURVEY = Layout("TotalsSpace", of_level=("*", 2), reached="*", total="*", farthest="*", inverse="*").of()
 
@@ -88,7 +80,7 @@ def layouts(ids: np.dtype) -> tuple[StructLayout, ...]:
 
 def threads_for(out: CSR) -> int:
     """Threads of a block for searches of a graph."""
-    return THREADS_OF_MANY_ARCS if out.nnz >= MANY_ARCS * out.shape[0] else THREADS
+    return THREADS_OF_MANY_ARCS if out.nnz >= MANY_ARCS * out.shape[0] else persistent.THREADS
 
 
 def work_space(n: int, sources: int, ids: np.dtype) -> int:
@@ -104,10 +96,7 @@ def differ_by_arc(code: ProgramCode) -> bool:
 
 
 def may_wait(code: ProgramCode, beginnings: tuple[Beginning | None, ...]) -> bool:
-    """Whether all messages of a superstep are equal, and so are the updates.
-
-    Then one represents all, and they may be delivered after the last superstep.
-    """
+    """Whether messages and updates of a superstep are equal: one stands for all, and they may come at the end."""
     if differ_by_arc(code) or code.cond is not None or None in beginnings:
         return False
     if code.gather.__code__.co_varnames[2] not in unread(code.gather):
@@ -148,7 +137,7 @@ class Work:
         self.words, self._few = 1 if starts.k <= 64 else 2, n // _SWEPT
         room, bits = max(self._few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
         entries = room * _ENTRY.of(Index=ids).size
-        pieces = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize
+        pieces = max(persistent.heavy_pieces(out), persistent.heavy_pieces(in_)) * 2 * ids.itemsize
         own_fronts = bits * (fronts is None)
         cleared = HEADER.size, beyond, bits
         rest = (
@@ -162,33 +151,29 @@ class Work:
         places = [self._memory.ptr + end for end in ends[:-1]]
         header, self.beyond, self.reached, *own, one, other, light, pieces_at, self._history, parked = places
         self._histories = header + HEADER.offset("histories")
-        self.record = Record(n)
+        self.record = persistent.Record(n)
         self.pairs = cupy.empty(self.record.capacity, np.int64)
         self._bands = bands(in_) if len(out.indices) >= MANY_ARCS * n else Bands(1, None)
         self._shape = n, starts.k
         pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
-        policy = _policy(
-            n, len(out.indices), _listening(in_), _looks(in_), search.alpha, search.beta, search.forced, search.limit,
-            self._few, pushed, waits,
-        )  # fmt: skip
+        course = search.alpha, search.beta, search.forced, search.limit
+        policy = _policy(n, len(out.indices), _listening(in_), _looks(in_), course, self._few, pushed, waits)
         space = SPACE.of(Index=ids)(
             header, self.reached, *(fronts or own), one, room, other, room, light, pieces_at, self._history,
             parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,
         )  # fmt: skip
         pairs = STARTS.of(Index=ids)(starts.vertices, starts.source, count, starts.k)
         # Of every kernel, from the number of vertices on.
-        self.arguments = np.int64(n), arcs_struct(out), arcs_struct(in_), pairs, policy, space
+        self.arguments = np.int64(n), persistent.arcs_struct(out), persistent.arcs_struct(in_), pairs, policy, space
 
     def write_histories(self, state: Sequence[Any], samples: Sequence[Any]) -> None:
         """Write properties from their histories; vertices that were not reached get the initial value."""
-        import cupy
-
         n, k = self._shape
         for values, sample in zip(state, samples, strict=False):
             aligned = n * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
-            _history_kernel(values.itemsize, aligned, self.words, cupy.cuda.runtime.getDevice())(
-                (np.int64(n), np.int64(k), self.reached, self._history, self._histories, sample, values),
-            )
+            kernels = HISTORY.of(Element=np.dtype(f"u{values.itemsize}"), Aligned=aligned, Words=self.words)
+            given = np.int64(n), np.int64(k), self.reached, self._history, self._histories, sample, values
+            kernels.launch("write_history", 8 * multiprocessors(), *given)
 
     @property
     def push_seconds(self) -> float:
@@ -203,23 +188,22 @@ class Work:
 
 @lru_cache(maxsize=256)
 def _policy(
-    n: int, arcs: int, rows: int, looks: tuple[np.float64, ...], alpha: float, beta: float, forced: int, limit: int,
-    few: int, pushed: float, waits: bool,
-) -> np.ndarray:
+    n: int, arcs: int, rows: int, looks: tuple[np.float64, ...], course: tuple[float, float, int, int], few: int,
+    pushed: float, waits: bool,
+) -> np.ndarray:  # fmt: skip
+    alpha, beta, forced, limit = course
     # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
     return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.float64(pushed), *looks, np.int32(waits))
 
 
 def _fill(values: Any, fill: Any) -> None:
-    """Fill a contiguous array with one value, 8 bytes a thread if it is aligned."""
-    pattern = np.full(8 // values.itemsize, fill, values.dtype)
-    if len(set(pattern.tobytes())) == 1:
-        values.data.memset_async(pattern.tobytes()[0], values.nbytes)
-        return
-    wide = values.nbytes // 8 * 8 if values.data.ptr % 8 == 0 else 0
-    values[: wide // values.itemsize].view(np.uint64).fill(pattern.view(np.uint64)[0])
-    values[wide // values.itemsize :].fill(fill)
+    """Fill a contiguous array with one value, at the rate of memory where its bytes are equal, as those of 0 and -1."""
+    pattern = np.asarray(fill, values.dtype).tobytes()
+    if len(set(pattern)) == 1:
+        values.data.memset_async(pattern[0], values.nbytes)
+    else:
+        values.fill(fill)
 
 
 def traverse_sources(search: Search) -> JointOutcome:
@@ -277,9 +261,9 @@ def _traverse(search: Search) -> Work:
     for values, beginning in zip(flat, beginnings, strict=True):
         if beginning is not None and not waits:
             _fill(values, beginning.fill)
-    program, work, ids = cuda_program(code, weight_dtype(out)), Work(search, waits), out.indices.dtype
+    program, work, ids = cuda_program(code, persistent.weight_dtype(out)), Work(search, waits), out.indices.dtype
     by_arc = "true" if differ_by_arc(code) else "false"
-    kernel(
+    persistent.kernel(
         program, "multi_source.cuh", "traverse_sources", f", {work.words}, {by_arc}", ids, out.data is None,
         chosen(), cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
     )(
@@ -302,18 +286,7 @@ def samples_of(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...])
 
 def chosen() -> str:
     """The chosen techniques; early exit has its own switch for many sources."""
-    return techniques_type(leaves_early=techniques.early_termination)
-
-
-_ELEMENTS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
-
-
-@cache
-def _history_kernel(itemsize: int, aligned: bool, words: int, device: int) -> Callable[..., None]:
-    element = _ELEMENTS[itemsize]
-    name = f"hpgraph::write_history<{element}, {'true' if aligned else 'false'}, {words}>"
-    module = load("source_history.cuh", names=(name,), title="levels of many sources")
-    return partial(module.function(name), (8 * multiprocessors(),), (HISTORY_THREADS,))
+    return persistent.techniques_type(leaves_early=techniques.early_termination)
 
 
 @lru_cache(maxsize=64)
@@ -321,7 +294,7 @@ def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads:
     name = f"hpgraph::multi_source_totals<{c_type(ids)}, {words}, {chosen}>"
     module = load(
         "multi_source.cuh", prologue=f"#define HPGRAPH_THREADS {threads}\n", names=(name,), cooperative=True,
-        title="searches from many sources", checks=checks(*layouts(ids), SURVEY),
+        title="searches from many sources", checks=persistent.checks(*layouts(ids), SURVEY),
     )  # fmt: skip
     return partial(module.function(name), (multiprocessors(),), (threads,))
 

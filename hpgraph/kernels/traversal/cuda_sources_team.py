@@ -17,16 +17,7 @@ from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.traversal import JointOutcome
-from hpgraph.kernels.traversal.cuda_sources import (
-    MAX_SOURCES,
-    Work,
-    chosen,
-    layouts,
-    may_wait,
-    samples_of,
-    threads_for,
-    work_space,
-)
+from hpgraph.kernels.traversal import cuda_sources as one_gpu
 
 # As in source_pull.cuh.
 _GRAIN = 64
@@ -39,7 +30,7 @@ LINK, MEETING = 3.7e11, 2e-5
 
 def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], sources: int) -> bool:
     """Whether rows can be divided: all messages of a superstep are equal, and one launch takes all sources."""
-    return 1 < sources <= MAX_SOURCES and may_wait(code, beginnings)
+    return 1 < sources <= one_gpu.MAX_SOURCES and one_gpu.may_wait(code, beginnings)
 
 
 def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
@@ -57,9 +48,9 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
     row = -(-n * words // 2) * 16
     fronts = [parts.shared(f"{name} of many sources", row) for name in ("front", "next")]
     tiles = -(-n // (32 * _GRAIN))
-    scratch = work_space(n, starts.k, ids) + sum(values.nbytes for values in state)
+    scratch = one_gpu.work_space(n, starts.k, ids) + sum(values.nbytes for values in state)
     what = "what a GPU that shares searches from many sources works in"
-    works: list[Work] = []
+    works: list[one_gpu.Work] = []
     kept: list[Any] = []
     flat = tuple(values.T.reshape(-1) for values in state)
 
@@ -70,15 +61,16 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
             parts.once(("room for sources", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
         here = Starts(part.sources(starts.vertices), part.sources(starts.source), starts.k)
         own_search = search._replace(out=rows.out, in_=rows.in_, sources=here)
-        work = Work(own_search, True, fronts=(fronts[0][number], fronts[1][number]))
-        samples = samples_of(flat, beginnings)
+        work = one_gpu.Work(own_search, True, fronts=(fronts[0][number], fronts[1][number]))
+        samples = one_gpu.samples_of(flat, beginnings)
         # Only the first GPU writes results; the others get scratch arrays.
         mine = tuple(values if number == 0 else cupy.empty(values.shape, values.dtype) for values in flat)
         works.append(work)
         kept.append((here, samples, mine))
         launch = kernel(
             program, "multi_source_team.cuh", "traverse_sources_together", f", {words}", ids, rows.out.data is None,
-            chosen(), rows.device, threads_for(rows.out), (*layouts(ids), ROW_SHARE, FRONTS, *SHARED), part.beside,
+            one_gpu.chosen(), rows.device, one_gpu.threads_for(rows.out),
+            (*one_gpu.layouts(ids), ROW_SHARE, FRONTS, *SHARED), part.beside,
         )  # fmt: skip
         pushed = _arcs_worth_sharing(work.push_seconds, 8 * words / LINK, n, len(parts))
         share = ROW_SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN, pushed)

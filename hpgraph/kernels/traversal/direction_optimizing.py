@@ -12,7 +12,6 @@ which each vertex is appended once; a superstep's frontier is the window behind 
 """
 
 from collections import namedtuple
-from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -83,18 +82,9 @@ Space = namedtuple("Space", "queue settled active reached board progress trace t
 Claims = namedtuple("Claims", "buffers messages")
 
 
-class Policy(NamedTuple):
-    """Thresholds of the direction, or a forced direction, and the limit to the supersteps.
-
-    A reached vertex with up to ``dead_end`` arcs reaches no unsettled vertex: 0, or 1 in a symmetric graph, where its
-    one arc leads back.
-    """
-
-    alpha: float
-    beta: float
-    forced: int
-    limit: int
-    dead_end: int
+# Thresholds of the direction, or a forced direction, and the limit to the supersteps. A reached vertex with up to
+# `dead_end` arcs reaches no unsettled vertex: 0, or 1 in a symmetric graph, where its one arc leads back.
+Policy = namedtuple("Policy", "alpha beta forced limit dead_end")
 
 
 @part

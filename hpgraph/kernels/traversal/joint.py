@@ -61,7 +61,7 @@ Shared = namedtuple("Shared", "board progress trace totals inverse")
 
 
 @part
-def _begin(out_indptr, search, board, progress, policy):
+def _begin(out_indptr, board, progress, policy):
     """By the leader: choose the next superstep's direction, and set up its chunks, or those of listing the frontier."""
     n = out_indptr.size - 1
     if progress[LISTED] < 0:
@@ -171,7 +171,7 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
             over = progress[ACTIVE] == 0 or progress[STEP] == policy.limit or full or progress[PARTED] != 0
             goes_on = not (is_stopped() or (over and progress[LISTED] >= 0))
             if goes_on:
-                _begin(out.indptr, search, board, progress, policy)
+                _begin(out.indptr, board, progress, policy)
         turn = begin_together(board, leading, goes_on, turn)
         if turn < 0:
             break

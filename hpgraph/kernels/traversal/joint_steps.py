@@ -57,10 +57,7 @@ def _join(words, v, bits, alone):
 
 @part
 def push(program, arcs, search, order, begin, end, policy, board, scratch, filled):
-    """Push the words of queue[begin:end] along their arcs; claims are appended to the scratch behind `filled` others.
-
-    Returns the number of claims in the scratch, and the totals of those settled when it was full.
-    """
+    """Push words of queue[begin:end]; the number of claims in the scratch, and totals of those settled when full."""
     front, queue = search.fronts[order.turn], search.queues[order.turn]
     totals = (0, 0, 0, 0)
     for i in range(begin, end):

@@ -219,7 +219,7 @@ private:
         SourceSums<W> sums;
         MultiSourceTally* const tally = next_tally();
         EntryCollector<Index, W> found(block, following(), tally, sums);
-        Claiming<T, W, Delivery, Index, Weight> claiming{delivery, out, space.reached, step, found};
+        Claiming<W, Delivery, Index, Weight> claiming{delivery, out, space.reached, step, found};
         claiming.run(entries(), (u32)now.light, (u32)now.pieces);
         found.light.finish();
         flush_sums(block, sums, tally);
@@ -287,11 +287,9 @@ private:
         if (!shared) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
         else team.copy_own(space.reached, next(), n * W);
         barrier.wait();
-        const Tally all{now.count, now.arcs, 0, last->light, last->pieces, 0};
         MultiSourcePush<T, W, Delivery, Index, Weight> visit{delivery, out, front(), space.reached, next(),
                                                        shared, step, sums, share};
-        if (is_short<T>(all)) for_each_arc_of_short<T, Index>(out, space.queue.light, all, visit);
-        else for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, visit);
+        for_each_arc<T, Index>(out, space.queue, last->light, last->pieces, visit);
         barrier.wait();
     }
 

@@ -70,7 +70,7 @@ struct EntryCollector {
     }
 };
 
-template <class T, int W, class Delivery, class Index, class Weight>
+template <int W, class Delivery, class Index, class Weight>
 struct Claiming {
     // Arcs that a lane of the warp has in flight: of its own entry, and of entries that the warp shares.
     static constexpr int OF_ONE = 4, OF_SHARED = 2;
@@ -126,8 +126,7 @@ struct Claiming {
     // The arcs of all entries; warp-collective.
     __device__ void run(const EntryList<Index>& entries, u32 light, u32 longer) {
         const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
-        if (T::SHORT_QUEUES && (u64)light * 2 <= (u64)warps * 32) of_few(entries.list, light, warp, warps);
-        else of_many(entries.list, light, warp, warps);
+        run_light(entries.list, light, warp, warps);
         for (u32 i = 0; i < longer; ++i) {
             const Entry<Index> one = entries.list[entries.room - 1 - i];
             // Each entry begins at a different warp.
@@ -149,18 +148,8 @@ private:
         visit(some);
     }
 
-    // A group of lanes of the warp for each entry: no scan before the first loads.
-    __device__ void of_few(const Entry<Index>* list, u32 light, u32 warp, u32 warps) {
-        int shift = 5;
-        while (shift > 1 && ((u64)light << shift) > (u64)warps * 32) --shift;
-        const u32 thread = warp * 32 + lane_of_warp(), group = 1u << shift, member = thread & (group - 1);
-        const u32 i = thread >> shift;
-        const Entry<Index> one = i < light ? list[i] : Entry<Index>{0, 0, 0, 0};
-        for (u32 t = member; __any_sync(ALL, t < one.arcs()); t += OF_SHARED * group) take<OF_SHARED>(one, t, group);
-    }
-
     // A warp takes 32 entries at a time. If all are short, each lane has its own; if not, the warp shares their arcs.
-    __device__ void of_many(const Entry<Index>* list, u32 light, u32 warp, u32 warps) {
+    __device__ void run_light(const Entry<Index>* list, u32 light, u32 warp, u32 warps) {
         // If there are fewer than 32 a warp, divide them evenly.
         const u32 share = min(32u, (light + warps - 1) / warps);
         for (u32 first = warp * share; first < light; first += warps * share) {
