@@ -18,16 +18,7 @@ class HpgraphError(Exception):
 
 
 class MissingExtraError(ImportError, HpgraphError):
-    """An optional dependency is not installed.
-
-    Parameters
-    ----------
-    package : str
-        The distribution or module that is missing.
-    extra : str
-        The extra of hpgraph that installs it.
-    purpose : str, optional
-        What needed it.
+    """An optional dependency is not installed: the missing `package`, the `extra` that installs it, what needed it.
 
     Examples
     --------
@@ -51,18 +42,7 @@ class DeviceError(RuntimeError, HpgraphError):
 
 
 class DeviceMemoryError(MemoryError, HpgraphError):
-    """An allocation would not fit; raised before anything is allocated.
-
-    Parameters
-    ----------
-    what : str
-        The object to allocate.
-    needed, free : int
-        Bytes needed, and bytes free.
-    device : {"cpu", "cuda"}
-        The device.
-    allowed : str, optional
-        The end of the message, about the free bytes.
+    """An allocation of `what` would not fit on a `device`, in bytes `needed` and `free`; raised before any is made.
 
     Examples
     --------
@@ -79,12 +59,7 @@ class DeviceMemoryError(MemoryError, HpgraphError):
 
 
 class OutOfBoundsError(IndexError, HpgraphError):
-    """A function of a program, or one that an operation was given, indexes an array out of its bounds.
-
-    Parameters
-    ----------
-    function : str
-        The function, as in ``BFS.gather``.
+    """A `function` of a program, or one that an operation was given, indexes an array out of its bounds.
 
     Examples
     --------
@@ -117,16 +92,7 @@ class NoPathError(ValueError, HpgraphError):
 
 
 class FileFormatError(ValueError, HpgraphError):
-    """A file does not hold what its format says.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file.
-    reason : str
-        What was wrong and what was expected.
-    line : int, optional
-        Line number, from 1, where the reader stopped.
+    """A file at `path` does not hold what its format says, for a `reason`, at a `line` counted from 1 if known.
 
     Examples
     --------
@@ -142,18 +108,7 @@ class FileFormatError(ValueError, HpgraphError):
 
 
 class DamagedPageError(FileFormatError):
-    """A page of a graph does not hold what it held when it was written.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file, or what else the pages are of.
-    page : int
-        Number of the page, from 0.
-    rows : (int, int)
-        First and last row that it holds something of.
-    reason : str
-        What was wrong.
+    """A `page` of a graph, of its first and last of `rows`, does not hold what it held when it was written.
 
     Examples
     --------
@@ -168,14 +123,7 @@ class DamagedPageError(FileFormatError):
 
 
 class CompileError(TypeError, HpgraphError):
-    """A user's Python function cannot be compiled for the device.
-
-    Parameters
-    ----------
-    function : str
-        Name of the function.
-    reason : str
-        The compiler's complaint, shortened to what its author can act on.
+    """A user's Python `function` cannot be compiled for the device; `reason` is what its author can act on.
 
     Examples
     --------
