@@ -55,11 +55,7 @@ def go(run: Run, form: Form) -> Outcome:
         divided = shards is not None
         rows, active = multi_gpu.relax(run, form.code) if divided else run.backend.relax(run.search(form.code))
         return Outcome(rows, active if len(active) else None, form)
-    return _sweep_or_step(run, form)
-
-
-def _sweep_or_step(run: Run, form: Form) -> Outcome:
-    """The loops that see the properties before a kernel does."""
+    # These loops see the properties before a kernel does.
     frontier, settled = run.begin()
     if form.loop == SWEEP and run.n:
         swept = _sweep(run)

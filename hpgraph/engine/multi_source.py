@@ -94,7 +94,9 @@ def run_sources(
         if joint:
             dtypes = (graph.id_dtype,) if form.loop == TRAVERSAL else (graph.id_dtype, code.message)
             most = sources_at_most(group_size, k, joint.MAX_SOURCES)
-            most = _that_fit(most, k * n * size, lambda group: joint.work_space(n, group, *dtypes), what, device)
+            # Its work space is to fit its budget beside all results.
+            most = sources_within(most, lambda group: joint.work_space(n, group, *dtypes), device, k * n * size)
+            check_memory(k * n * size + joint.work_space(n, most, *dtypes), what, device)
         else:
             form = form._replace(why=f"{form.why}; sources run one after the other")
         # What will be allocated was counted above, so none of it is there yet.
@@ -140,13 +142,6 @@ def _run_group(
         for name, values in zip(begun, rows, strict=True):
             _put(found.properties[name], group, values)
     found.groups.append(group)
-
-
-def _that_fit(most: int, results: int, work_space: Callable[[int], int], what: str, device: str) -> int:
-    """Number of sources of a group, at most `most`, such that its work space fits its budget beside all results."""
-    most = sources_within(most, work_space, device, results)
-    check_memory(results + work_space(most), what, device)
-    return most
 
 
 def _is_stretch(group: np.ndarray) -> bool:

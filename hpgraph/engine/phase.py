@@ -183,24 +183,15 @@ def _not_yet(program: str, properties: dict[str, Any], there: dict[str, Any], ow
 
 def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, Any]:
     """Parameters of all phases by name, the number of the round, and zeros for sums."""
+    # Of parameters of one name the first phase's.
+    parameters = {name: parameter for one in reversed(declared) for name, parameter in one.parameters.items()}
+    if parameters.pop(ROUND, None) is not None and ROUND in initial:
+        raise TypeError(f"{ROUND} is the number of the round, which no run is given")
     world: dict[str, Any] = {ROUND: 0}
-    given = {name for one in declared for name in one.parameters if name in initial}
-    for one in declared:
-        for name, parameter in one.parameters.items():
-            if name != ROUND and name not in world:
-                value = initial.get(name, parameter.default)
-                world[name] = scalar(value, np.dtype(parameter.dtype), name)
-    for name in given:
-        if name == ROUND:
-            raise TypeError(f"{ROUND} is the number of the round, which no run is given")
-        initial.pop(name)
+    for name, parameter in parameters.items():
+        world[name] = scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
     if initial:
-        names = dict.fromkeys(
-            name
-            for one in declared
-            for name in (*one.properties, *one.edge_properties, *one.parameters)
-            if name != ROUND
-        )
+        kinds = ((one.properties, one.edge_properties, one.parameters) for one in declared)
+        names = dict.fromkeys(name for of in kinds for kind in of for name in kind if name != ROUND)
         raise TypeError(f"no phase has a property or parameter {next(iter(initial))!r}; they have {', '.join(names)}")
-    world.update({name: np.float64(0) for one in declared for name in one.aggregators if name not in world})
-    return world
+    return {name: np.float64(0) for one in declared for name in one.aggregators} | world
