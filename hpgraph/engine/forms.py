@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hpgraph.core.number import real
 from hpgraph.engine.multi_gpu import unserved
+from hpgraph.engine.state import ENDLESS
 from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads_properties
 
@@ -90,7 +91,7 @@ def _in_shards(run: Run, form: Form) -> Form:
 def _as_asked(run: Run, form: Form) -> Form:
     """The form, or the general loop for a recognized relaxation if an option of the run needs supersteps."""
     if form.loop == RELAXATION and run.delta is None and run.ceiling is None:
-        if run.is_limited:
+        if run.limit < ENDLESS:
             why = "update is its reduce, but with a limit to the supersteps it matters what each of them sees"
             return Form(SUPERSTEPS, run.code, why)
         if run.policy.mode == "pull":

@@ -21,10 +21,9 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
-from hpgraph.engine.grouping import groups, order_of, sources_at_most
+from hpgraph.engine.grouping import columns, first_of, groups, order_of, some_of, sources_at_most, starts_of
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import MultiSourceResult, RunResult
-from hpgraph.engine.source_state import columns, first_of, some_of, starts_of
 from hpgraph.engine.state import ENDLESS, Column, Run, exclusively, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together
@@ -206,7 +205,7 @@ def _alone(run: Run, form: Form, state: tuple[Any, ...], sources: Any, source: i
         found.world[name][source] = value
     trace = Trace(outcome.rows, outcome.form)
     # Where the first message wins, no list of active vertices is made: at the limit, the run may be unfinished.
-    found.unfinished |= outcome.active is not None or (run.is_limited and trace.supersteps == run.limit)
+    found.unfinished |= outcome.active is not None or run.limit == trace.supersteps
     found.traces.append(trace)
 
 

@@ -12,10 +12,9 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import form_of
-from hpgraph.engine.grouping import groups, order_of, sources_at_most
+from hpgraph.engine.grouping import groups, order_of, some_of, sources_at_most
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.engine.source_state import some_of
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels

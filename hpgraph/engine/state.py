@@ -102,11 +102,6 @@ class Run:
         return device_of(*self.state)
 
     @property
-    def is_limited(self) -> bool:
-        """Whether there is a limit to the supersteps."""
-        return self.limit < ENDLESS
-
-    @property
     def everyone(self) -> bool:
         """Whether every vertex sends and is updated in every superstep."""
         return self.declared.activity == "all"
