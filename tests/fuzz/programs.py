@@ -235,17 +235,7 @@ def plain_run(spec: Spec, graph: Graph, active: list[int]) -> dict[str, list[int
 
 
 def check(seed: int, graphs: int = 4) -> None:
-    """One program, on several graphs, before and after changes.
-
-    Parameters
-    ----------
-    seed, graphs : int
-
-    Raises
-    ------
-    AssertionError
-        If the library ends anywhere else than plain Python.
-    """
+    """One program, on several graphs, before and after changes, ends as plain Python does."""
     rng = random.Random(seed)
     live = Live(random_spec(rng))
     history = "as defined"
@@ -265,12 +255,7 @@ def check(seed: int, graphs: int = 4) -> None:
 
 
 def main(cases: int, seed: int) -> None:
-    """Check so many programs.
-
-    Parameters
-    ----------
-    cases, seed : int
-    """
+    """Check so many programs."""
     for number in range(seed, seed + cases):
         check(number)
     print(f"{cases} programs from seed {seed}: all as in plain Python")
