@@ -27,11 +27,9 @@ _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 
 @contextmanager
 def reworded(code: ProgramCode, arcs: Any) -> Iterator[None]:
-    """Reword whatever a compiler raises, so that it is about a function its reader wrote.
+    """Reword whatever a compiler raises, so that it names a function that its reader wrote.
 
-    Compilers complain of the kernels that the functions were inlined into, so each function is compiled again by
-    itself, and the first one that does not compile, or does not return what it must, is named. ``arcs`` has the type of
-    weights.
+    Compilers complain of the kernels that functions were inlined into, so each is compiled again by itself.
     """
     try:
         yield

@@ -29,11 +29,7 @@ _ORDERS = ("min", "max")
 
 
 class Form(NamedTuple):
-    """What a program is to the loops: the loop, the code that it runs (for a relaxation without the `update`), and why.
-
-    ``recognized``: whether it is a relaxation although it has an `update`; superstep by superstep it comes to the same
-    end.
-    """
+    """The loop of a program, the code that it runs, and why; `recognized`: a relaxation although it has an `update`."""
 
     loop: str
     code: ProgramCode

@@ -1,8 +1,7 @@
 """Many sources: where they and their properties begin, how many run together, and which.
 
-Groups run one after the other, so that 100,000 starts need no more memory than one group. Searches share the arcs that
-their frontiers share, so starts that soon reach the same hub are in one group: the GroupBy of iBFS (H. Liu,
-H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
+Searches share the arcs that their frontiers share, so starts that soon reach the same hub are in one group: the GroupBy
+of iBFS (H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
 """
 
 from __future__ import annotations

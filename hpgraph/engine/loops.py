@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """How a run ended.
-
-    ``rows``: the trace, an int64 array of shape (supersteps, 4), or a function that fetches it; ``active``: ids of
-    vertices still active at the end, None for none; ``form``: which loop it was, and why.
-    """
+    """How a run ended: the trace, or what fetches it; ids of active vertices, or None; which loop it was, and why."""
 
     rows: Callable[[], np.ndarray] | np.ndarray
     active: Any

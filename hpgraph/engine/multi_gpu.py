@@ -1,7 +1,6 @@
 """Programs on graphs in shards that run all supersteps in one persistent kernel on each GPU.
 
-A kernel reads the properties of its own vertices only. It exchanges bits of the active vertices and messages that it
-made from its own vertices; programs that need more run superstep by superstep (`unserved`).
+It reads properties of its own vertices, and exchanges bits of active vertices, and messages; see `unserved`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""One program from many sources on one graph, in groups that fit the memory.
+"""One program from many sources on one graph, in groups that fit the memory; each result is that of its own run.
 
-The result for every source is that of its own run. Where a loop serves many sources at once, an arc is read once for
-all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16); programs of other forms run source after source.
+Where a loop serves many sources at once, an arc is read once for all (iBFS, SIGMOD'16); others run one by one.
 """
 
 from __future__ import annotations

@@ -47,11 +47,9 @@ class LevelsBack(Levels):
 
 
 class Survey(NamedTuple):
-    """Totals of one breadth-first search a source; NumPy arrays of length k, in the order of the sources.
+    """Totals of one breadth-first search a source: vertices reached, itself included.
 
-    Vertices reached, the source included; the sum of their levels; the sum of 1 / level, the source left out; the
-    largest level; how many pairs of a source and a vertex lie so many arcs apart, from 0; a trace for each group of
-    searches.
+    Sums of levels, and of their inverses; the largest level; pairs of a source and a vertex by distance; group traces.
     """
 
     reached: np.ndarray

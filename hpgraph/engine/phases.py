@@ -159,8 +159,7 @@ class Phases:
 class PhasesResult(RunResult):
     """Result of a run of phases; ``rounds`` counts a last one without active vertices too.
 
-    ``trace`` has each superstep of each phase, one after the other; ``traces``, a list of (str, Trace), the trace of
-    each phase with its name, in the order in which they ran; phases without active vertices are left out.
+    ``traces``: name and trace of each phase that had active vertices, as they ran; ``trace`` joins them.
     """
 
     rounds: int

@@ -1,7 +1,6 @@
-"""The general loop: messages along arcs, exchange, update, next frontier; one superstep after another.
+"""The general loop: messages along arcs, exchange, update, next frontier; any program on any placement.
 
-Serves any program on any placement: several properties, any monoid, sums over all vertices. A superstep costs what its
-frontier costs. Floating-point sums are combined in a fixed order, so that they repeat bit for bit.
+A superstep costs what its frontier costs. Sums of floats are combined in a fixed order, so that they repeat to the bit.
 """
 
 from __future__ import annotations
