@@ -60,7 +60,6 @@ def connected_components(
 
 def _strong(arcs: CSR) -> tuple[int, Any]:
     """Strong components, numbered in the order in which a depth-first search completes them."""
-    # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_depth_first import strong_components
 
     smallest = np.empty(arcs.shape[0], arcs.indices.dtype)

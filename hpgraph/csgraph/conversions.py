@@ -9,7 +9,6 @@ from hpgraph.csgraph.graph_input import (
     NO_PREDECESSOR,
     as_graph_input,
     as_rows,
-    check_dense,
     lies_on_cuda,
     nulls,
     require_square,
@@ -67,7 +66,7 @@ def csgraph_from_masked(graph: Any) -> Any:
     """
     _refuse_cuda(graph, "csgraph_from_masked")
     masked = np.ma.asanyarray(graph)
-    check_dense(masked)
+    require_square(masked)
     rows = rows_of_dense(np.asarray(masked.data), ~np.ma.getmaskarray(masked))
     return sparse_of(rows, masked._baseclass is np.matrix)
 
@@ -188,7 +187,6 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
         raise ValueError(f"predecessors must be vertices, 0..{before.shape[0] - 1}, or {NO_PREDECESSOR} for none")
     arcs = given.graph(directed).out_csr
     if given.device == "cpu":
-        # Loaded here, as it brings Numba.
         from hpgraph.kernels.structure.cpu_predecessors import path_lengths
 
         return path_lengths(_dense(arcs, np.inf), np.ascontiguousarray(before), NO_PREDECESSOR, null_value)

@@ -1,4 +1,7 @@
-"""Graphs as the functions of `scipy.sparse.csgraph` take them, and sparse results of the kind that came in."""
+"""Graphs as the functions of `scipy.sparse.csgraph` take them, and sparse results of the kind that came in.
+
+Kernels of the CPU are imported by the functions of this package that run them, as they bring Numba.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -103,7 +106,7 @@ def both_ways(arcs: CSR) -> CSR:
 
 def rows_of_dense(array: Any, present: Any) -> CSR:
     """Some elements of a square array by rows, as float64."""
-    check_dense(array)
+    require_square(array)
     xp = array_module(array)
     indptr = xp.concatenate((xp.zeros(1, np.int64), xp.cumsum(xp.count_nonzero(present, axis=1))))
     indices = xp.broadcast_to(xp.arange(array.shape[1], dtype=index_dtype(array.shape[1])), array.shape)[present]
@@ -112,7 +115,7 @@ def rows_of_dense(array: Any, present: Any) -> CSR:
 
 def nulls(array: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Any:
     """Where a dense array has no arc; floats within 1e-8 of the null value are null, as by `numpy.ma.masked_values`."""
-    check_dense(array)
+    require_square(array)
     xp = array_module(array)
     floats = array.dtype.kind in "fc"
     if null_value is None:
@@ -126,18 +129,12 @@ def nulls(array: Any, null_value: Any = 0, nan_null: bool = True, infinity_null:
     return null
 
 
-def check_dense(array: Any) -> None:
-    """Refuse arrays that are not square."""
-    if array.ndim != 2:
-        raise ValueError(f"a dense graph must have two dimensions, not shape {array.shape}")
+def require_square(array: Any, argument: str = "a dense graph") -> None:
+    """Refuse arrays and matrices that are not square."""
+    if len(array.shape) != 2:
+        raise ValueError(f"{argument} must have two dimensions, not shape {array.shape}")
     if array.shape[0] != array.shape[1]:
-        raise ValueError(f"a dense graph must be square, one row and one column for each vertex, not {array.shape}")
-
-
-def require_square(csr: CSR, argument: str) -> None:
-    """Refuse matrices that are not square."""
-    if csr.shape[0] != csr.shape[1]:
-        raise ValueError(f"{argument} must be square, one row and one column for each vertex, not {csr.shape}")
+        raise ValueError(f"{argument} must be square, one row and one column for each vertex, not {array.shape}")
 
 
 def require_sparse(graph: Any, argument: str, formats: tuple[str, ...] | None) -> None:

@@ -63,23 +63,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
 def structural_rank(graph: Any) -> int:
     """The most rows and columns that can be paired by stored entries: an upper bound of the rank.
 
-    Parameters
-    ----------
-    graph : sparse array or matrix, Graph or Matrix
-        Values do not matter.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError
-        If `graph` is not sparse.
-
-    Notes
-    -----
-    A `maximum_bipartite_matching`, sequential: a matrix on the GPU is copied to the CPU for it.
+    It is the size of a `maximum_bipartite_matching`, of sparse graphs in any format.
 
     Examples
     --------
@@ -122,7 +106,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 
     Notes
     -----
-    The search is sequential: a matrix on the GPU is copied to the CPU for it. Ties may be broken other than by SciPy.
+    Sequential as `maximum_bipartite_matching`. Ties may be broken other than by SciPy.
 
     References
     ----------
@@ -166,7 +150,6 @@ def _weighted(arcs: CSR, maximize: bool) -> CSR:
 
 
 def _matching() -> Any:
-    # Loaded here, as it brings Numba.
     from hpgraph.kernels.matching import cpu
 
     return cpu

@@ -45,7 +45,6 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     >>> csgraph.reverse_cuthill_mckee(scipy.sparse.csr_array([[0, 1, 2, 0], [0, 0, 0, 1], [2, 0, 0, 3], [0, 0, 0, 0]]))
     array([3, 2, 1, 0], dtype=int32)
     """
-    # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_fifo import cuthill_mckee
 
     require_sparse(graph, "input", ("csr", "csc"))

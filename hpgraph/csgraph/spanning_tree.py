@@ -49,7 +49,6 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     given = as_graph_input(csgraph)
     if given.device == "cpu":
-        # Loaded here, as it brings Numba.
         from hpgraph.kernels.structure.cpu_spanning_forest import lightest_forest
 
         return given.sparse(kernels("cpu").keep_entries(given.csr, lightest_forest(given.csr) & (given.csr.data != 0)))

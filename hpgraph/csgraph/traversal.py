@@ -63,7 +63,6 @@ def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_
     >>> csgraph.depth_first_order(np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]]), 0)
     (array([0, 1, 2], dtype=int32), array([-9999,     0,     1], dtype=int32))
     """
-    # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_depth_first import depth_first_order as follow
 
     return _in_order(csgraph, i_start, directed, return_predecessors, follow, "cpu")

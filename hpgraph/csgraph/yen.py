@@ -103,7 +103,6 @@ class _Prefix:
 
 def _shortest(arcs: CSR, source: int, sink: int, count: int) -> list[tuple[float, list[int]]]:
     """Paths and their lengths, by Yen's algorithm; each candidate leaves all paths before it at one known vertex."""
-    # Loaded here, as it brings Numba.
     from hpgraph.kernels.bidirectional.cpu_spur import SpurSearch
 
     if arcs.nnz and arcs.data.min() < 0:

@@ -6,7 +6,6 @@ colouring ``p edge N M`` and ``e U V``. Vertices are counted from 1; lines that 
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ _KINDS = {"sp": ("a", 3, True), "edge": ("e", 2, False), "edges": ("e", 2, False
 _UNDIRECTED = "c hpgraph: undirected"
 # The same of a graph without weights: the format gives all arcs the weight 1.
 _UNWEIGHTED = "c hpgraph: no weights"
-_BLOCK = 1 << 16
 _EDGE_BYTES = 200
 
 
@@ -89,5 +87,4 @@ def write_dimacs(graph: Graph, path: Path) -> None:
         if not graph.weighted and not coloured:
             text.write(f"{_UNWEIGHTED}\n")
         text.write(f"p {'edge' if coloured else 'sp'} {arcs.n_vertices} {arcs.source.size}\n")
-        while block := "".join(islice(lines, _BLOCK)):
-            text.write(block)
+        text.writelines(lines)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 _INT64_MAX = 2**63 - 1
-# Characters of the lines read, and lines written, at a time.
-_BLOCK = _LINES = 1 << 16
+# Characters of the lines read at a time.
+_BLOCK = 1 << 16
 
 
 def read_edge_list(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
@@ -311,10 +311,8 @@ def _write_lines(arcs: Arcs, names: Sequence[str] | None, delimiter: str, target
         columns.append((arcs.weight.astype("i1") if arcs.weight.dtype.kind == "b" else arcs.weight).tolist())
     # %r gives the shortest digits that read back as the same number.
     marks = ["%s", "%s", "%r"][: len(columns)]
-    line: Callable[[Any], str] = delimiter.join(marks).__mod__
-    edges = zip(*columns, strict=True)
-    while block := list(islice(edges, _LINES)):
-        target.write("\n".join(map(line, block)) + "\n")
+    line: Callable[[Any], str] = f"{delimiter.join(marks)}\n".__mod__
+    target.writelines(map(line, zip(*columns, strict=True)))
 
 
 def _stands_between_blanks(name: str) -> bool:

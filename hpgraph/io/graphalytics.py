@@ -8,7 +8,6 @@ direction, in a line ``graph.NAME.directed = true``.
 from __future__ import annotations
 
 import re
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _DIRECTED = re.compile(r"^\s*graph\.[^=]*\bdirected\s*[=:]\s*(true|false)\s*$", re.IGNORECASE)
 _LINE_BYTES = 250
-_BLOCK = 1 << 16
 
 
 def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs:
@@ -97,5 +95,4 @@ def write_graphalytics(graph: Graph, path: Path) -> None:
     with replacing_text(path.with_suffix(".properties")) as text:
         text.write(f"graph.{path.stem}.directed = {str(graph.directed).lower()}\n")
     with replacing_text(path.with_suffix(".e")) as text:
-        while block := "".join(islice(lines, _BLOCK)):
-            text.write(block)
+        text.writelines(lines)

@@ -9,11 +9,7 @@ from hpgraph.algorithms import triangles as _triangles
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import family
-
-
-def _undirected(call: Any) -> str | None:
-    return "NetworkX goes along the arcs of a directed graph" if call["G"].is_directed() else None
+from hpgraph.interop.networkx_backend.serving import family, undirected
 
 
 def _of(G: ConvertedGraph, array: Any, nodes: Any) -> Any:
@@ -64,7 +60,7 @@ globals().update(
             "transitivity": lambda G: _clustering.transitivity(G.graph()) or 0 if len(G) else 0,
             "square_clustering": _square_clustering,
         },
-        unless=_undirected,
+        unless=undirected,
     )
     | family("average_clustering")
 )

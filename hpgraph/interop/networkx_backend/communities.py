@@ -12,7 +12,7 @@ from hpgraph.algorithms import louvain as _louvain
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import sets_by_label
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family, undirected
 
 
 def _levels(
@@ -74,10 +74,6 @@ def _quality(G: ConvertedGraph, partition: Any) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
-def _undirected(call: Mapping[str, Any]) -> str | None:
-    return "NetworkX goes along the arcs of a directed graph" if call["G"].is_directed() else None
-
-
 def _maximizes(call: Mapping[str, Any]) -> str | None:
     return None if call.get("metric", "modularity") == "modularity" else "only the metric 'modularity' is taken"
 
@@ -99,7 +95,7 @@ globals().update(
             "asyn_lpa_communities": lambda G, weight, seed: iter(_by_labels(G, weight, seed)),
             "label_propagation_communities": lambda G: dict(enumerate(_by_labels(G))).values(),
         },
-        unless=_undirected,
+        unless=undirected,
     )
     | family(
         {

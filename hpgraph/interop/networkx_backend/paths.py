@@ -89,32 +89,19 @@ def _length(G: ConvertedGraph, path: list[Any], weight: str | None) -> float:
     return total
 
 
-def shortest_path_in(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Any:
-    """As `networkx.shortest_path`."""
-    method = _method(weight, method)
-    if source is None and target is None:
-        return _each(G, "paths", weight, method)
-    if source is None or target is None:
-        return _search(
-            G, target if source is None else source, weight, method, source is None, "Source {} not in G"
-        ).paths
-    if method == "bellman-ford":
-        return _one_pair(G, source, target, weight)[1]
-    return _between(G, source, target, weight if method == "dijkstra" else None)
+def _shortest(what: str, missing: str, **by_method: Callable[..., Any]) -> Callable[..., Any]:
+    """As `networkx.shortest_path`: what searches find, or between two nodes what the function of the method does."""
 
+    def run(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Any:
+        method = _method(weight, method)
+        if source is None and target is None:
+            return _each(G, what, weight, method)
+        if source is None or target is None:
+            one = target if source is None else source
+            return getattr(_search(G, one, weight, method, source is None, missing), what)
+        return by_method[method.replace("-", "_")](G, source, target, weight)
 
-def shortest_path_length_in(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Any:
-    """As `networkx.shortest_path_length`."""
-    method = _method(weight, method)
-    if source is None and target is None:
-        return _each(G, "lengths", weight, method)
-    if source is None or target is None:
-        return _search(G, target if source is None else source, weight, method, source is None, _FROM).lengths
-    if method == "bellman-ford":
-        return _one_pair(G, source, target, weight)[0]
-    if method == "dijkstra":
-        return _dijkstra_length(G, source, target, weight)
-    return len(_between(G, source, target, None)) - 1
+    return run
 
 
 def _dijkstra_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None) -> float:
@@ -272,7 +259,25 @@ globals().update(
         parallel=True,
         unless=_by_predecessors,
     )
-    | family({"shortest_path": shortest_path_in, "shortest_path_length": shortest_path_length_in}, unless=_generic)
+    | family(
+        {
+            "shortest_path": _shortest(
+                "paths",
+                "Source {} not in G",
+                dijkstra=_between,
+                unweighted=lambda G, source, target, weight: _between(G, source, target, None),
+                bellman_ford=lambda *pair: _one_pair(*pair)[1],
+            ),
+            "shortest_path_length": _shortest(
+                "lengths",
+                _FROM,
+                dijkstra=_dijkstra_length,
+                unweighted=lambda G, source, target, weight: len(_between(G, source, target, None)) - 1,
+                bellman_ford=lambda *pair: _one_pair(*pair)[0],
+            ),
+        },
+        unless=_generic,
+    )
     | family(
         {
             "dijkstra_path_length": _dijkstra_length,

@@ -174,7 +174,6 @@ def _settled(
     G: ConvertedGraph, sources: list[int], distance: np.ndarray, weight: str | None, incoming: bool,
     cutoff: float | None,
 ) -> Search:  # fmt: skip
-    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_fifo import settling_order
 
     distance = distance.astype(np.float64)

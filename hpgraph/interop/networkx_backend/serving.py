@@ -44,6 +44,11 @@ def serves(*, parallel: bool = False, unless: Refusal | None = None) -> Callable
     return mark
 
 
+def undirected(call: Mapping[str, Any]) -> str | None:
+    """Refuse directed graphs, along whose arcs NetworkX goes."""
+    return "NetworkX goes along the arcs of a directed graph" if call["G"].is_directed() else None
+
+
 def family(
     functions: Mapping[str, Callable[..., Any]] | str, *, parallel: bool = False, unless: Refusal | None = None,
     unread: tuple[str, ...] = (), without: tuple[str, ...] = (),

@@ -19,7 +19,6 @@ from hpgraph.kernels.backend import kernels
 
 
 def _maximal_matching(G: ConvertedGraph) -> set[tuple[Any, Any]]:
-    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_greedy import matching_in_order
 
     source, target = G.rows[G.edges], G.indices[G.edges].astype(np.int64)

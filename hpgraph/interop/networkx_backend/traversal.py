@@ -62,7 +62,6 @@ def _layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
 
 def _depth_first(G: ConvertedGraph, source: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The order of a search of all, or from one node, and the parents; a root is its own."""
-    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order
 
     if source is None:
