@@ -1,8 +1,9 @@
-"""The Laplacian of a graph, as `scipy.sparse.csgraph` has it."""
+"""The Laplacian of a graph: on the CPU that of `scipy.sparse.csgraph`, and on the GPU what is as that."""
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse.csgraph
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
@@ -70,18 +71,26 @@ def laplacian(
         raise ValueError(f'Invalid form: {form!r}; give "array", "function" or "lo"')
     if hasattr(graph, "tocsr"):
         check_places(graph)
+    if not lies_on_cuda(graph):
+        return scipy.sparse.csgraph.laplacian(
+            graph, normed, return_diag, use_out_degree, copy=copy, form=form, dtype=dtype, symmetrized=symmetrized
+        )
     if normed and graph.dtype.kind in "iu":
         graph = graph.astype(np.float64)
     dtype = graph.dtype if dtype is None else dtype
     if form == "array":
-        build = _sparse if hasattr(graph, "tocsr") else _dense
-        made, diagonal = build(graph, normed, int(use_out_degree), copy, symmetrized)
+        if hasattr(graph, "tocsr"):
+            made, diagonal = _sparse(graph, normed, int(use_out_degree), symmetrized)
+        else:
+            made, diagonal = _dense(graph.copy() if copy else graph, normed, int(use_out_degree), symmetrized)
         made = made.astype(dtype, copy=False)
     else:
         graph = graph if hasattr(graph, "tocsr") or not copy else graph.copy()
         made, diagonal = _product(graph, normed, int(use_out_degree), symmetrized)
         if form == "lo":
-            made = _linear(graph).LinearOperator(graph.shape, matvec=made, matmat=made, dtype=dtype)
+            from cupyx.scipy.sparse.linalg import LinearOperator
+
+            made = LinearOperator(graph.shape, matvec=made, matmat=made, dtype=dtype)
     return (made, diagonal.astype(dtype, copy=False)) if return_diag else made
 
 
@@ -94,9 +103,8 @@ def _scaling(degree: Any, normed: bool) -> tuple[Any, Any]:
         return xp.where(isolated, 1, xp.sqrt(degree)), 1 - isolated.astype(degree.dtype)
 
 
-def _dense(graph: Any, normed: bool, axis: int, copy: bool, symmetrized: bool) -> tuple[Any, Any]:
-    xp = array_module(graph)
-    made = xp.array(graph) if copy else xp.asarray(graph)
+def _dense(made: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
+    xp = array_module(made)
     if symmetrized:
         made += made.T.conj()
     xp.fill_diagonal(made, 0)
@@ -109,27 +117,19 @@ def _dense(graph: Any, normed: bool, axis: int, copy: bool, symmetrized: bool) -
     return made, scale
 
 
-def _sparse(graph: Any, normed: bool, axis: int, copy: bool, symmetrized: bool) -> tuple[Any, Any]:
+def _sparse(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
     if symmetrized:
         graph = graph + graph.T.conj()
     arcs = graph.tocoo(copy=False)
     xp, row, column, data = array_module(arcs.data), arcs.row, arcs.col, arcs.data
     scale, diagonal = _scaling(xp.asarray(graph.sum(axis=axis)).ravel() - graph.diagonal(), normed)
-    if graph.format == "dia" and not normed:
-        made = -graph
-        made.setdiag(diagonal)
-        return made, scale
     kept, loops = row != column, xp.arange(graph.shape[0], dtype=row.dtype)
     row, column, data = row[kept], column[kept], -data[kept]
     if normed:
         data = data / scale[row] / scale[column]
     data = xp.concatenate((data, diagonal.astype(data.dtype)))
-    row, column = xp.concatenate((row, loops)), xp.concatenate((column, loops))
-    if copy or arcs is not graph:
-        made = type(arcs)((data, (row, column)), shape=graph.shape)
-        return (made if xp is np else made.tocsr()), scale
-    graph.row, graph.col, graph.data = row, column, data
-    return graph, scale
+    ends = xp.concatenate((row, loops)), xp.concatenate((column, loops))
+    return type(arcs)((data, ends), shape=graph.shape).tocsr(), scale
 
 
 def _product(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
@@ -151,12 +151,3 @@ def _product(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[An
         return product / scale[column] if normed else product
 
     return multiply, scale
-
-
-def _linear(graph: Any) -> Any:
-    """The module of linear operators that belongs to a matrix."""
-    if lies_on_cuda(graph):
-        import cupyx.scipy.sparse.linalg as linalg
-    else:
-        import scipy.sparse.linalg as linalg
-    return linalg

@@ -116,20 +116,18 @@ def from_edges(
 def edges_given(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
     """What `Graph.from_edges` is to be given for a table, rows, or a graph of another library; None for others."""
     indices, names = names is not None, names if isinstance(names, bool) else None
-    if library := _library_of(data):
-        return _of_foreign(data, library, weight)
+    homes = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
+    if library := next((library for library in _READERS if library in homes), None):
+        given: dict[str, Any] = _READERS[library](data, weight)
+        return {**given, "weight": None} if weight is False else given
     if is_networkx(data):
         return edges_of_networkx(data, None if weight is False else weight or "weight")
     if target is not None and source is None and not isinstance(target, str):
         return None
-    if _is_table(data):
+    if isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"):
         return _of_table(data, source, target, weight, names, indices)
-    return _of_rows(data, names, indices) if target is None and _is_rows(data) else None
-
-
-def _is_table(data: Any) -> bool:
-    """Whether something has columns with titles."""
-    return isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__")
+    array = (isinstance(data, np.ndarray) or is_cuda(data)) and data.ndim == 2 and data.shape[1] in (2, 3)
+    return _of_rows(data, names, indices) if target is None and (array or isinstance(data, list)) else None
 
 
 def _of_table(
@@ -207,13 +205,6 @@ def _weights(column: Any, title: str) -> Any:
     return weights.astype(np.int64) if weights.dtype.kind == "b" else weights
 
 
-def _is_rows(data: Any) -> bool:
-    """Whether something is a list of edges, or an array with a row for each."""
-    return isinstance(data, list) or (
-        (isinstance(data, np.ndarray) or is_cuda(data)) and data.ndim == 2 and data.shape[1] in (2, 3)
-    )
-
-
 def _of_rows(rows: Any, names: bool | None = None, indices: bool = False) -> dict[str, Any]:
     """Arguments of `Graph.from_edges` for a list of edge tuples, or an array of shape (m, 2) or (m, 3)."""
     if not isinstance(rows, list):
@@ -239,18 +230,6 @@ def _whole(ends: Any, title: str) -> Any:
 
 
 # Graphs of other libraries, none of which is imported here: an object says where its class comes from.
-def _library_of(data: Any) -> str | None:
-    """Which of them an object is of: "igraph", "networkit", "graphblas", "torch_geometric", or None."""
-    homes = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
-    return next((library for library in _READERS if library in homes), None)
-
-
-def _of_foreign(data: Any, library: str, weight: Any = None) -> dict[str, Any]:
-    """What `Graph.from_edges` is to be given."""
-    given = _READERS[library](data, weight)
-    return {**given, "weight": None} if weight is False else given
-
-
 def _igraph(graph: Any, weight: Any) -> dict[str, Any]:
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     held = graph.es.attributes()

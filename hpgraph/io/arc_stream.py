@@ -50,7 +50,8 @@ def joined(path: Path, stream: ArcStream, budget: Budget) -> Arcs:
         count += len(block[0])
         names = 0 if stream.number_of is None else stream.number_of.nbytes
         budget.check(count * _ARC_BYTES + names, f"reading {count} edges and more of {path}")
-    source, target = (_joined([block[end] for block in parts]) for end in (0, 1))
+    none = np.empty(0, np.int64)
+    source, target = (np.concatenate([block[end] for block in parts]) if parts else none for end in (0, 1))
     weight = join_weights([block[2] for block in parts]) if parts and parts[0][2] is not None else None
     n, directed, mirrored = stream.n_vertices, stream.directed is not False, stream.mirrored
     if stream.names is not None:
@@ -69,19 +70,11 @@ def joined(path: Path, stream: ArcStream, budget: Budget) -> Arcs:
     return Arcs(source, target, weight, largest + 1 if n is None else n, directed, None, mirrored)
 
 
-def _joined(parts: list[Any]) -> Array:
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-
 def of_arcs(arcs: Arcs) -> ArcStream:
     """Arcs that are in memory."""
-    return ArcStream(
-        lambda: iter([(arcs.source, arcs.target, arcs.weight)]),
-        arcs.directed,
-        arcs.n_vertices,
-        names=None if arcs.names is None else lambda: arcs.names,
-        mirrored=arcs.mirrored,
-    )
+    names = None if arcs.names is None else lambda: arcs.names
+    block = arcs.source, arcs.target, arcs.weight
+    return ArcStream(lambda: iter([block]), arcs.directed, arcs.n_vertices, names=names, mirrored=arcs.mirrored)
 
 
 def hpg_stream(path: Path) -> ArcStream:

@@ -6,7 +6,7 @@ a second pass in Python finds it and names the error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -111,7 +111,9 @@ def _numbered(path: Path, progress: bool | None, form: LineFormat, comments: tup
     with open_text(path, progress) as text:
         for lines in _blocks(text, form.start):
             for at, (commented, kind) in enumerate(attempts):
-                given = list(_bare_lines(lines, comments)) if commented else lines
+                given = (
+                    [without_comment(line, comments) for _, line in data_lines(lines, comments)] if commented else lines
+                )
                 if not any(map(str.strip, given)):
                     break
                 try:
@@ -179,12 +181,6 @@ def _check_whole(path: Path, announced: int, lines: int, ended: bool) -> None:
         raise FileFormatError(path, "the last line has no end: the file was cut short", count_lines(path))
 
 
-def _bare_lines(lines: Iterable[str], comments: tuple[str, ...]) -> Iterator[str]:
-    """Lines of a file of numbers without comments."""
-    for _, line in data_lines(lines, comments):
-        yield without_comment(line, comments)
-
-
 def _named(
     path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...],
     number_of: NameNumbers,
@@ -223,12 +219,9 @@ def _named(
 
 
 def fault(
-    path: Path,
-    form: LineFormat,
-    comments: tuple[str, ...],
-    n_vertices: int | None = None,
+    path: Path, form: LineFormat, comments: tuple[str, ...], n_vertices: int | None = None,
     reason: str = "not an edge list",
-) -> FileFormatError:
+) -> FileFormatError:  # fmt: skip
     """The first line that is wrong, found slowly."""
     with open_text(path) as text:
         for number, line in data_lines(text, comments, form.start):
@@ -291,7 +284,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
             )
         ids = "name" if known.dtype.kind in "UT" else "number"
         names = list(map(str, known.tolist()))
-        if delimiter == " " and not all(map(_stands_between_blanks, names)):
+        if delimiter == " " and not all(set(name).isdisjoint(' ,;"') and name[:1] not in ("#", "%") for name in names):
             delimiter = "\t"
         names = [_as_field(name, delimiter, path) for name in names]
 
@@ -313,10 +306,6 @@ def _write_lines(arcs: Arcs, names: Sequence[str] | None, delimiter: str, target
     marks = ["%s", "%s", "%r"][: len(columns)]
     line: Callable[[Any], str] = f"{delimiter.join(marks)}\n".__mod__
     target.writelines(map(line, zip(*columns, strict=True)))
-
-
-def _stands_between_blanks(name: str) -> bool:
-    return set(name).isdisjoint(' ,;"') and not name.startswith(("#", "%"))
 
 
 def _as_field(name: str, delimiter: str, path: Path) -> str:

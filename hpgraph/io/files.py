@@ -139,14 +139,9 @@ def read(
 
 
 def stream(
-    place: Path,
-    progress: bool | None,
-    budget: Budget,
-    comments: str | Sequence[str] | None,
-    delimiter: str | None,
-    n_vertices: int | None,
-    names: bool | None,
-) -> ArcStream:
+    place: Path, progress: bool | None, budget: Budget, comments: str | Sequence[str] | None, delimiter: str | None,
+    n_vertices: int | None, names: bool | None,
+) -> ArcStream:  # fmt: skip
     """The arcs of a file some at a time, where its format allows it; parameters are those of `read`."""
     kind = kind_of(place)
     more = _more(kind, place, comments, delimiter, n_vertices, names)

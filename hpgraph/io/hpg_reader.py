@@ -77,25 +77,13 @@ class GraphFile:
             weights = self._stretch(f"{side}.weights", header.weight_dtype)
         try:
             return Pages(
-                (n, n),
-                lambda: self._offsets(side),
-                first_arc,
-                offset,
-                stored,
-                table["checksum"].copy(),
-                header.id_dtype,
-                header.encoding,
-                weights,
-                None if weights is None else table["weight_checksum"].copy(),
-                first_row,
-                last_row,
+                (n, n), lambda: self._whole(f"{side}.offsets", np.int64), first_arc, offset, stored,
+                table["checksum"].copy(), header.id_dtype, header.encoding, weights,
+                None if weights is None else table["weight_checksum"].copy(), first_row, last_row,
                 f"{self.path}, {side}-arcs",
-            )
+            )  # fmt: skip
         except ValueError as error:
             raise FileFormatError(self.path, f"section {name} makes no sense: {error}") from None
-
-    def _offsets(self, side: str) -> Array:
-        return self._whole(f"{side}.offsets", np.int64)
 
     @property
     def named(self) -> bool:

@@ -159,7 +159,10 @@ def find_line_format(
         mark = _find_delimiter(lines[-1][1], path) if delimiter is None else delimiter
         mark = None if mark is None or (mark.isspace() and mark != "\t") else mark
         rows = [split_fields(line, mark) for _, line in lines]
-        source, target, weight, header = _columns(rows) if own is None else _own_columns(rows, own, mark)
+        if own is None:
+            source, target, weight, header = _columns(rows)
+        else:
+            source, target, weight, header = 0, 1, 2 if len(rows[0]) > 2 else None, own.has_titles(mark, rows[0])
         if _all_whole(rows[header:], source, target):
             break
     if header and len(rows) == 1:
@@ -255,11 +258,6 @@ def _columns(rows: list[list[str]]) -> tuple[int, int, int | None, bool]:
     if header:
         return 0, 1, 2 if len(below) > 2 and is_number(below[2]) else None, True
     return 0, 1, 2 if len(titles) > 2 else None, False
-
-
-def _own_columns(rows: list[list[str]], own: OwnComment, delimiter: str | None) -> tuple[int, int, int | None, bool]:
-    """As `_columns`, where the file says what it holds."""
-    return 0, 1, 2 if len(rows[0]) > 2 else None, own.has_titles(delimiter, rows[0])
 
 
 def _all_whole(rows: list[list[str]], source: int, target: int) -> bool:
