@@ -147,19 +147,13 @@ def _articulation_points(G: ConvertedGraph) -> Iterator[Any]:
     yield from dict.fromkeys(G.named(above[kept][order]))
 
 
-def _bridges(G: ConvertedGraph) -> tuple[np.ndarray, np.ndarray]:
+def _bridges(G: ConvertedGraph) -> Iterator[tuple[Any, Any]]:
     if len(G) == 0:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return
     found = to_device(_biconnected.bridges(G.graph()), "cpu").astype(np.int64)
-    n, once = len(G), G.edges
-    source, target = G.rows[once], G.indices[once]
+    n, source, target = len(G), G.rows[G.edges], G.indices[G.edges]
     kept = np.isin(source * n + target, found[:, 0] * n + found[:, 1])
-    return source[kept], target[kept]
-
-
-def _named_bridges(G: ConvertedGraph) -> Iterator[tuple[Any, Any]]:
-    source, target = _bridges(G)
-    yield from zip(G.named(source), G.named(target), strict=True)
+    yield from zip(G.named(source[kept]), G.named(target[kept]), strict=True)
 
 
 # NetworkX itself sees to it that directed graphs come by these names, and undirected ones by the others.
@@ -186,5 +180,6 @@ globals().update(
         parallel=True,
     )
     | family("number_attracting_components is_attracting_component is_biconnected", parallel=True)
-    | family({"bridges": _named_bridges, "has_bridges": lambda G: len(_bridges(G)[0]) > 0})
+    | family({"bridges": _bridges})
+    | family("has_bridges", without=("root",))
 )

@@ -128,11 +128,6 @@ def _generations(G: ConvertedGraph) -> Iterator[list[Any]]:
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
-def _in_order(G: ConvertedGraph) -> Iterator[Any]:
-    for generation in _generations(G):
-        yield from generation
-
-
 def _is_acyclic(G: ConvertedGraph) -> bool:
     return G.is_directed() and (len(G) == 0 or bool(_acyclic.is_directed_acyclic_graph(G.graph())))
 
@@ -193,13 +188,13 @@ globals().update(
             "ancestors": _reached(incoming=True),
             "descendants_at_distance": _at_distance,
             "topological_generations": _generations,
-            "topological_sort": _in_order,
             "is_directed_acyclic_graph": _is_acyclic,
             "has_cycle": _has_cycle,
             "is_aperiodic": _is_aperiodic,
         },
         parallel=True,
     )
+    | family("topological_sort", parallel=True)
     | family(
         "bfs_predecessors bfs_successors dfs_predecessors dfs_successors", parallel=True, without=("sort_neighbors",)
     )
