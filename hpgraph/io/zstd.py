@@ -54,7 +54,25 @@ class ZstdReader(io.RawIOBase):
 
 def zstd_writer(file: BinaryIO) -> Any:
     """A file that compresses into another."""
-    return _pyarrow().CompressedOutputStream(_Open(file), "zstd")
+    return _Writer(_pyarrow().CompressedOutputStream(_Open(file), "zstd"))
+
+
+# SciPy writes to what pyarrow gives only by way of this: it cannot say where it is.
+class _Writer(io.RawIOBase):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._stream.write(content)
+        return len(content)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
 
 
 class _Open:

@@ -33,7 +33,8 @@ def _checked(G: ConvertedGraph, nodelist: Any) -> Any:
             raise nx.NetworkXError(f"Node {node} in nodelist is not in G")
     if len(set(nodelist)) < len(nodelist):
         raise nx.NetworkXError("nodelist contains duplicates.")
-    return nodelist
+    # NetworkX's own functions name all nodes.
+    return None if nodelist == G.nodes else nodelist
 
 
 def adjacency(G: ConvertedGraph, nodelist: Any, weight: str | None, dtype: Any = None, form: str = "csr") -> Any:
