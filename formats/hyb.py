@@ -193,18 +193,14 @@ def hyb_width(lengths: Lengths, entry_bytes: int = 4, *, limit: float = MEMORY_L
     Returns
     -------
     int
-        At least one third of the rows hold that many entries or more, unless padding every row to the longest costs no
-        more than 1.1 times what CSR does: then it is the longest row's length, and no tail is left (a road network).
-        Fewer where HYB would exceed the limit; 0, which makes everything tail, if nothing else keeps it, or if the
-        slab would be more than 32 wide and have fewer than 131,072 rows.
+        As Bell and Garland, section 5, have it, at least one third of the rows hold that many entries or more; unless
+        padding every row to the longest costs no more than 1.1 times what CSR does: then it is that row's length, and
+        no tail is left (a road network). Fewer where HYB would exceed the limit; 0, which makes everything tail, if
+        nothing else keeps it, or if the slab would be more than 32 wide and have fewer than 131,072 rows, as a thread
+        for each would leave a GPU idle.
 
     Notes
     -----
-    The rule is that of Bell and Garland, section 5: the largest K for which at least one third of the rows hold K or
-    more entries. Three things are added: counted in bytes, a width that pads too much is reduced, and a tail that costs
-    more than padding would is dropped; and where rows are long but few there is no slab, as a thread for each would
-    leave a GPU idle.
-
     A slab of width K over n rows takes ``K * n * entry_bytes``; each entry beyond it ``entry_bytes``, and each row that
     has any ``4 + 8`` more, for its id and its offset.
 

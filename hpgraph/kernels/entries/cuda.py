@@ -36,25 +36,31 @@ def map_code(function: Any, pattern: bool, index_dtype: np.dtype[Any]) -> tuple[
     return source, code.ltoir
 
 
-@functools.lru_cache(maxsize=512)
-def zip_code(both: Any, left: Any, right: Any) -> tuple[str, tuple[LinkedCode, ...]]:
-    """The text before `entries.cuh` for a zip, and the code to link with it."""
+def branches(both: Any, left: Any, right: Any, called: bool = True) -> tuple[str, tuple[LinkedCode, ...], str]:
+    """Code, what to link with it, and members `has_both`, `both` and so on, of the functions given; or flags alone."""
     source, ltoir, members = "", tuple[LinkedCode, ...](), ""
     for name, function in (("both", both), ("left", left), ("right", right)):
         members += f"    static constexpr bool has_{name} = {_FLAG[function is not None]};\n"
-        if function is not None:
+        if function is not None and called:
             code = entry_functor(function, name.title())
             source += code.source
             ltoir += code.ltoir
             members += f"    __device__ static R {name}(X x, Y y, long long i, long long j) {{\n"
-            members += f"        return {name.title()}::apply(x, y, i, j);\n    }}\n"
+            members += f"        return (R){name.title()}::apply(x, y, i, j);\n    }}\n"
+    return source, tuple(dict.fromkeys(ltoir)), members
+
+
+@functools.lru_cache(maxsize=512)
+def zip_code(both: Any, left: Any, right: Any) -> tuple[str, tuple[LinkedCode, ...]]:
+    """The text before `entries.cuh` for a zip, and the code to link with it."""
+    source, ltoir, members = branches(both, left, right)
     source += f"""struct Zip {{
     typedef {c_type(both.x_dtype)} X;
     typedef {c_type(both.y_dtype)} Y;
     typedef {c_type(both.dtype)} R;
 {members}}};
 """
-    return source, tuple(dict.fromkeys(ltoir))
+    return source, ltoir
 
 
 @functools.lru_cache(maxsize=512)

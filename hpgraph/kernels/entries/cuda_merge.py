@@ -7,11 +7,12 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.entries.cuda import branches
 from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.semiring.c_types import c_type
-from hpgraph.semiring.cuda import INCLUDE, LinkedCode, entry_functor
+from hpgraph.semiring.cuda import INCLUDE, LinkedCode
 
 SOURCE = "merge.cuh"
 MERGE_KERNELS = ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_right")
@@ -23,20 +24,10 @@ def merge_code(
     index_dtype: np.dtype[Any], dtype: np.dtype[Any] | None, nonzero: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:  # fmt: skip
     """The C++ text before `merge.cuh`, and the code to link with it; dtypes are None for patterns."""
-    source, ltoir, members = INCLUDE, tuple[LinkedCode, ...](), ""
     flag = {True: "true", False: "false"}
-    x, y = (c_type(bool if given is None else given) for given in (x_dtype, y_dtype))
-    r = c_type(bool if dtype is None else dtype)
-    for name, function in (("both", both), ("left", left), ("right", right)):
-        members += f"    static constexpr bool keeps_{name} = {flag[function is not None]};\n"
-        if function is None or dtype is None:
-            continue
-        code = entry_functor(function, name.title())
-        source += code.source
-        ltoir += code.ltoir
-        members += f"    __device__ static {r} {name}({x} x, {y} y, long long i, long long j) {{\n"
-        members += f"        return ({r}){name.title()}::apply(x, y, i, j);\n    }}\n"
-    source += f"""struct Merge {{
+    x, y, r = (c_type(bool if given is None else given) for given in (x_dtype, y_dtype, dtype))
+    source, ltoir, members = branches(both, left, right, dtype is not None)
+    source = f"""{INCLUDE}{source}struct Merge {{
     typedef {c_type(index_dtype)} Index;
     typedef {x} X;
     typedef {y} Y;
@@ -47,7 +38,7 @@ def merge_code(
     static constexpr bool nonzero = {flag[nonzero]};
 {members}}};
 """
-    return source, tuple(dict.fromkeys(ltoir))
+    return source, ltoir
 
 
 @functools.lru_cache(maxsize=512)

@@ -10,7 +10,7 @@
 //
 //     struct Merge {
 //         types Index, X, Y (values of a and b), R (of the result)
-//         constants keeps_both, keeps_left, keeps_right; x_pattern, y_pattern (all values are true), r_pattern; nonzero
+//         constants has_both, has_left, has_right; x_pattern, y_pattern (all values are true), r_pattern; nonzero
 //         static R both(x, y, i, j), left(x, y, i, j), right(x, y, i, j)
 //     };
 #pragma once
@@ -73,10 +73,10 @@ rank_left(Operand<M> a, Operand<M> b, i64 rows, typename M::Y fill, typename M::
     rank_tile<M>(a, b, rows, rank, marks, [&](i64 p, const Place<typename M::Index>& place, i64 row, i64 column) {
         if constexpr (M::nonzero) {
             if (place.found) {
-                if constexpr (M::keeps_both)
+                if constexpr (M::has_both)
                     return M::both(x_of(a, p), y_of(b, place.position), row, column) != typename M::R(0);
             } else {
-                if constexpr (M::keeps_left) return M::left(x_of(a, p), fill, row, column) != typename M::R(0);
+                if constexpr (M::has_left) return M::left(x_of(a, p), fill, row, column) != typename M::R(0);
             }
             return false;
         } else {
@@ -90,7 +90,7 @@ template <class M>
 __global__ void __launch_bounds__(TILE_THREADS)
 rank_right(Operand<M> a, Operand<M> b, i64 rows, typename M::X fill, typename M::Index* rank, Marks marks) {
     rank_tile<M>(b, a, rows, rank, marks, [&](i64 q, const Place<typename M::Index>& place, i64 row, i64 column) {
-        if constexpr (M::nonzero && M::keeps_right)
+        if constexpr (M::nonzero && M::has_right)
             return !place.found && M::right(fill, y_of(b, q), row, column) != typename M::R(0);
         else return false;
     });
@@ -104,8 +104,8 @@ struct Marked {
     template <class M>
     __device__ i64 slot(i64 p, i64 q) const {
         const i64 of_a = a.count_before(p);
-        if constexpr (M::nonzero) return of_a + (M::keeps_right ? b.count_before(q) : 0);
-        else return (M::keeps_left ? p - of_a : 0) + (M::keeps_right ? q - of_a : 0) + (M::keeps_both ? of_a : 0);
+        if constexpr (M::nonzero) return of_a + (M::has_right ? b.count_before(q) : 0);
+        else return (M::has_left ? p - of_a : 0) + (M::has_right ? q - of_a : 0) + (M::has_both ? of_a : 0);
     }
 };
 
@@ -123,16 +123,16 @@ merge_left(Operand<M> a, Operand<M> b, i64 rows, const typename M::Index* __rest
     for_tile(a.indptr, rows, a.entries, [&](i64 p, i64 row) {
         const typename M::Index within = rank[p];
         const bool shared = within >= 0;
-        if (M::nonzero ? !marked.a.has(p) : shared ? !M::keeps_both : !M::keeps_left) return;
+        if (M::nonzero ? !marked.a.has(p) : shared ? !M::has_both : !M::has_left) return;
         const i64 q = b.indptr[row] + (shared ? within : ~within);
         const i64 slot = marked.slot<M>(p, q);
         const typename M::Index column = a.indices[p];
         indices[slot] = column;
         if constexpr (!M::r_pattern) {
             if (shared) {
-                if constexpr (M::keeps_both) data[slot] = M::both(x_of(a, p), y_of(b, q), row, (i64)column);
+                if constexpr (M::has_both) data[slot] = M::both(x_of(a, p), y_of(b, q), row, (i64)column);
             } else {
-                if constexpr (M::keeps_left) data[slot] = M::left(x_of(a, p), fill, row, (i64)column);
+                if constexpr (M::has_left) data[slot] = M::left(x_of(a, p), fill, row, (i64)column);
             }
         }
     });
@@ -147,7 +147,7 @@ merge_right(Operand<M> a, Operand<M> b, i64 rows, const typename M::Index* __res
         const i64 slot = marked.slot<M>(a.indptr[row] + ~rank[q], q);
         const typename M::Index column = b.indices[q];
         indices[slot] = column;
-        if constexpr (!M::r_pattern && M::keeps_right) data[slot] = M::right(fill, y_of(b, q), row, (i64)column);
+        if constexpr (!M::r_pattern && M::has_right) data[slot] = M::right(fill, y_of(b, q), row, (i64)column);
     });
 }
 
