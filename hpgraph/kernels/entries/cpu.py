@@ -85,7 +85,15 @@ def _keep(flags, indptr, indices, data, bounds, kept_indptr, kept_indices, kept_
 
 def keep_entries(csr: CSR, flags: Any) -> CSR:
     """The entries for which an array of bool, shape (nnz,), is true, in order; the matrix itself if all are."""
-    kept_indptr, bounds = np.zeros(len(csr.indptr), np.int64), task_bounds(csr.indptr)
+    bounds = task_bounds(csr.indptr)
+    if len(bounds) == 2:
+        # Other threads do not pay, nor do branches: NumPy gathers without any.
+        before, kept = np.concatenate(([0], np.cumsum(flags))), np.flatnonzero(flags)
+        if len(kept) == csr.nnz:
+            return csr
+        data = None if csr.data is None else csr.data[kept]
+        return CSR(csr.shape, before[csr.indptr], csr.indices[kept], data, validate=False)
+    kept_indptr = np.zeros(len(csr.indptr), np.int64)
     arrays = plain(flags), plain(csr.indptr), plain(csr.indices), plain(bits_of(csr.data)), bounds
     with team():
         _count(*arrays[:2], bounds, kept_indptr[1:])
