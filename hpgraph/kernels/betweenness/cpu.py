@@ -7,10 +7,9 @@ import numpy as np
 from hpgraph.core.device import check_memory, fits
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness import GROUP, Sums, gains_jointly
-from hpgraph.kernels.betweenness.cpu_jointly import run_jointly
+from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, Local, State, Ways, run_jointly
 from hpgraph.kernels.betweenness.cpu_numbers import LINE
 from hpgraph.kernels.betweenness.cpu_singly import Scratch, run_singly, scratches
-from hpgraph.kernels.betweenness.cpu_steps import BUFFER, Local, State, Ways
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.threads import team

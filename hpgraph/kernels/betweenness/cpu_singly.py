@@ -31,8 +31,6 @@ CACHED = 1 << 14
 # The bits of a tag that hold the level.
 _LOW = (1 << 32) - 1
 _BLANK = -1
-
-
 # Work space of one thread; arrays of shape (threads, ...) for several. `numbers` and `tags` are the same memory, two
 # words a vertex, which lie in one cache line: a float, σ or in the backward pass (1 + δ) / σ; and an int64, the level
 # (weighted: the number of pending arcs), above it by 32 bits the exponent of σ, or -1 if unvisited.

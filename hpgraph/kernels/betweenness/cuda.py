@@ -40,8 +40,6 @@ KERNELS = KernelSet(
 )  # fmt: skip
 # Bytes of the structs of a level.
 _SLOT, _ROW = LEVEL_SLOT.of().size, LEVEL_ROW.of().size
-
-
 # Rows of more than `PIECE_ARCS` arcs, int64 arrays: the rows, the first piece of each, the row of each piece.
 Pieces = namedtuple("Pieces", "rows first owner")
 

@@ -15,14 +15,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.communities.batches import (
-    FEW_MOVES,
-    FEW_YIELD,
-    MANY_MOVES,
-    REFINING_ROUNDS,
-    ROUNDS,
-    batch_bits,
-)
+from hpgraph.kernels.communities import batches
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
 from hpgraph.kernels.communities.cpu_choice import (
     AHEAD,
@@ -51,24 +44,19 @@ from hpgraph.semiring.stop import is_stopped
 # Chunk: at most this many vertices; and arcs of a batch up to which one thread does all, since distributing them takes
 # as long.
 CHUNK, ALONE = 256, 4096
-
-
 # Communities, each numbered by a vertex: the label of each vertex, and each community's strengths and size.
 Groups = namedtuple("Groups", "label sent received size")
-
-
 # Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay. `fetching`:
 # rows are long enough to prefetch. `communities`: upper bound of the communities of vertices with arcs.
 Rule = namedtuple("Rule", "sent received within penalty directed refining fetching given communities bits seed")
-
-
 # Active vertices, and those with arcs; a round's vertices and work by batch; their targets; counters.
 Space = namedtuple("Space", "active joined listed starts work target counter")
 
 
 def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
     """Communities of higher modularity, numbered by any vertex, from those in ``label``; and the number of moves."""
-    return _moved(level, label.copy(), label[:0], resolution, seed, ROUNDS, FEW_MOVES, FEW_YIELD)
+    until = batches.ROUNDS, batches.FEW_MOVES, batches.FEW_YIELD
+    return _moved(level, label.copy(), label[:0], resolution, seed, *until)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -80,7 +68,7 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     "Leiden algorithm": refinement). Here a vertex takes the best community, not a random one.
     """
     label = np.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0, 0)[0]
+    return _moved(level, label, within, resolution, seed, batches.REFINING_ROUNDS, 0, 0)[0]
 
 
 def _moved(
@@ -92,7 +80,7 @@ def _moved(
     refining, ids = len(within) > 0, label.dtype
     degrees = arcs.degrees
     joined = int(np.count_nonzero(degrees))
-    bits = batch_bits(joined, arcs.nnz)
+    bits = batches.batch_bits(joined, arcs.nnz)
     communities = int(np.count_nonzero(np.bincount(label[degrees > 0])))
     groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n))
     given = int(np.count_nonzero(groups.size)) < joined
@@ -105,9 +93,8 @@ def _moved(
     space = Space(degrees > 0, degrees > 0, listed, starts, work, target, counter)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
-        moves = _move(
-            Rows(arcs.indptr, arcs.indices, arcs.data), groups, rule, space, found, rounds, (few, share, MANY_MOVES)
-        )
+        rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (few, share, batches.MANY_MOVES)
+        moves = _move(rows, groups, rule, space, found, rounds, shares)
     return label, moves
 
 

@@ -30,8 +30,6 @@ from hpgraph.semiring.stop import is_stopped
 # 1,000 x 1,000 has a modularity of .91, with 256 of up to 4,096 it has .87 and takes longer.
 BLOCKS, MIN, MAX = 64, 4, 16384
 BATCH_BITS = 2
-
-
 # Labels as other blocks and as the own block see them, active vertices, and those woken by other blocks. The woken wait
 # until the batch ends; `touched`: blocks that have any; `around`: the weight around each vertex.
 State = namedtuple("State", "label fresh active woken touched around")

@@ -6,19 +6,8 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.batches import FEW_MOVES, FEW_YIELD, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
-from hpgraph.kernels.communities.cuda_members import (
-    BLOCK_ENTRIES,
-    BLOCK_SLOTS,
-    PIECE_SLOTS,
-    THREADS,
-    Beginning,
-    beginning,
-    clear_tables,
-    row_counts,
-    sum_type,
-    types_of,
-)  # fmt: skip
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -86,8 +75,8 @@ def _moved(level: Level, label: Any, resolution: float, search: _Search) -> tupl
     arcs = level.arcs
     if arcs.nnz == 0 or search.rounds == 0:
         return label, 0
-    at_first = beginning(arcs, (level.sent, level.received), label)
-    bits = batch_bits(row_counts(arcs)[0], arcs.nnz)
+    at_first = groups.beginning(arcs, (level.sent, level.received), label)
+    bits = batch_bits(groups.row_counts(arcs)[0], arcs.nnz)
     search = search._replace(penalty=level.penalty(resolution), bits=bits)
     return label, _launch(arcs, level, label, at_first, search)
 
@@ -97,21 +86,21 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
     label = label.copy()
     if arcs.nnz and rounds:
         pattern = arcs.with_data(None)
-        _launch(pattern, None, label, beginning(pattern, None, label), _Search(rounds))
+        _launch(pattern, None, label, groups.beginning(pattern, None, label), _Search(rounds))
     return label
 
 
-def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, search: _Search) -> Any:
+def _launch(arcs: CSR, level: Level | None, label: Any, at_first: groups.Beginning, search: _Search) -> Any:
     """Run the kernel, label propagation if there is no level; returns the number of moves."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
-    sums = np.dtype(np.uint32) if level is None else sum_type(level)
+    sums = np.dtype(np.uint32) if level is None else groups.sum_type(level)
     strengths = (None, None) if level is None else (level.sent, level.received)
-    types = types_of(arcs, sums)
+    types = groups.types_of(arcs, sums)
     kernel = KERNELS.of(frequent=level is None, **types).functions["move_groups"]
     check_memory(n * (1 + 3 * ids.itemsize), "the work space of communities", "cuda")
-    counters, (joined, hubs) = cupy.zeros(COUNTERS, np.uint64), row_counts(arcs)
+    counters, (joined, hubs) = cupy.zeros(COUNTERS, np.uint64), groups.row_counts(arcs)
     work, tables = cupy.empty((2, n), ids), _tables(arcs, hubs, sums)
     made = MOVING.of(**types)(
         np.int64(n), arcs.indptr, arcs.indices, arcs.data, *strengths, label, at_first.sent, at_first.received,
@@ -123,9 +112,9 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
         np.int32(search.by_weight),
     )  # fmt: skip
     # A barrier's cost grows with the blocks, so small levels get few.
-    busy = max(-(-n // (4 * THREADS)), -(-arcs.nnz // (8 * THREADS)))
-    shared = BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
-    kernel((min(kernel.resident(THREADS, shared), busy),), (THREADS,), (made,), shared_mem=shared)
+    busy = max(-(-n // (4 * groups.THREADS)), -(-arcs.nnz // (8 * groups.THREADS)))
+    shared = groups.BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
+    kernel((min(kernel.resident(groups.THREADS, shared), busy),), (groups.THREADS,), (made,), shared_mem=shared)
     return counters[-1]
 
 
@@ -136,12 +125,12 @@ def _tables(arcs: CSR, count: int, sums: np.dtype) -> tuple[Any, ...]:
     if count == 0:
         return (None,) * 7
     n, ids, degrees = arcs.shape[0], arcs.indices.dtype, arcs.degrees
-    hubs = cupy.flatnonzero(degrees > BLOCK_ENTRIES)
+    hubs = cupy.flatnonzero(degrees > groups.BLOCK_ENTRIES)
     hub_of = cupy.empty(n, ids)
     hub_of[hubs] = cupy.arange(count, dtype=ids)
     begin = cupy.zeros(count + 1, np.int64)
     # Half of the slots stay free, and four are read at once.
     cupy.cumsum((2 * degrees[hubs] + 3) // 4 * 4, out=begin[1:])
-    keys, table = clear_tables(begin, ids, sums)
-    best = cupy.empty((len(keys) // PIECE_SLOTS + count + 1, 2), np.uint64)
+    keys, table = groups.clear_tables(begin, ids, sums)
+    best = cupy.empty((len(keys) // groups.PIECE_SLOTS + count + 1, 2), np.uint64)
     return hub_of, begin, cupy.zeros(count, np.uint64), cupy.zeros(count, np.uint32), keys, table, best

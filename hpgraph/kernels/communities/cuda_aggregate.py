@@ -6,25 +6,14 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.cuda_members import (
-    BLOCK_SLOTS,
-    THREADS,
-    WARP_ENTRIES,
-    WARPS,
-    Members,
-    clear_tables,
-    members_of,
-    sum_type,
-    table_plan,
-    types_of,
-)  # fmt: skip
+from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
 
 # Entries that a block of tiles takes.
-TILE = THREADS * 8
+TILE = groups.THREADS * 8
 AGGREGATION = Layout(
     "Aggregation<{Index}, {Weight}, {Sum}>", indptr="*", indices="*", weights="*", number="*", members="*",
     arcs_before="*", starts="*", begin="*", count="i64", wide="*", sums="*", lengths="*", table_begin="*",
@@ -40,34 +29,34 @@ KERNELS = KernelSet(
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     """`hpgraph.kernels.communities.cpu_aggregate.aggregate_communities` on the GPU; rows are unsorted."""
     arcs = level.arcs
-    width = 2 * arcs.indices.itemsize + 8 + sum_type(level).itemsize
+    width = 2 * arcs.indices.itemsize + 8 + groups.sum_type(level).itemsize
     check_memory(arcs.nnz * width + 40 * len(label), "the graph of the communities", "cuda")
-    members = members_of(level, label)
+    members = groups.members_of(level, label)
     coarse = _arcs(level, members)
     return Level(coarse, members.sent, members.received, level.total, level.unit), members.number
 
 
-def _arcs(level: Level, by: Members) -> CSR:
+def _arcs(level: Level, by: groups.Members) -> CSR:
     import cupy
 
-    arcs, sums, ids, count = level.arcs, sum_type(level), by.number.dtype, by.communities
+    arcs, sums, ids, count = level.arcs, groups.sum_type(level), by.number.dtype, by.communities
     lengths = cupy.zeros(count + 1, np.int64)
     if arcs.nnz == 0:
         return CSR((count, count), lengths, cupy.empty(0, ids), cupy.empty(0, np.int64), validate=False, copy=False)
     wide, summed = cupy.empty(arcs.nnz, ids), cupy.empty(arcs.nnz, sums)
-    chunk_ends, table_begin = table_plan(by)
-    tables = clear_tables(table_begin, ids, sums)
-    types = types_of(arcs, sums)
+    chunk_ends, table_begin = groups.table_plan(by)
+    tables = groups.clear_tables(table_begin, ids, sums)
+    types = groups.types_of(arcs, sums)
     launch = KERNELS.of(**types).launch
-    room = BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
+    room = groups.BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
     made = AGGREGATION.of(**types)(
         arcs.indptr, arcs.indices, arcs.data, by.number, by.members, by.arcs_before, by.starts, by.begin,
         np.int64(count), wide, summed, lengths, table_begin, *tables,
     )  # fmt: skip
     blocks = 4 * multiprocessors()
-    launch("aggregate_by_warp", min(2 * blocks, -(-count // WARPS)), made, shared_mem=room)
+    launch("aggregate_by_warp", min(2 * blocks, -(-count // groups.WARPS)), made, shared_mem=room)
     # Returns at once if there are no chunks.
-    launch("aggregate_by_chunk", min(blocks, -(-arcs.nnz // WARP_ENTRIES)), made, chunk_ends, shared_mem=room)
+    launch("aggregate_by_chunk", min(blocks, -(-arcs.nnz // groups.WARP_ENTRIES)), made, chunk_ends, shared_mem=room)
     slots = len(tables[0])
     if slots:
         launch("rows_of_tables", -(-slots // TILE), made, np.int64(slots))
@@ -90,5 +79,5 @@ def weight_between(level: Level, label: Any) -> int:
     total = cupy.zeros(1, np.uint64)
     label = label.astype(arcs.indices.dtype, copy=False)
     arguments = arcs.indptr, arcs.indices, arcs.data, np.int64(len(label)), np.int64(arcs.nnz), label, total
-    KERNELS.of(**types_of(arcs, np.dtype(np.uint32))).launch("weigh_between", -(-arcs.nnz // TILE), *arguments)
+    KERNELS.of(**groups.types_of(arcs, np.dtype(np.uint32))).launch("weigh_between", -(-arcs.nnz // TILE), *arguments)
     return int(total[0])

@@ -21,12 +21,8 @@ KERNELS = KernelSet(
     "group_members.cuh", "members of communities",
     {"": "plan_tables count_rows", "<{Index}>": "begin_groups mark_groups number_groups list_members sum_groups"},
 )  # fmt: skip
-
-
 # Strengths and sizes of communities, and the vertices with arcs.
 Beginning = namedtuple("Beginning", "sent received size active")
-
-
 # Vertices by community, with the start of each community's members and of its arcs.
 Members = namedtuple("Members", "number communities sent received starts begin members arcs_before")
 

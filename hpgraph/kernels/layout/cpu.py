@@ -17,8 +17,6 @@ from hpgraph.kernels.runtime.cpu.threads import team
 
 # Points that a thread takes at a time.
 CHUNK = 64
-
-
 # A binary tree over ordered points: children of inner nodes (inner, or ~leaf), first and last point, side.
 Tree = namedtuple("Tree", "left right first last side")
 

@@ -23,12 +23,8 @@ TRIES = 64
 STEP_SHIFT = 20
 # A vertex's counter is the hop, followed by the number of the draw; keys of entries have a bit of their own.
 HOP_SHIFT, KEYS = 40, 1 << 39
-
-
 # Inclusive sums of each row's weights (float64), and the number of positive weights of each row.
 Sums = namedtuple("Sums", "running positive")
-
-
 # Factors on arcs back to the vertex before, to a neighbour of that, and away from both, in a second-order walk.
 Bias = namedtuple("Bias", "back near away")
 

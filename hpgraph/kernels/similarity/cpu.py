@@ -30,8 +30,6 @@ AHEAD = 6
 RATIO = 16
 # Mean entries of the shorter rows from which grouping pairs, a counting sort, costs less than it can save.
 GROUP_FROM = 8
-
-
 # The longer and the shorter row of each pair, and its index among those given, in the order of processing.
 Pairs = namedtuple("Pairs", "long short order")
 

@@ -18,18 +18,12 @@ from hpgraph.kernels.runtime.cpu.threads import team
 
 # Middle vertices that a thread takes at a time.
 CHUNK = 64
-
-
 # Middle vertices, with the arcs that reach them and those that leave them. ``begin, tails``: rows of the tails of arcs
 # that reach each middle; ``row``: the row of each middle in ``first, heads``, the heads of arcs that leave it, by rank;
 # ``above``: the least rank of a head whose degree is above that of each middle.
 Middles = namedtuple("Middles", "begin tails row first heads above")
-
-
 # The arcs that close triangles: rows of each tail's heads, by rank, ascending.
 Closing = namedtuple("Closing", "begin heads")
-
-
 # Triangles to be added to: for each thread at tails and at heads, arrays of shape (threads, n); at middles.
 Tallies = namedtuple("Tallies", "tail head middle")
 

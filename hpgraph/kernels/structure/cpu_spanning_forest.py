@@ -29,12 +29,8 @@ from hpgraph.semiring.stop import is_stopped
 CHUNK = 1024
 # Lightest arc of a vertex not yet scanned, and of one whose arcs all lie inside its tree.
 UNKNOWN, NONE = -1, -2
-
-
 # The lightest arc of each vertex to another tree: where it lies, where it leads, and its weight, if it has one.
 Lightest = namedtuple("Lightest", "arc target weight")
-
-
 # The trees so far: the root of each vertex, what is above a root, and the arc by which a root went below it.
 Forest = namedtuple("Forest", "root above source arc")
 

@@ -30,8 +30,6 @@ ORIENT = 50
 SAMPLE, NEIGHBOURS = 4096, 32
 # Fibonacci hashing: spreads consecutive numbers (D. E. Knuth, The Art of Computer Programming 3, 6.4).
 GOLDEN = 2654435761
-
-
 # Pairs of neighbours below a vertex; of one below and one above; and arcs upwards from vertices with any below.
 Wedges = namedtuple("Wedges", "below across rows")
 

@@ -1,5 +1,6 @@
 """Triangles of each edge on CUDA, up to a cap: the choice among the kernels of ``support.cuh``, and their launches."""
 
+from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,36 +10,18 @@ from hpgraph.core import reductions
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_triangles import (
-    BY_ID,
-    BY_RANK,
-    LISTED,
-    LISTING,
-    TASKS,
-    UPWARDS,
-    Upwards,
-    launch,
-    plan,
-)  # fmt: skip
+from hpgraph.kernels.structure import cuda_triangles as triangles
 
 SUPPORT = Layout("Support", count="*", enough="*", cap="unsigned")
 KERNELS = KernelSet(
     "support.cuh", "triangles of edges",
-    {"<{Index}, {above}, {lanes}>": "support_short support_long", LISTING: "list_tasks", "<{Index}>": "support_few"},
-    layouts=(UPWARDS, TASKS, SUPPORT),
+    {"<{Index}, {above}, {lanes}>": "support_short support_long", triangles.LISTING: "list_tasks",
+     "<{Index}>": "support_few"},
+    layouts=(triangles.UPWARDS, triangles.TASKS, SUPPORT),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Edges by their upper ends: rows of the neighbours below, ascending; a graph's own rows hold the others, too.
-
-    ``order``: the graph's vertex of each number, or None.
-    """
-
-    indptr: Any
-    lower: Any
-    order: Any
+# Edges by their upper ends: rows of the neighbours below, ascending; a graph's own rows hold the others, too.
+# ``order``: the graph's vertex of each number, or None.
+Rows = namedtuple("Rows", "indptr lower order")
 
 
 @dataclass(frozen=True)
@@ -58,13 +41,14 @@ def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
     """Rows, in degree order if that pays, and the triangles of each edge; from `cap` on, any number from `cap` on."""
     import cupy
 
-    chosen = plan(graph)
-    by_degree, up = chosen.by_degree, Upwards.of(graph, chosen.by_degree)
+    chosen = triangles.plan(graph)
+    by_degree, up = chosen.by_degree, triangles.Upwards.of(graph, chosen.by_degree)
     rows = Rows(up.row_start, up.lower, up.order)
     if by_degree is not None or not chosen.few:
-        return rows, _support(BY_ID if by_degree is None else BY_RANK, up, chosen.longest, chosen.lanes, cap)
+        above = triangles.BY_ID if by_degree is None else triangles.BY_RANK
+        return rows, _support(above, up, chosen.longest, chosen.lanes, cap)
     n, support = graph.shape[0], cupy.zeros(graph.nnz, np.uint32)
-    types = {"Index": graph.indices.dtype, "above": BY_ID, "lanes": chosen.lanes}
+    types = {"Index": graph.indices.dtype, "above": triangles.BY_ID, "lanes": chosen.lanes}
     KERNELS.of(**types).each("support_few", n, graph.indptr, graph.indices, np.int64(n), support)
     return rows, support
 
@@ -79,11 +63,11 @@ def support_of_edges(edges: Edges, cap: int) -> Any:
     longest = int(cupy.diff(edges.upper_indptr).max())
     mean = len(edges) / filled
     lanes = 32 if mean >= 32 else 16 if mean >= 8 else 8
-    up = Upwards(edges.upper_indptr, None, None, None, edges.upper, edges.row, rows.indptr, rows.lower)
-    return _support(LISTED, up, longest, lanes, cap)
+    up = triangles.Upwards(edges.upper_indptr, None, None, None, edges.upper, edges.row, rows.indptr, rows.lower)
+    return _support(triangles.LISTED, up, longest, lanes, cap)
 
 
-def _support(above: int, up: Upwards, longest: int, lanes: int, cap: int) -> Any:
+def _support(above: int, up: triangles.Upwards, longest: int, lanes: int, cap: int) -> Any:
     import cupy
 
     places, ids = len(up.lower), up.lower.dtype
@@ -92,5 +76,5 @@ def _support(above: int, up: Upwards, longest: int, lanes: int, cap: int) -> Any
     kernels = [found[name] for name in names]
     support, enough = cupy.zeros(places, np.uint32), cupy.zeros(-(-places // 32), np.uint32)
     wanted = SUPPORT.of()(support, enough, np.uint32(cap))
-    launch(kernels, up, longest, (0, 1), 2, cupy.zeros(3, np.uint64), (wanted,))
+    triangles.launch(kernels, up, longest, (0, 1), 2, cupy.zeros(3, np.uint64), (wanted,))
     return support

@@ -5,7 +5,7 @@ Bound: each wedge costs one coalesced read of four bytes and one probe of a bit 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,16 +39,8 @@ KERNELS = KernelSet(
 WALK_DEGREE = 16
 # Bits of a block's filter: 16 KiB, so that every resident block of an SM has its own.
 MAX_BITS = 1 << 17
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How to count triangles: by which order (None: by id), whether all degrees are few, longest row, lanes."""
-
-    by_degree: DegreeOrder | None
-    few: bool
-    longest: int
-    lanes: int
+# How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, lanes.
+Plan = namedtuple("Plan", "by_degree few longest lanes")
 
 
 def plan(graph: CSR) -> Plan:
