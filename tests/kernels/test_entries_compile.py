@@ -10,7 +10,6 @@ from hpgraph.semiring import get_binary, get_index_unary, get_unary
 from hpgraph.semiring.entry import EntryFunction, entry_function
 
 pytest.importorskip("cuda.core")
-pytest.importorskip("cupy")
 
 from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
 from hpgraph.kernels.entries.cuda_merge import MERGE_KERNELS, merge_code
@@ -38,7 +37,6 @@ def binary(op: Any, dtype: Any = None) -> EntryFunction:
 def test_maps(function: EntryFunction) -> None:
     for pattern, index, arch in ((False, INT32, GENERATIONS[0]), (function.x_dtype == BOOL, INT64, GENERATIONS[1])):
         source, ltoir = map_code(function, pattern, index)
-        assert bool(ltoir) == (function.op.cpp is None)
         compiles(SOURCE, source, ltoir, (MAP, MARK), arch)
 
 
@@ -92,5 +90,4 @@ def test_patterns() -> None:
 def test_a_python_function() -> None:
     function = binary(lambda a, b: a * a + b if a > 0 else b - a)
     code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype, True)
-    assert code[1]
     compiles(MERGE, code[0], code[1], MERGES)
