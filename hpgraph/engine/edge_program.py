@@ -51,8 +51,7 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
 
     See Also
     --------
-    VertexProgram : where arcs only carry messages; simpler, with more loops to choose from; its errors are raised here
-    too.
+    VertexProgram : where arcs only carry messages; simpler, with more loops to choose from.
 
     Notes
     -----
@@ -64,7 +63,7 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     On a graph in pages they lie in memory; what asks for more of an arc (its reverse, its weight, replies, tuples, and
     on the GPU sums of floats) raises a `StreamingError`, and runs on ``G.in_memory()``. Supersteps that pull, and
     reverse arcs, find them by their number: 4 bytes an arc each, which stay with the graph. Bits repeat on one device;
-    "plus" of floats, too.
+    "plus" of floats, too. Errors are those of `VertexProgram`.
 
     Examples
     --------
