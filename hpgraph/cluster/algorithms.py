@@ -146,7 +146,7 @@ class Algorithms:
         return self.run(Product, x=x).y
 
     def triangles(self, **run: Any) -> Any:
-        """`hpgraph.triangles` of an undirected graph (how: ``hpgraph/cluster/triangles.py``): int64 array of length n."""
+        """`hpgraph.triangles` of an undirected graph (by ``cluster/triangles.py``): int64 array of length n."""
         self._require_undirected("triangles")
         return self.count_triangles(**run).count
 

@@ -8,8 +8,8 @@ are merged by insertion instead. Each row is computed by one thread in the order
 same on any number of threads.
 
 A row has at most as many entries as pairs. If memory suffices for that bound, one pass computes runs of rows and hands
-them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory is freed. Otherwise a first pass keeps
-only the number of each row's entries, and a second one computes them in place.
+them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory is freed. Otherwise a symbolic pass
+counts the entries of every row, and a numeric pass computes them in place.
 """
 
 from collections import namedtuple
@@ -20,7 +20,7 @@ from numba import prange
 
 from hpgraph.core.device import check_memory, free_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.bits import lowest_bit
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -65,6 +65,25 @@ def _place(indices, begin, end, j):
 
 
 @njit(error_model="numpy")
+def _count_few(a, i, b, excluded, columns):
+    count = 0
+    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+        k = vertex(a.indices, p)
+        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
+            j = vertex(b.indices, q)
+            if _is_excluded(excluded, j):
+                continue
+            s = _place(columns, 0, count, j)
+            if s < count and columns[s] == j:
+                continue
+            for t in range(count, s, -1):
+                columns[t] = columns[t - 1]
+            columns[s] = j
+            count += 1
+    return count
+
+
+@njit(error_model="numpy")
 def _fill_few(functions, a, i, b, excluded, out, begin):
     indices, data, zero = out.indices, out.data, functions.zero
     end = begin
@@ -86,6 +105,33 @@ def _fill_few(functions, a, i, b, excluded, out, begin):
             data[s] = join(functions.reduce, zero, value)
             end += 1
     return end
+
+
+@njit(error_model="numpy")
+def _count_many(a, i, b, excluded, bits, some):
+    low, high = some.size, -1
+    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+        k = vertex(a.indices, p)
+        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
+            j = vertex(b.indices, q)
+            if _is_excluded(excluded, j):
+                continue
+            word = j >> 6
+            before = at(bits, word)
+            if before == 0:
+                some[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
+                low, high = min(low, word >> 6), max(high, word >> 6)
+            bits[word] = before | (np.uint64(1) << np.uint64(j & 63))
+    count = 0
+    for group in range(low, high + 1):
+        words = some[group]
+        some[group] = 0
+        while words:
+            word = (group << 6) + lowest_bit(words)
+            words &= words - np.uint64(1)
+            count += popcount(bits[word])
+            bits[word] = 0
+    return count
 
 
 @njit(error_model="numpy")
@@ -138,6 +184,31 @@ def _exclude(excluded, mask, i, exclude):
                 excluded[j >> 6] = 0
 
 
+@njit(error_model="numpy")
+def _count_runs(a, b, mask, pairs, bounds, columns, counter, counts):
+    """One thread's loop: take runs of rows and count each row's entries."""
+    bits = bits_beside(pairs, columns)
+    some = bits_beside(pairs, bits.size)
+    excluded = bits_beside(mask, columns)
+    few = np.empty(INSERTION_PAIRS, b.indices.dtype)
+    while True:
+        run = next_run(counter, bounds)
+        if run < 0:
+            break
+        for i in range(bounds[run], bounds[run + 1]):
+            if pairs[i] == 0:
+                counts[i] = 0
+            elif at(a.indptr, i + 1) - at(a.indptr, i) == 1 and mask is None:
+                counts[i] = pairs[i]
+            else:
+                _exclude(excluded, mask, i, True)
+                if pairs[i] <= INSERTION_PAIRS:
+                    counts[i] = _count_few(a, i, b, excluded, few)
+                else:
+                    counts[i] = _count_many(a, i, b, excluded, bits, some)
+                _exclude(excluded, mask, i, False)
+
+
 @njit(error_model="numpy", counts_references=False)
 def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place):
     """Compute the rows begin..end consecutively, the first at `place`; returns where they end."""
@@ -161,8 +232,15 @@ def _new_accumulator(zero, mask, pairs, columns, data):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _count(a, b, mask, pairs, bounds, columns, threads, counts):
+    counter = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _count_runs(a, b, mask, pairs, bounds, columns, counter, counts)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
-    """Compute every row at its place in `out.indptr`; with `ends`, build that, and hand runs over if `out` has room."""
+    """Compute every row at its place in `out.indptr`; with `ends`, hand runs over and build that instead."""
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
         accumulator = _new_accumulator(functions.zero, mask, runs.pairs, columns, out.data)
@@ -207,18 +285,17 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     indptr = np.zeros(rows + 1, np.int64)
     with interruptible() if alone else team() as threads:
         check_memory((threads or 1) * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
-        runs: tuple[Any, ...] = ()
-        if threads is not None:
-            bounds = share(pairs, threads)
-            runs, tasks = (Runs(pairs, bounds, int(np.diff(room[bounds]).max())), columns, threads), len(bounds) - 1
+        bounds = None if threads is None else share(pairs, threads)
         if counted:
-            _fill(*what, *runs, new_ends(tasks), Rows(indptr, np.empty(0, ids), np.empty(0, dtype)))
+            _count(first, second, mask, pairs, bounds, columns, threads, indptr[1:])
+            np.cumsum(indptr, out=indptr)
             nnz = int(indptr[-1])
         check_memory(nnz * size, f"a product of {'' if counted else 'up to '}{nnz} entries", "cpu")
         out = Rows(indptr, np.empty(nnz, ids), np.empty(nnz, dtype))
-        if threads is None:
+        if bounds is None:
             _fill_alone(*what, pairs, columns, out)
         else:
-            _fill(*what, *runs, None if counted else new_ends(tasks), out)
+            ends, widest = (None, 0) if counted else (new_ends(len(bounds) - 1), int(np.diff(room[bounds]).max()))
+            _fill(*what, Runs(pairs, bounds, widest), columns, threads, ends, out)
     nnz = int(indptr[-1])
     return CSR((rows, columns), indptr, cut(out.indices, nnz), cut(out.data, nnz), validate=False)

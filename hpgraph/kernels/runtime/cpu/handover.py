@@ -44,14 +44,11 @@ def place_of(ends, task, count):
 
 @njit
 def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, data):
-    """Move a task's rows begin..end to their place among all, and shift their part of `indptr`, which began at 0.
-
-    Where `indices` is empty, the rows are only counted.
-    """
+    """Move a task's rows begin..end to their place among all, and shift their part of `indptr`, which began at 0."""
     start = place_of(ends, task, count)
     for i in range(begin, end):
         indptr[i + 1] += start
-    if count and indices.size:
+    if count:
         copy_items(indices, np.uint64(start), loose, np.uint64(0), np.uint64(count))
         if values is not None:
             copy_items(data, np.uint64(start), values, np.uint64(0), np.uint64(count))
