@@ -6,7 +6,6 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.entries.cpu_extract import bits_of, room
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
@@ -16,6 +15,19 @@ from hpgraph.kernels.spmv.cpu import NO_BITS, plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
+
+
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
+def _map_values(function, data, one, thunk, begin, end, out, zero):
+    for p in range(begin, end):
+        # Unsigned: Numba checks signed indices for being negative.
+        out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _map_values_tasks(function, data, one, thunk, out, zero, task):
+    for k in prange(-(-out.size // task)):
+        _map_values(function, data, one, thunk, k * task, min(k * task + task, out.size), out, zero)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
@@ -39,72 +51,115 @@ def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, ze
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     """A value for each entry of a matrix: array, shape (nnz,), of the function's dtype."""
     out = np.empty(csr.nnz, function.dtype)
-    if function.uses_position:
-        indptr, bounds = plain(csr.indptr), task_bounds(csr.indptr)
-    else:
-        # Rows do not matter: stretches of as many entries as a task takes.
-        indptr = np.minimum(np.arange(-(-csr.nnz // TASK_ENTRIES) + 1) * TASK_ENTRIES, csr.nnz)
-        bounds = np.arange(len(indptr)) if len(indptr) > 3 else np.array([0, len(indptr) - 1])
-    rows = indptr, plain(csr.indices), plain(csr.data), True, function.y_dtype.type(thunk)
+    data, thunk, zero = plain(csr.data), function.y_dtype.type(thunk), function.dtype.type(0)
+    if not function.uses_position:
+        if len(out) <= 2 * TASK_ENTRIES:
+            with interruptible():
+                _map_values(function, data, True, thunk, 0, len(out), out, zero)
+        else:
+            with team():
+                _map_values_tasks(function, data, True, thunk, out, zero, TASK_ENTRIES)
+        return out
+    bounds = task_bounds(csr.indptr)
+    rows = plain(csr.indptr), plain(csr.indices), data
     if len(bounds) == 2:
         with interruptible():
-            _map_rows(function, *rows, 0, len(indptr) - 1, out, function.dtype.type(0))
+            _map_rows(function, *rows, True, thunk, 0, csr.shape[0], out, zero)
     else:
         with team() as workers:
-            _map_rows_tasks(function, *rows, bounds, out, function.dtype.type(0), workers)
+            _map_rows_tasks(function, *rows, True, thunk, bounds, out, zero, workers)
     return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
+def _count_rows(predicate, indptr, indices, data, one, thunk, begin, end, counts):
+    for i in range(begin, end):
+        count = 0
+        for p in range(at(indptr, i), at(indptr, i + 1)):
+            count += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
+        counts[i] = count
+
+
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
+def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_indptr, kept_indices, kept_data):
+    for i in range(begin, end):
+        p, k, stop = at(indptr, i), at(kept_indptr, i), at(kept_indptr, i + 1)
+        if stop - k == at(indptr, i + 1) - p:
+            while k < stop:
+                kept_indices[np.uint64(k)] = at(indices, p)
+                if data is not None:
+                    kept_data[np.uint64(k)] = at(data, p)
+                p += 1
+                k += 1
+        # Branch-free: every entry is written; one that is not kept is overwritten by the next.
+        while k < stop:
+            kept_indices[np.uint64(k)] = at(indices, p)
+            if data is not None:
+                kept_data[np.uint64(k)] = at(data, p)
+            k += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
+            p += 1
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, workers):
+    counter = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            task = fetch_add(counter, 0, 1)
+            if task >= bounds.size - 1:
+                break
+            _count_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], counts)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indptr, kept_indices, kept_data, workers):
+    counter = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            task = fetch_add(counter, 0, 1)
+            if task >= bounds.size - 1:
+                break
+            _keep_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], kept_indptr,
+                       kept_indices, kept_data)
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     """The entries of a matrix that satisfy a predicate, in the same order; the matrix itself if all are kept."""
-    return keep_entries(csr, map_entries(csr, predicate, thunk))
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _count(flags, indptr, bounds, counts):
-    for task in prange(bounds.size - 1):
-        for i in range(bounds[task], bounds[task + 1]):
-            count = np.int64(0)
-            for p in range(at(indptr, i), at(indptr, i + 1)):
-                count += np.int64(at(flags, p))
-            counts[i] = count
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _keep(flags, indptr, indices, data, bounds, kept_indptr, kept_indices, kept_data):
-    for task in prange(bounds.size - 1):
-        p, k, stop = at(indptr, bounds[task]), at(kept_indptr, bounds[task]), at(kept_indptr, bounds[task + 1])
-        # Branch-free: every entry is written; one that is not kept is overwritten by the next.
-        while k < stop:
-            kept_indices[np.uint64(k)] = at(indices, p)
-            if data.size:
-                kept_data[np.uint64(k)] = at(data, p)
-            k += np.int64(at(flags, p))
-            p += 1
+    rows = csr.shape[0]
+    bounds = task_bounds(csr.indptr)
+    stored = plain(csr.indptr), plain(csr.indices), plain(csr.data)
+    what = (predicate, *stored, True, predicate.y_dtype.type(thunk))
+    kept_indptr = np.zeros(rows + 1, np.int64)
+    counts = kept_indptr[1:]
+    if len(bounds) == 2:
+        with interruptible():
+            _count_rows(*what, 0, rows, counts)
+    else:
+        with team() as workers:
+            _count_tasks(*what, bounds, counts, workers)
+    np.cumsum(counts, out=counts)
+    nnz = int(kept_indptr[-1])
+    if nnz == csr.nnz:
+        return csr
+    indices = np.empty(nnz, csr.indices.dtype)
+    data = None if csr.data is None else np.empty(nnz, csr.dtype)
+    if len(bounds) == 2:
+        with interruptible():
+            _keep_rows(*what, 0, rows, kept_indptr, indices, data)
+    else:
+        with team() as workers:
+            _keep_tasks(*what, bounds, kept_indptr, indices, data, workers)
+    return CSR(csr.shape, kept_indptr, indices, data, validate=False)
 
 
 def keep_entries(csr: CSR, flags: Any) -> CSR:
     """The entries for which an array of bool, shape (nnz,), is true, in order; the matrix itself if all are."""
-    bounds = task_bounds(csr.indptr)
-    if len(bounds) == 2:
-        # Other threads do not pay, nor do branches: NumPy gathers without any.
-        before, kept = np.concatenate(([0], np.cumsum(flags))), np.flatnonzero(flags)
-        if len(kept) == csr.nnz:
-            return csr
-        data = None if csr.data is None else csr.data[kept]
-        return CSR(csr.shape, before[csr.indptr], csr.indices[kept], data, validate=False)
-    kept_indptr = np.zeros(len(csr.indptr), np.int64)
-    arrays = plain(flags), plain(csr.indptr), plain(csr.indices), plain(bits_of(csr.data)), bounds
-    with team():
-        _count(*arrays[:2], bounds, kept_indptr[1:])
-        np.cumsum(kept_indptr, out=kept_indptr)
-        nnz = int(kept_indptr[-1])
-        if nnz == csr.nnz:
-            return csr
-        indices = np.empty(nnz, csr.indices.dtype)
-        values, data = room(csr.data, nnz)
-        _keep(*arrays, kept_indptr, indices, values)
-    return CSR(csr.shape, kept_indptr, indices, data, validate=False)
+    if flags.all():
+        return csr
+    # Places rather than flags: NumPy gathers without branches.
+    kept = np.flatnonzero(flags)
+    data = None if csr.data is None else csr.data[kept]
+    return CSR(csr.shape, np.searchsorted(kept, csr.indptr), csr.indices[kept], data, validate=False)
 
 
 @njit(error_model="numpy")
