@@ -15,8 +15,8 @@ from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items, prefetch
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.search import lower_bound, place_in_row
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spmv.cpu_fold import first_at_least
 
 # Entries that a task copies, and entries up to which one thread copies all: it nearly saturates memory bandwidth.
 TASK_COPIES = 1 << 15
@@ -96,8 +96,8 @@ def _stretches(indptr, indices, rows, whole, low, high, begin, offsets):
         row = np.uintp(rows[i])
         first, last = indptr[row], indptr[row + np.uintp(1)]
         if not whole:
-            first = first_at_least(indices, first, last, low)
-            last = first_at_least(indices, first, last, high)
+            first = lower_bound(indices, first, last, low)
+            last = lower_bound(indices, first, last, high)
         begin[i] = first
         total += last - first
         offsets[i + 1] = total
@@ -164,6 +164,4 @@ def _fill_columns(indptr, indices, data, first, order, offsets, out, values):
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _find(indptr, indices, rows, columns, found):
     for k in prange(rows.size):
-        end = indptr[rows[k] + 1]
-        at = first_at_least(indices, indptr[rows[k]], end, columns[k])
-        found[k] = at if at < end and indices[at] == columns[k] else -1
+        found[k] = place_in_row(indptr, indices, rows[k], columns[k])

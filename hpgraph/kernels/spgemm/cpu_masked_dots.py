@@ -21,10 +21,11 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import beside
+from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_rows import next_run
 from hpgraph.kernels.spmv.cpu import plain
-from hpgraph.kernels.spmv.cpu_fold import at, convert, first_at_least, is_set, join, vertex, weight
+from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 
 # Cost of one step of a binary search, in look-ups of an entry in a bitmap.
@@ -111,7 +112,7 @@ def _dot_by_search(functions, i, a, first, last, j, b, begin, end):
     while p < last and begin < end:
         k = vertex(a.indices, p)
         p += 1
-        begin = first_at_least(b.indices, begin, end, k)
+        begin = lower_bound(b.indices, begin, end, k)
         if begin < end and vertex(b.indices, begin) == k:
             sent = call(functions.product, weight(a.data, p - 1, a.one), weight(b.data, begin, b.one), i, k, j)
             value = join(functions.reduce, value, convert(functions.zero, sent))

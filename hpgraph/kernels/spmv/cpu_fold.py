@@ -48,18 +48,6 @@ def is_allowed(mask, complement, v):
     return mask.size == 0 or is_set(mask, v) != complement
 
 
-@njit
-def first_at_least(indices, begin, end, least):
-    """The first place in begin..end whose index is not below `least`."""
-    while begin < end:
-        middle = (begin + end) >> 1
-        if vertex(indices, middle) < least:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
 @njit(error_model="numpy", forceinline=True)
 def message(gather, state, indices, data, j, v, one):
     """The message of entry `j` of row `v`, in the type of the result."""

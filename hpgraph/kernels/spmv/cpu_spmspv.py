@@ -16,9 +16,10 @@ from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
-from hpgraph.kernels.spmv.cpu_fold import convert, first_at_least, is_allowed, is_set, join, vertex, weight
+from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
@@ -40,7 +41,7 @@ def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier
         u = np.int64(frontier[i])
         j, end = indptr[u], indptr[u + 1]
         if is_sorted and end - j > SHORT and low > 0:
-            j = first_at_least(indices, j, end, low)
+            j = lower_bound(indices, j, end, low)
         while j < end:
             v = vertex(indices, j)
             if v >= high and is_sorted:
