@@ -37,6 +37,7 @@ def binary(op: Any, dtype: Any = None) -> EntryFunction:
 def test_maps(function: EntryFunction) -> None:
     for pattern, index, arch in ((False, INT32, GENERATIONS[0]), (function.x_dtype == BOOL, INT64, GENERATIONS[1])):
         source, ltoir = map_code(function, pattern, index)
+        assert not ltoir  # Python functions become C++ too
         compiles(SOURCE, source, ltoir, (MAP, MARK), arch)
 
 
@@ -90,4 +91,5 @@ def test_patterns() -> None:
 def test_a_python_function() -> None:
     function = binary(lambda a, b: a * a + b if a > 0 else b - a)
     code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype, True)
+    assert not code[1]
     compiles(MERGE, code[0], code[1], MERGES)
