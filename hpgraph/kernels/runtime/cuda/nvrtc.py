@@ -153,10 +153,13 @@ def _translated(source: str, prologue: str, names: Sequence[str], arch: str, che
 
 @contextlib.contextmanager
 def _complaints(source: str, arch: str) -> Iterator[None]:
-    """NVRTC's and nvJitLink's errors have no common type in cuda.core; all of them carry the log."""
+    """NVRTC's and nvJitLink's errors have no common type in cuda.core, but its name; all of them carry the log."""
     try:
         yield
     except Exception as error:
+        if not type(error).__module__.startswith("cuda."):
+            # Raised during the compilation, as by a signal's handler.
+            raise
         raise CompileError(f"{Path(source).stem}[{arch}]", _log(error)) from error
 
 
