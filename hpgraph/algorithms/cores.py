@@ -5,11 +5,12 @@ One peeling computes all cores: for rising k, vertices of degree at most k are r
 algorithm for cores decomposition of networks", arXiv:cs/0310049). Each round removes all such vertices at once, as in
 H. Kabir, K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17.
 
-A graph in pages or in shards is peeled in place until the remainder fits one memory. A removed vertex sends one message
-to its neighbours, so every arc is read at most once; and the densest part, which takes the most rounds, is small. A
-vertex of the k-core has the same core number in the k-core as in the graph. In pages this is semi-external core
-decomposition: vertex data stay in memory and arcs are streamed (D. Wen et al., "I/O efficient core graph decomposition
-at web scale", ICDE'16). Shards exchange the removed vertices; the shard that holds a vertex's row updates its degree.
+A graph in pages or in shards is divided into bands of core numbers, each so small that it fits one memory. Vertices
+outside the k-core are found in place: a removed vertex sends one message to its neighbours, so every arc is read once for
+that, in the few rounds of one k. Then they are peeled in memory, where their arcs to the k-core stay to the end. In pages
+this is semi-external core decomposition: vertex data stay in memory and arcs are streamed (D. Wen et al., "I/O efficient
+core graph decomposition at web scale", ICDE'16). Shards exchange the removed vertices; the shard that holds a vertex's
+row updates its degree.
 """
 
 from collections.abc import Callable
@@ -212,8 +213,6 @@ def both_ways(graph: Graph) -> CSR:
 _ARC = 12
 # The same in both directions: transposed, and concatenated with its row.
 _BOTH = 40
-# Larger than any degree.
-_NOBODY = int(np.iinfo(np.int64).max)
 
 
 class _Lose(VertexProgram):
@@ -267,32 +266,52 @@ def core_numbers(graph: Any) -> Any:
     left = graph.out_degree - loops
     if graph.directed:
         left = left + graph.in_degree - loops
-    core, k = xp.full(graph.n_vertices, -1, np.int64), 0
-    if not graph.n_vertices:
-        return core.astype(ids)
+    core = xp.full(graph.n_vertices, -1, np.int64)
     with graph.lending() as room:
+        most = room // (_BOTH if graph.directed else _ARC)
         while True:
             there = core < 0
-            least = xp.where(there, left, _NOBODY).min()
-            few, arcs_left = to_device(xp.stack([least, (left * there).sum()]), "cpu").tolist()
-            if few == _NOBODY:
-                break
-            k = max(k, few)
-            if arcs_left * (_BOTH if graph.directed else _ARC) <= room:
-                part, vertices = _between(graph, there)
-                both = both_ways(Graph(part, directed=graph.directed, copy=False))
-                core[vertices] = kernels(graph.device).peel(both)[0]
-                break
-            going = there & (left <= k)
-            core[going] = k
-            left, core = (_peel_both_ways if graph.directed else _peel)(graph, going, left, core, k)
-    return core.astype(ids)
+            if not bool(there.any()):
+                return core.astype(ids)
+            band, after, known = _band(graph, there, left, core, most)
+            core[band] = _numbers_within(graph, band, left, loops) if known is None else known
+            left = after
 
 
-def _between(graph: Any, there: Any) -> tuple[CSR, Any]:
-    """The subgraph induced by the remaining vertices, in memory, and their ids."""
-    chosen = Bitmask.from_bool(there)
-    return kernels(graph.device).induced(graph.arcs_among(chosen, weighted=False), chosen)
+def _band(graph: Any, there: Any, left: Any, core: Any, most: int) -> tuple[Any, Any, int | None]:
+    """Vertices of the least core numbers, of at most so many arcs, and the degrees that the others are left with.
+
+    Last, the number that all of them have, if it is one: any number of vertices may have it.
+    """
+    xp = array_module(left)
+    degrees = left[there]
+    least, arcs = to_device(xp.stack([degrees.min(), degrees.sum()]), "cpu").tolist()
+    if arcs <= most:
+        return there, left, None
+    # Half, as removals make the degrees of others fall.
+    arcs_below = xp.cumsum(xp.bincount(degrees, weights=degrees))
+    below = max(int(xp.searchsorted(arcs_below, most // 2, side="right")), least + 1)
+    while True:
+        going = there & (left < below)
+        after, removed = (_peel_both_ways if graph.directed else _peel)(
+            graph, going, left, xp.where(going, below - 1, core), below - 1
+        )
+        band = there & (removed >= 0)
+        if below == least + 1:
+            return band, after, least
+        if int((left * band).sum()) <= most:
+            return band, after, None
+        below = least + 1 + (below - least - 1) // 2
+
+
+def _numbers_within(graph: Any, band: Any, left: Any, loops: Any) -> Any:
+    """Core numbers of some vertices, none of which is in a core of any other that is left."""
+    chosen = Bitmask.from_bool(band)
+    part, vertices = kernels(graph.device).induced(graph.arcs_among(chosen, weighted=False), chosen)
+    both = both_ways(Graph(part, directed=graph.directed, copy=False))
+    # The others stay until all of these are removed.
+    inside = both.degrees if graph.directed else both.degrees - loops[vertices]
+    return kernels(graph.device).peel(both, left[vertices] - inside)[0]
 
 
 def _peel(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:

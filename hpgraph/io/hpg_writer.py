@@ -6,12 +6,16 @@ import dataclasses
 import itertools
 import tempfile
 import zlib
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
 from hpgraph.containers.name_arrays import text_or_numbers
+from hpgraph.core.config import config
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 from hpgraph.io.arcs import Array
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 _PIECE = 1 << 22
 # Weights moved at a time to where they belong.
 _WEIGHTS = 1 << 20
+# Pages a thread that are encoded ahead of the one that is written.
+_AHEAD = 2
 
 
 class GraphWriter:
@@ -101,6 +107,15 @@ class GraphWriter:
         self._file.write(header.to_bytes())
 
 
+class Page(NamedTuple):
+    """The rows that a page touches, its ids, and its weights for their checksum."""
+
+    first_row: int
+    last_row: int
+    ids: Array
+    weights: Array | None
+
+
 class PageWriter:
     """The ids of one side of a graph, page after page; weights are the caller's to write, apart."""
 
@@ -111,16 +126,29 @@ class PageWriter:
         self._arcs = self._offset = 0
         writer.begin(f"{side}.ids")
 
-    def add(self, first_row: int, last_row: int, ids: Array, weights: Array | None) -> None:
-        """The next page: the rows that it touches, its ids, and its weights for their checksum."""
+    def add(self, pages: Iterable[Page]) -> None:
+        """The next pages: threads encode some while others are written."""
+        waiting: deque[Future[tuple[Array, tuple[int, ...]]]] = deque()
+        with ThreadPoolExecutor(config.threads) as threads:
+            for page in pages:
+                waiting.append(threads.submit(self._encoded, page))
+                if len(waiting) > _AHEAD * config.threads:
+                    self._put(*waiting.popleft().result())
+            while waiting:
+                self._put(*waiting.popleft().result())
+
+    def _encoded(self, page: Page) -> tuple[Array, tuple[int, ...]]:
+        """A page's bytes, and what the table says of it, but for its place."""
         header = self._writer.header
-        stored = encode(np.ascontiguousarray(ids), header.n_vertices, header.encoding)
+        stored = encode(np.ascontiguousarray(page.ids), header.n_vertices, header.encoding)
+        checksum = 0 if page.weights is None else crc32(np.ascontiguousarray(page.weights))
+        return stored, (page.first_row, page.last_row, len(page.ids), crc32(stored), checksum)
+
+    def _put(self, stored: Array, page: tuple[int, ...]) -> None:
+        first_row, last_row, count, *checksums = page
         self._writer.add(stored)
-        checksum = 0 if weights is None else crc32(np.ascontiguousarray(weights))
-        self._rows.append(
-            (first_row, last_row, self._arcs, len(ids), self._offset, len(stored), crc32(stored), checksum)
-        )
-        self._arcs += len(ids)
+        self._rows.append((first_row, last_row, self._arcs, count, self._offset, len(stored), *checksums))
+        self._arcs += count
         self._offset += len(stored)
 
     def finish(self, indptr: Array) -> None:
@@ -182,7 +210,7 @@ class PageCutter:
         self._held = entries - at
 
     def _page(self, row: Array, ids: Array, weights: Array | None) -> None:
-        self._pages.add(int(row[0]), int(row[-1]), ids, weights)
+        self._pages.add([Page(int(row[0]), int(row[-1]), ids, weights)])
         if weights is not None:
             if self._weights is None:
                 # Open until the weights are where they belong.
@@ -239,9 +267,10 @@ def _write_side(writer: GraphWriter, side: str, csr: CSR, arcs_per_page: int) ->
     first = np.searchsorted(csr.indptr, cuts[:-1], side="right") - 1
     last = np.searchsorted(csr.indptr, cuts[1:] - 1, side="right") - 1
     stretches = [slice(*ends) for ends in itertools.pairwise(cuts.tolist())]
-    for page, arcs in enumerate(stretches):
-        weights = None if csr.data is None else csr.data[arcs]
-        pages.add(int(first[page]), int(last[page]), csr.indices[arcs], weights)
+    pages.add(
+        Page(*rows, csr.indices[arcs], None if csr.data is None else csr.data[arcs])
+        for *rows, arcs in zip(first.tolist(), last.tolist(), stretches, strict=True)
+    )
     if csr.data is not None:
         writer.begin(f"{side}.weights")
         for arcs in stretches:

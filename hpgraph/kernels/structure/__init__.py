@@ -38,8 +38,11 @@ class Structure(Protocol):
     def truss_numbers(self, arcs: CSR) -> Any:
         """The largest k for which each arc is in the k-truss; 0 for loops."""
 
-    def peel(self, arcs: CSR) -> tuple[Any, Any]:
-        """Core numbers, and the round in which each vertex is peeled, from arcs that go both ways."""
+    def peel(self, arcs: CSR, beyond: Any = None) -> tuple[Any, Any]:
+        """Core numbers, and the round in which each vertex is peeled, from arcs that go both ways.
+
+        `beyond`: how many more arcs each vertex has that stay until all others are gone.
+        """
 
     def spanning_forest(self, arcs: CSR) -> tuple[Any, Any]:
         """The edges of a spanning forest of least weight: one end of each, and where they lie in its row."""

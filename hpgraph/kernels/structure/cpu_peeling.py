@@ -21,8 +21,8 @@ from hpgraph.semiring.stop import is_stopped
 PREFETCH_ROWS = 8
 
 
-def peel(arcs: CSR) -> tuple[Any, Any]:
-    """Core numbers, and the round in which each vertex is peeled.
+def peel(arcs: CSR, beyond: Any = None) -> tuple[Any, Any]:
+    """Core numbers, and the round in which each vertex is peeled; `beyond`: arcs of each vertex that stay to the end.
 
     A round removes the vertices that have at most the level's number of arcs left when it begins: in order of rounds,
     each vertex has at most its core number of arcs to those after it.
@@ -30,12 +30,12 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
     n, ids = arcs.shape[0], arcs.indices.dtype
     core, round_ = np.zeros(n, ids), np.zeros(n, ids)
     with interruptible():
-        _peel(arcs.indptr, arcs.indices, core, round_)
+        _peel(arcs.indptr, arcs.indices, np.zeros(n, ids) if beyond is None else beyond.astype(ids), core, round_)
     return core, round_
 
 
 @njit(cache=True, nogil=True)
-def _peel(indptr, indices, core, round_):
+def _peel(indptr, indices, beyond, core, round_):
     n = core.size
     left = np.empty(n, np.int64)
     remaining = np.empty(n, core.dtype)
@@ -46,7 +46,7 @@ def _peel(indptr, indices, core, round_):
         # A self-loop is where the row, if it ascends, passes the vertex itself.
         at = lower_bound(indices, begin, end, v)
         loop = at < end and indices[at] == v
-        left[v] = end - begin - loop
+        left[v] = end - begin - loop + beyond[v]
         if left[v] > 0:
             remaining[alive] = v
             alive += 1

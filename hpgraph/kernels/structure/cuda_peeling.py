@@ -30,15 +30,15 @@ def counts_of(ids: np.dtype) -> np.dtype:
     return np.dtype(f"u{ids.itemsize}")
 
 
-def peel(arcs: CSR) -> tuple[Any, Any]:
+def peel(arcs: CSR, beyond: Any = None) -> tuple[Any, Any]:
     """`hpgraph.kernels.structure.cpu_peeling.peel` on the GPU."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
     core, round_ = cupy.empty(n, ids), cupy.empty(n, ids)
     # Without a heavy vertex no degree is above 256, and two share a word; the last may have its own.
-    left = cupy.empty(n + 1, counts_of(ids) if heavy_pieces(arcs) else SMALL)
-    _launch(arcs, left, core, round_, levels=True)
+    left = cupy.empty(n + 1, counts_of(ids) if beyond is not None or heavy_pieces(arcs) else SMALL)
+    _launch(arcs, left, core, round_, None if beyond is None else beyond.astype(ids), levels=True)
     return core, round_
 
 
@@ -48,11 +48,11 @@ def generations(out: CSR, in_degree: Any) -> Any:
 
     n, ids = out.shape[0], out.indices.dtype
     round_ = cupy.full(n, -1, ids)
-    _launch(out, in_degree.astype(counts_of(ids)), round_, round_, levels=False)
+    _launch(out, in_degree.astype(counts_of(ids)), round_, round_, None, levels=False)
     return round_
 
 
-def _launch(arcs: CSR, left: Any, core: Any, round_: Any, *, levels: bool) -> None:
+def _launch(arcs: CSR, left: Any, core: Any, round_: Any, beyond: Any, *, levels: bool) -> None:
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n == 0:
         return
@@ -65,4 +65,4 @@ def _launch(arcs: CSR, left: Any, core: Any, round_: Any, *, levels: bool) -> No
     types = {"Index": ids, "Count": left.dtype}
     arguments = np.int64(n), arcs.indptr, arcs.indices, SPACE.of(**types)(space.header, numbers, left, *others)
     types |= {"techniques": techniques_type(), "levels": levels}
-    KERNELS.of(**types).launch("peel", multiprocessors(), *arguments, core, round_)
+    KERNELS.of(**types).launch("peel", multiprocessors(), *arguments, core, round_, beyond)

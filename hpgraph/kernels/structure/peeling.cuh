@@ -65,12 +65,12 @@ __device__ inline void least_of_grid(u64 mine, u64* of_warps, u64* of_grid) {
     if (threadIdx.x == 0 && mine != ~0ull) atomicMin(of_grid, mine);
 }
 
-// With LEVELS rows ascend, or have no loops; without, `left` is input, and only `round_of` of removed vertices is
-// written.
+// With LEVELS rows ascend, or have no loops, and each vertex has `beyond` more arcs, if these are given, that stay to the
+// end; without, `left` is input, and only `round_of` of removed vertices is written.
 template <class Index, class Count, class T, bool LEVELS>
 __global__ void __launch_bounds__(THREADS, 1)
 peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indices,
-     const PeelSpace<Index, Count> space, Index* core, Index* round_of) {
+     const PeelSpace<Index, Count> space, Index* core, Index* round_of, const Index* __restrict__ beyond) {
     __shared__ __align__(16) char slots[sizeof(Index) * WARPS * 64];
     __shared__ BlockSums sums;
     __shared__ u64 least_of_warps[WARPS];
@@ -111,7 +111,8 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
                 const i64 v = first + k * threads;
                 if (v >= n) continue;
                 // Vertices without arcs are removed at once.
-                const u64 degree = end[k] - begin[k] - (low[k] < end[k] && indices[low[k]] == v);
+                const u64 loop = low[k] < end[k] && indices[low[k]] == v;
+                const u64 degree = end[k] - begin[k] - loop + (beyond ? beyond[v] : 0);
                 space.left[v] = (Count)degree, round_of[v] = degree ? (Index)-1 : 0;
                 if (!degree) core[v] = 0, found.note(0);
             }
