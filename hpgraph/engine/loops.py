@@ -41,7 +41,7 @@ def go(run: Run, form: Form) -> Outcome:
         if run.arcs is not shards:
             outcome = go(run, form)
             if searches and techniques.multi_gpu:
-                multi_gpu.supersteps_of(shards).note(outcome.rows)
+                multi_gpu.supersteps_of(shards).note(outcome.rows, form.loop == TRAVERSAL)
             return outcome
     if form.loop == TRAVERSAL:
         if shards is not None:

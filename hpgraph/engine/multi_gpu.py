@@ -41,6 +41,8 @@ MAX_SPARSE_DEGREE, MIN_SUPERSTEPS = 8, 7
 # first and the last launch, and the first barrier); and bytes of results a second copied from another device.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
 BARRIER, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
+# Share of a large superstep that devices wait for each other (35 of the 390 µs of kron24's pulls).
+WAITING = 0.09
 # Of sweeps: arcs a second on one device with gathers from its caches, and additional seconds a superstep for launches,
 # events and sums (PageRank of road4096 and kron24).
 SWEPT_A_SECOND, LAUNCHES = 2.5e11, 1.6e-4
@@ -146,29 +148,34 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
 
 
 class SuperstepHistory:
-    """Arcs a superstep of the searches on a graph so far, on one device or several."""
+    """Arcs a superstep of the searches on a graph so far, and seconds an arc on one device, of either kind of search."""
 
-    def __init__(self, degree: Callable[[], float]) -> None:
-        self._degree = degree
-        self._rows: Callable[[], np.ndarray] | None = None
-        self._alone = 0
+    def __init__(self, arcs: int, degree: Callable[[], float]) -> None:
+        self._arcs, self._degree = arcs, degree
+        self._rows: dict[bool, Callable[[], np.ndarray]] = {}
+        self._alone, self._seconds = 0, {True: 0.0, False: 0.0}
         self.parts: Parts | None = None
 
-    def note(self, rows: Callable[[], np.ndarray] | np.ndarray) -> None:
-        """Keep the trace of the first search on one device; `arcs` reads it."""
-        if not self._alone:
-            self._rows = rows if callable(rows) else lambda: rows
+    def note(self, rows: Callable[[], np.ndarray] | np.ndarray, traverses: bool) -> None:
+        """Keep the trace of the first search on one device that reaches half of the arcs; `seen` reads it."""
+        if not self._seconds[traverses]:
+            self._rows[traverses] = rows if callable(rows) else lambda: rows
 
-    def arcs(self) -> int:
-        """Arcs a superstep of the last search on several devices, else of the first on one; 0 before that."""
-        if self.parts is not None and self.parts.arcs_a_superstep:
-            return self.parts.arcs_a_superstep
-        rows, self._rows = self._rows, None
+    def seen(self, traverses: bool) -> tuple[int, float]:
+        """Arcs a superstep of the last search on several devices, else of one on one, and seconds an arc of such a one.
+
+        0 while unknown.
+        """
+        rows = self._rows.pop(traverses, None)
         if rows is not None:
             table = rows()
-            # Arcs of the active vertices: a pull visits fewer.
-            self._alone = max(int(table[:, 1].sum() * self._degree() / max(len(table), 1)), 1)
-        return self._alone
+            # Arcs of the active vertices: a pull visits fewer, how many depends on the graph.
+            arcs = table[:, 1].sum() * self._degree()
+            if 2 * arcs >= self._arcs:
+                self._alone = max(int(arcs / len(table)), 1)
+                self._seconds[traverses] = max(float(table[:, 3].sum()), 1.0) / arcs / 1e9
+        together = 0 if self.parts is None else self.parts.arcs_a_superstep
+        return together or self._alone, self._seconds[traverses]
 
 
 def supersteps_of(arcs: InShards) -> SuperstepHistory:
@@ -182,26 +189,27 @@ def supersteps_of(arcs: InShards) -> SuperstepHistory:
                 have_arcs += shard.last - shard.first - empty_rows(shard.out_csr).count()
         return graph.n_edges / max(have_arcs, 1)
 
-    return graph.once(f"supersteps, {arcs.side}", lambda: SuperstepHistory(degree))
+    return graph.once(f"supersteps, {arcs.side}", lambda: SuperstepHistory(graph.n_edges, degree))
 
 
 def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = False) -> bool:
     """Whether a search is expected to take less time on several devices than on one.
 
-    Each visits a share of a superstep's arcs (those of the last search, else by the mean degree); a superstep costs a
-    barrier, and results of `size` bytes a vertex cross the link once: to the first device, or, where they stay, from
-    it.
+    Each visits a share of a superstep's arcs (those of the last search, else by the mean degree), in the time that these
+    took one device, if a search ran there; a superstep costs a barrier, and results of `size` bytes a vertex cross the
+    link once: to the first device, or, where they stay, from it.
     """
     graph = arcs.graph
-    seen = supersteps_of(arcs).arcs()
+    seen, seconds = supersteps_of(arcs).seen(traverses)
     if not seen:
         seen = graph.n_edges // MIN_SUPERSTEPS if graph.n_edges > MAX_SPARSE_DEGREE * graph.n_vertices else 0
     # An arc carries about one message.
-    supersteps = max(graph.n_edges / max(seen, 1), MIN_SUPERSTEPS)
+    supersteps = graph.n_edges / max(seen, 1)
     elsewhere = 1 - 1 / len(graph.shards)
+    saved = seen * elsewhere * (1 - WAITING) * (seconds or 1 / ARCS_A_SECOND[traverses])
     travelling = elsewhere * graph.n_vertices * size / LINK
     once = CALL - travelling if stay_apart else CALL + travelling
-    return bool(seen * elsewhere / ARCS_A_SECOND[traverses] > BARRIER + once / supersteps)
+    return bool(saved > BARRIER + once / max(supersteps, 1))
 
 
 def sweeps_are_worth_it(arcs: InShards) -> bool:

@@ -160,8 +160,9 @@ def test_vertices_without_arcs_are_in_no_search(device: str) -> None:
         InShards(divided, "in", False, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
     )
     # 3 vertices have an arc each: 12 that are active in two supersteps send along 6 in each.
-    seen.note(np.array([[0, 4, 1, 5], [0, 8, 1, 5]]))
-    assert seen.arcs() == 6
+    seen.note(np.array([[0, 4, 1, 5], [0, 8, 1, 7]]), True)
+    assert seen.seen(True) == (6, 1e-9)
+    assert seen.seen(False) == (6, 0)
 
 
 def test_without_them_searches_stay_on_one_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
