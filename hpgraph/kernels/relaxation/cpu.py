@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.relaxation import delta_stepping as relaxing
-from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, FINEST, ROW, USED, blocks_of, room
+from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, FINEST, ROW, SPAN, USED, blocks_of, room
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
@@ -39,11 +39,16 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
         board[USED] = used
         width, _, last = bucket_bounds(state[0].dtype, delta, search.ceiling, 0)
         scale = _scale(search, width)
+        step = max(out.nnz // relaxing.SAMPLE, 1)
+        # A copy, as a stride would be another type.
+        sample = out.indices[::step].copy() if scale[SPAN] < 0 else out.indices[:0]
+        initial = state[0][sample]
         rows = whole(
             lambda trace: relaxing.relax(
                 program.gather, program.reduce, program.cond, program.edge_cond, last, state,
                 *arrays(out), waiting, vertices, link,
-                np.empty((blocks, 2), np.int32), buckets, board, rings, progress, scale, trace, limit,
+                np.empty((blocks, 2), np.int32), buckets, board, rings, progress, scale, sample, initial,
+                trace, limit,
             ),
             board, progress, limit,
         )  # fmt: skip

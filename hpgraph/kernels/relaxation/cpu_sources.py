@@ -107,7 +107,7 @@ def _search(functions, arcs, values, sources, rooms, worker, density, sums):
         link[i] = i - 1
     buckets[0, 0], board[USED] = sources.size, used
     store = Store(vertices, link, rooms.drawn[worker], buckets, board)
-    course = Course(progress, scale, trace, trace.shape[0])
+    course = Course(progress, scale, arcs.indices[:0], values[:0], trace, trace.shape[0])
     goes_on = True
     while goes_on:
         board[LEADER] = board[GATE] = 0

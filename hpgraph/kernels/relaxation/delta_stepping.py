@@ -67,14 +67,17 @@ MIN, PLENTY = 1024, 16
 # Arcs of a superstep to aim at if no width is given. The width is adapted every `BUCKETS` supersteps at least: values
 # that decay, as products of probabilities do, would come to lie in one bucket.
 AIM = 2048
-# Without a given width, buckets begin once all arcs were sent `DISORDERED` times: to order costs more than it saves a
-# search that repeats less, as on a graph of low diameter. They are given up after `REPEATED` times: if messages may be
-# better than the value of their sender, best values first repeats ever more work.
+# Without a given width, buckets begin once the arcs of the vertices reached were sent `DISORDERED` times: to order costs
+# more than it saves a search that repeats less, as on a graph of low diameter. They are given up after all arcs were sent
+# `REPEATED` times: if messages may be better than the value of their sender, best values first repeats ever more work.
 DISORDERED, REPEATED = 4, 16
+# How many arcs are reached is known from the targets of this many, evenly spaced, once FEW_REACHED of them are.
+SAMPLE, FEW_REACHED = 1024, 32
 # Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
-# the buckets were last filled, the arcs sent since, and those before. Then the tallies of a superstep.
-NOW, SINCE, ARCS, TOTAL = range(2, 6)
-PROGRESS = 6
+# the buckets were last filled, the arcs sent since, and those before; and the arcs at which to look whether the search
+# repeats itself. Then the tallies of a superstep.
+NOW, SINCE, ARCS, TOTAL, LOOK = range(2, 7)
+PROGRESS = 7
 SENDERS, SENT = range(2)
 
 
@@ -83,8 +86,8 @@ Functions = namedtuple("Functions", "gather reduce cond edge_cond ceiling")
 
 
 # State of the leader, and the limit to the supersteps. `scale` holds where buckets begin and how narrow they are
-# (`hpgraph.kernels.relaxation.buckets`).
-Course = namedtuple("Course", "progress scale trace limit")
+# (`hpgraph.kernels.relaxation.buckets`); `initial` the first values of the vertices in `sample`.
+Course = namedtuple("Course", "progress scale sample initial trace limit")
 
 # Where buckets begin, their number per unit of value, the current one, and whether one worker is alone.
 Superstep = namedtuple("Superstep", "origin density now alone")
@@ -225,11 +228,24 @@ def _adapt(progress, scale, all_arcs):
     progress[SINCE], progress[ARCS] = progress[STEP], 0
 
 
+@part
+def _repeats(values, all_arcs, course):
+    """Whether a search without buckets sends the arcs that it reaches too often; asked now and then."""
+    progress, sample, initial = course.progress, course.sample, course.initial
+    if progress[ARCS] <= progress[LOOK]:
+        return False
+    progress[LOOK] = progress[ARCS] + progress[ARCS] // 4
+    reached = 0
+    for i in range(initial.size):
+        reached += values[vertex(sample, i)] != initial[i]
+    return reached >= FEW_REACHED and progress[ARCS] * initial.size > DISORDERED * all_arcs * reached
+
+
 @part(counts_references=False)
 def _next_bucket(values, indptr, waiting, store, course):
     """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
     board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
-    repeats = scale[SPAN] < 0 and progress[ARCS] > DISORDERED * indptr[indptr.size - 1]
+    repeats = scale[SPAN] < 0 and _repeats(values, indptr[indptr.size - 1], course)
     if repeats:
         scale[SPAN], scale[DENSITY] = -scale[SPAN], scale[NARROWEST]
     if repeats or (scale[SPAN] > 0 and progress[STEP] - progress[SINCE] >= BUCKETS):
@@ -332,7 +348,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def relax(gather, reduce, cond, edge_cond, ceiling, state, indptr, indices, data, waiting, vertices, link, drawn,
-          buckets, board, rings, progress, scale, trace, limit):
+          buckets, board, rings, progress, scale, sample, initial, trace, limit):
     """Relax until no vertex waits, or for ``limit`` supersteps, or until the trace is full.
 
     ``waiting`` has a 1 for each of the sources; the first bucket of the first row of ``buckets`` holds them.
@@ -340,7 +356,7 @@ def relax(gather, reduce, cond, edge_cond, ceiling, state, indptr, indices, data
     continues. Parameters are passed one by one, as Numba takes some microseconds to unbox tuples.
     """
     out = Rows(indptr, indices, data, True)
-    store, course = Store(vertices, link, drawn, buckets, board), Course(progress, scale, trace, limit)
+    store, course = Store(vertices, link, drawn, buckets, board), Course(progress, scale, sample, initial, trace, limit)
     for worker in prange(buckets.shape[0]):
         does = Functions(gather, reduce, cond, edge_cond, ceiling)
         work(np.int64(worker), does, state, out, waiting, store, rings, course)
