@@ -268,8 +268,8 @@ def _write_side(writer: GraphWriter, side: str, csr: CSR, arcs_per_page: int) ->
     last = np.searchsorted(csr.indptr, cuts[1:] - 1, side="right") - 1
     stretches = [slice(*ends) for ends in itertools.pairwise(cuts.tolist())]
     pages.add(
-        Page(*rows, csr.indices[arcs], None if csr.data is None else csr.data[arcs])
-        for *rows, arcs in zip(first.tolist(), last.tolist(), stretches, strict=True)
+        Page(begin, end, csr.indices[arcs], None if csr.data is None else csr.data[arcs])
+        for begin, end, arcs in zip(first.tolist(), last.tolist(), stretches, strict=True)
     )
     if csr.data is not None:
         writer.begin(f"{side}.weights")
