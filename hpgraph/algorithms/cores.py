@@ -6,11 +6,11 @@ algorithm for cores decomposition of networks", arXiv:cs/0310049). Each round re
 H. Kabir, K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17.
 
 A graph in pages or in shards is divided into bands of core numbers, each so small that it fits one memory. Vertices
-outside the k-core are found in place: a removed vertex sends one message to its neighbours, so every arc is read once for
-that, in the few rounds of one k. Then they are peeled in memory, where their arcs to the k-core stay to the end. In pages
-this is semi-external core decomposition: vertex data stay in memory and arcs are streamed (D. Wen et al., "I/O efficient
-core graph decomposition at web scale", ICDE'16). Shards exchange the removed vertices; the shard that holds a vertex's
-row updates its degree.
+outside the k-core are found in place: a removed vertex sends one message to its neighbours, so every arc is read once
+for that, in the few rounds of one k. Then they are peeled in memory, where their arcs to the k-core stay to the end. In
+pages this is semi-external core decomposition: vertex data stay in memory and arcs are streamed (D. Wen et al., "I/O
+efficient core graph decomposition at web scale", ICDE'16). Shards exchange the removed vertices; the shard that holds a
+vertex's row updates its degree.
 """
 
 from collections.abc import Callable

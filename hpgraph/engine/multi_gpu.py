@@ -148,7 +148,7 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
 
 
 class SuperstepHistory:
-    """Arcs a superstep of the searches on a graph so far, and seconds an arc on one device, of either kind of search."""
+    """Arcs a superstep of the searches on a graph so far, and seconds an arc on one device, by kind of search."""
 
     def __init__(self, arcs: int, degree: Callable[[], float]) -> None:
         self._arcs, self._degree = arcs, degree
@@ -195,9 +195,9 @@ def supersteps_of(arcs: InShards) -> SuperstepHistory:
 def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = False) -> bool:
     """Whether a search is expected to take less time on several devices than on one.
 
-    Each visits a share of a superstep's arcs (those of the last search, else by the mean degree), in the time that these
-    took one device, if a search ran there; a superstep costs a barrier, and results of `size` bytes a vertex cross the
-    link once: to the first device, or, where they stay, from it.
+    Each visits a share of a superstep's arcs (those of the last search, else by the mean degree), in the time that
+    these took one device, if a search ran there; a superstep costs a barrier, and results of `size` bytes a vertex
+    cross the link once: to the first device, or, where they stay, from it.
     """
     graph = arcs.graph
     seen, seconds = supersteps_of(arcs).seen(traverses)

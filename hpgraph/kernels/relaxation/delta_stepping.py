@@ -67,9 +67,10 @@ MIN, PLENTY = 1024, 16
 # Arcs of a superstep to aim at if no width is given. The width is adapted every `BUCKETS` supersteps at least: values
 # that decay, as products of probabilities do, would come to lie in one bucket.
 AIM = 2048
-# Without a given width, buckets begin once the arcs of the vertices reached were sent `DISORDERED` times: to order costs
-# more than it saves a search that repeats less, as on a graph of low diameter. They are given up after all arcs were sent
-# `REPEATED` times: if messages may be better than the value of their sender, best values first repeats ever more work.
+# Without a given width, buckets begin once the arcs of the vertices reached were sent `DISORDERED` times: to order
+# costs more than it saves a search that repeats less, as on a graph of low diameter. They are given up after all arcs
+# were sent `REPEATED` times: if messages may be better than the value of their sender, best values first repeats ever
+# more work.
 DISORDERED, REPEATED = 4, 16
 # How many arcs are reached is known from the targets of this many, evenly spaced, once FEW_REACHED of them are.
 SAMPLE, FEW_REACHED = 1024, 32
