@@ -108,7 +108,7 @@ format: install
 
 # From nothing each time, in some 20 s: what was made from a name that is gone must not stay.
 docs: $(VENV)/installed-docs
-	@rm -rf build/docs docs/reference/generated
+	@rm -rf build/docs docs/reference/generated docs/notebooks
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees docs build/docs $(ARGS)
 	@echo "build/docs/index.html"
 
@@ -132,4 +132,4 @@ $(VENV)/installed-docs: $(VENV)/installed
 	@touch $@
 
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache docs/reference/generated $(VENV)
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache docs/reference/generated docs/notebooks $(VENV)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+
+import notebook_pages  # noqa: E402
 
 import hpgraph  # noqa: E402
 
@@ -114,6 +116,7 @@ def _see_also(app: Any, what: str, name: str, value: Any, options: Any, lines: l
 
 
 RELATIVES = _relatives()
+notebook_pages.write(ROOT / "notebooks", ROOT / "docs" / "notebooks")
 
 
 def setup(app: Any) -> None:

@@ -16,7 +16,8 @@ from hpgraph.core.placements import PLACEMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+# Of pages in docs/notebooks, which the site makes of the notebooks, tests/test_notebooks.py runs the programs.
+PAGES = sorted(page for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")] if page.parent != DOCS / "notebooks")
 GALLERY = sorted((DOCS / "gallery").glob("*.py"))
 
 
