@@ -41,22 +41,14 @@ def _order_by_degree(indptr, order, rank):
         start[k] += 1
 
 
-@njit(cache=True, nogil=True)
-def _cut_by_arcs(indptr, order, parts):
+def _cut_by_arcs(degrees: np.ndarray, order: np.ndarray, parts: int) -> np.ndarray:
     """Bounds of runs of ranks with about equal numbers of arcs."""
-    bounds = np.full(parts + 1, order.size, np.int64)
-    bounds[0] = 0
-    share = indptr[-1] / parts
-    arcs, part = 0, 1
-    for r in range(order.size):
-        if part < parts and arcs >= part * share:
-            bounds[part] = r
-            part += 1
-        arcs += indptr[order[r] + 1] - indptr[order[r]]
-    return bounds
+    arcs = np.cumsum(degrees[order])
+    cuts = np.searchsorted(arcs, np.arange(1, parts) / parts * arcs[-1]) + 1 if parts > 1 else ()
+    return np.array([0, *cuts, order.size], np.int64)
 
 
-@njit(inline="always")
+@part(forceinline=True)
 def prefetch_row(indptr, indices, order, r):
     """Prefetch the row of a vertex soon to come: rows are read in order of rank, so they are scattered in memory."""
     last = order.size - 1
@@ -64,7 +56,7 @@ def prefetch_row(indptr, indices, order, r):
     prefetch(indices, indptr[order[min(r + PREFETCH_ROWS, last)]])
 
 
-@njit(inline="always")
+@part(forceinline=True)
 def rank_above(indices, rank, begin, end, r, above):
     """Write the ranks above r among those of indices[begin:end] to `above`; return how many.
 
@@ -158,5 +150,5 @@ def degree_order(graph: CSR) -> DegreeOrder:
         # `place` takes no more memory than the arcs.
         parts = max(1, min(threads, graph.nnz // max(2 * n, 1)))
         place = np.empty((parts, n), np.int32 if graph.nnz <= np.iinfo(np.int32).max else np.int64)
-        bounds = _cut_by_arcs(graph.indptr, order, parts)
+        bounds = _cut_by_arcs(graph.degrees, order, parts)
         return DegreeOrder(order, rank, *_orient(graph.indptr, graph.indices, order, rank, bounds, place))

@@ -17,9 +17,9 @@ from hpgraph.kernels.runtime.cpu.prefetch import prefetch
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
-# Entries from which on several threads, and a histogram for each, pay. Up to there SciPy's counting sort takes at most
-# 0.3 ms longer, once a matrix, than a kernel for one thread did, which took 0.3 s to compile.
-PARALLEL_ENTRIES = 1 << 17
+# Entries from which on several threads, and a histogram for each, pay. Up to there SciPy's counting sort takes some
+# milliseconds longer, once a matrix, and spares a second of compiling.
+PARALLEL_ENTRIES = 1 << 19
 # Prefetch distance, in entries, of the places to write to, which are random.
 PREFETCH_PLACES = np.uintp(24)
 

@@ -1,22 +1,16 @@
 """Choice among the three triangle-counting loops on the CPU, by estimated cost.
 
 The GAP Benchmark Suite samples degrees and reorders where they are skewed (Beamer, Asanović & Patterson,
-arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an order leaves: they are counted for the order
-of ids, in a thousandth of the time of counting triangles, and, where they are many, estimated for the order by degree.
+arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an order leaves, estimated from a sample of arcs:
+a vertex is drawn in proportion to its degree, so that hubs, which have most wedges, are not missed.
 """
 
-
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
 
 WALK, MARK, ORDER = "walk", "mark", "order"
 # Costs, with a probe of the bitmap of marks as the unit: 0.45 ns on an AMD EPYC of 2024 (Zen 5).
@@ -26,81 +20,67 @@ WALK_STEP = 3
 ROW = 40
 # For an arc, to be oriented (12 ns) and to be looked up by rank while counting (12 ns).
 ORIENT = 50
-# Sample sizes for the estimate of wedges by degree: vertices, and neighbours of each.
-SAMPLE, NEIGHBOURS = 4096, 32
+# Sample sizes: arcs, all of a small graph, and neighbours of the vertex that each leaves.
+SAMPLE, NEIGHBOURS = 4096, 8
 # Fibonacci hashing: spreads consecutive numbers (D. E. Knuth, The Art of Computer Programming 3, 6.4).
 GOLDEN = 2654435761
-# Pairs of neighbours below a vertex; of one below and one above; and arcs upwards from vertices with any below.
-Wedges = namedtuple("Wedges", "below across rows")
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
-def _degree_squares(indptr):
-    total = 0.0
-    for v in prange(indptr.size - 1):
-        degree = np.float64(peek(indptr, v + 1) - peek(indptr, v))
-        total += degree * degree
-    return total
+class Rows(NamedTuple):
+    """Rows of the sample: vertices, bounds, and arcs of the graph for each of its own that is drawn."""
 
+    vertex: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    share: np.ndarray
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
-def _wedges(indptr, indices):
-    below, across, rows = 0.0, 0.0, 0.0
-    for u in prange(indptr.size - 1):
-        begin, end = peek(indptr, u), peek(indptr, u + 1)
-        # A vertex of one neighbour is in the middle of no wedge.
-        if end - begin < 2:
-            continue
-        # Branch-free binary search: the branches are unpredictable.
-        place, length = begin, end - begin
-        while length > 1:
-            half = length >> 1
-            place += half if vertex(indices, place + half - 1) < u else 0
-            length -= half
-        place += vertex(indices, place) < u
-        smaller = np.float64(place - begin)
-        larger = np.float64(end - place)
-        below += smaller * (smaller - 1.0) * 0.5
-        across += smaller * larger
-        rows += larger if smaller > 0 else 0.0
-    return below, across, rows
+    @classmethod
+    def of(cls, graph: CSR) -> "Rows":
+        """The rows of arcs spread over the graph."""
+        count = min(SAMPLE, graph.nnz)
+        arcs = np.arange(count) if count == graph.nnz else np.arange(count) * GOLDEN % graph.nnz
+        vertex = np.searchsorted(graph.indptr, arcs, side="right") - 1
+        begin, end = graph.indptr[vertex], graph.indptr[vertex + 1]
+        return cls(vertex, begin, end, graph.nnz / count / (end - begin))
 
+    def below(self, graph: CSR) -> np.ndarray:
+        """How many neighbours of each have a smaller id, by binary search."""
+        low, high = self.begin, self.end
+        while (is_open := low < high).any():
+            middle = np.where(is_open, (low + high) >> 1, self.begin)
+            smaller = is_open & (graph.indices[middle] < self.vertex)
+            low, high = np.where(smaller, middle + 1, low), np.where(is_open & ~smaller, middle, high)
+        return low - self.begin
 
-@njit(cache=True, nogil=True)
-def _wedges_by_degree(indptr, indices, sample, neighbours):
-    """Pairs of neighbours that precede the same vertex in order of falling degree, estimated from a sample."""
-    n = indptr.size - 1
-    found = 0.0
-    for i in range(sample):
-        u = i * GOLDEN % n
-        begin, degree = peek(indptr, u), peek(indptr, u + 1) - peek(indptr, u)
-        looked = min(degree, neighbours)
-        before = 0
-        for k in range(looked):
-            v = vertex(indices, begin + k * degree // looked)
-            other = peek(indptr, v + 1) - peek(indptr, v)
-            before += other > degree or (other == degree and v < u)
-        if looked > 0:
-            share = before * degree / looked
-            found += max(share * (share - 1.0) * 0.5, 0.0)
-    return found * n / sample
+    def pairs_by_degree(self, graph: CSR) -> float:
+        """Pairs of neighbours that precede the same vertex in order of falling degree, from a few of each."""
+        degree = self.end - self.begin
+        looked, number = np.minimum(degree, NEIGHBOURS), np.arange(NEIGHBOURS)[:, None]
+        neighbour = graph.indices[self.begin + np.where(number < looked, number * degree // looked, 0)]
+        other = graph.indptr[neighbour + 1] - graph.indptr[neighbour]
+        precedes = (other > degree) | ((other == degree) & (neighbour < self.vertex))
+        before = (precedes & (number < looked)).sum(axis=0)
+        pairs = before * (before - 1) / np.maximum(looked * (looked - 1), 1)
+        return float((self.share * pairs * (degree * (degree - 1.0) / 2)).sum())
 
 
 @attached
 def cheapest(graph: CSR) -> str:
     """The loop, "walk", "mark" or "order", expected to take the least time with its preparation; once a graph."""
-    with team():
-        # Walking looks at up to Σd² / 2 neighbours, marking starts about half of the arcs' rows: in road networks
-        # counting wedges would take as long as counting triangles.
-        if WALK_STEP * _degree_squares(graph.indptr) <= ROW * graph.nnz:
-            return WALK
-        wedges = Wedges(*_wedges(graph.indptr, graph.indices))
-    walk = WALK_STEP * (wedges.below + wedges.across)
-    mark = wedges.below + ROW * wedges.rows
+    # Walking looks at up to Σd² / 2 neighbours, marking starts about half of the arcs' rows.
+    if WALK_STEP * float(np.square(graph.degrees, dtype=np.float64).sum()) <= ROW * graph.nnz:
+        return WALK
+    rows = Rows.of(graph)
+    smaller = rows.below(graph).astype(np.float64)
+    larger = rows.end - rows.begin - smaller
+    # Pairs of neighbours below a vertex; of one below and one above; and arcs upwards from vertices with any below.
+    below = float((rows.share * smaller * (smaller - 1) / 2).sum())
+    across = float((rows.share * smaller * larger).sum())
+    upwards = float((rows.share * larger * (smaller > 0)).sum())
+    walk = WALK_STEP * (below + across)
+    mark = below + ROW * upwards
     way, cost = (WALK, walk) if walk <= mark else (MARK, mark)
     prepared = (ORIENT + ROW / 2) * graph.nnz
-    if cost > prepared:
-        sample = min(SAMPLE, graph.shape[0])
-        if cost > prepared + _wedges_by_degree(graph.indptr, graph.indices, sample, NEIGHBOURS):
-            return ORDER
+    if cost > prepared and cost > prepared + rows.pairs_by_degree(graph):
+        return ORDER
     return way

@@ -18,6 +18,7 @@ from numba import prange
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -34,17 +35,17 @@ VECTOR = 8
 WALK_DEGREE = 4
 
 
-@njit(inline="always")
+@part(forceinline=True)
 def _mark(marks, w):
     marks[np.uint64(w) >> np.uint64(5)] |= np.uint32(1) << np.uint32(np.uint64(w) & np.uint64(31))
 
 
-@njit(inline="always")
+@part(forceinline=True)
 def _marked(marks, w):
     return (marks[np.uint64(w) >> np.uint64(5)] >> np.uint32(np.uint64(w) & np.uint64(31))) & np.uint32(1)
 
 
-@njit(inline="always")
+@part(forceinline=True)
 def _common_few(lower, begin, stop, row, end, v, tally):
     """Size of the intersection of lower[begin:stop] and lower[row:end], by merging."""
     found = 0
@@ -62,7 +63,7 @@ def _common_few(lower, begin, stop, row, end, v, tally):
     return found
 
 
-@njit(inline="always")
+@part(forceinline=True)
 def _common_marked(marks, lower, row, end, v, tally):
     """How many of lower[row:end], as far as they are below v, are marked; nothing from v on is."""
     found = np.uint64(0)
@@ -91,7 +92,7 @@ def _common_marked(marks, lower, row, end, v, tally):
     return np.int64(found)
 
 
-@njit(inline="always")
+@part(forceinline=True)
 def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
     """Common neighbours below v of v and of u, u being above v."""
     # Unsigned: Numba checks signed indices for being negative.
@@ -105,7 +106,7 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
     return found
 
 
-@njit(inline="always")
+@part
 def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, following):
     """One thread's loop: take chunks of middle vertices v; returns the number of triangles found.
 
@@ -167,7 +168,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     return total
 
 
-@njit(inline="always")
+@part
 def _walk_chunks(indptr, indices, tally, following):
     """One thread's loop: take chunks of vertices u; returns the number of triangles found."""
     n = indptr.size - 1
