@@ -1,8 +1,8 @@
 """Choice among the three triangle-counting loops on the CPU, by estimated cost.
 
 The GAP Benchmark Suite samples degrees and reorders where they are skewed (Beamer, Asanović & Patterson,
-arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an order leaves, estimated from a sample of arcs:
-a vertex is drawn in proportion to its degree, so that hubs, which have most wedges, are not missed.
+arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an order leaves, estimated from a sample of
+arcs: a vertex is drawn in proportion to its degree, so that hubs, which have most wedges, are not missed.
 """
 
 from typing import NamedTuple
