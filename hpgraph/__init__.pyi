@@ -10,6 +10,7 @@ from hpgraph import interop as interop
 from hpgraph import io as io
 from hpgraph import layout as layout
 from hpgraph import semiring as semiring
+from hpgraph import torch as torch
 from hpgraph import viz as viz
 from hpgraph.algebra.apply import apply as apply
 from hpgraph.algebra.assign import assign as assign
