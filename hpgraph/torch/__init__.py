@@ -5,6 +5,13 @@ operation is a custom operator (`torch.library`), which `torch.compile` keeps as
 PyTorch; without it the import names it.
 """
 
+from hpgraph.core.errors import MissingExtraError
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError:
+    raise MissingExtraError("PyTorch", "torch", "hpgraph.torch") from None
+
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.products import sddmm, spmm, spspmm
 from hpgraph.torch.segments import edge_softmax, segment_max, segment_mean, segment_min, segment_sum

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.torch.structure import Structure, Tensor, array, stream_of, tensor, torch
+from hpgraph.torch.structure import Structure, array, stream_of, tensor
 
 
 class Adjacency:
@@ -82,7 +84,7 @@ class Adjacency:
         if isinstance(A, Tensor) and not A.is_floating_point() and A.ndim == 2 and len(A) == 2:
             return cls._of_edges(A, values, shape)
         raise TypeError(
-            "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or an integer tensor of shape (2, nnz), "
+            "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or integers of shape (2, nnz), "
             f"not {type(A).__name__}" + (f" of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else "")
         )
 

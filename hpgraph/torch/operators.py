@@ -7,10 +7,12 @@ with the transpose; those of an SDDMM are two products.
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
-from hpgraph.torch.structure import Tensor, array, stream_of, structure, torch
+from hpgraph.torch.structure import array, stream_of, structure
 
 
 @torch.library.custom_op("hpgraph::spmm", mutates_args=())
@@ -94,8 +96,8 @@ def per_head(number: int, turned: bool, values: Tensor | None, x: Tensor) -> Ten
 
 
 @torch.library.custom_op("hpgraph::extremes", mutates_args=())
-def extremes(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor]:
-    """For each row and column the extreme message, 0 without any, and the first entry that it comes from, or -1."""
+def extremes(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """For each row and column the extreme message, or 0; the first entry that it comes from, or -1; and its column."""
     with stream_of(x):
         matrix = structure(places).matrix(False, values)
         out = x.new_empty((matrix.shape[0], x.shape[1]))
@@ -103,34 +105,36 @@ def extremes(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tu
         _reduce(matrix, "max" if largest else "min", x, out)
         kernels(matrix.device).extreme_entries(matrix, array(x), array(out), array(first))
     out[structure(places).degree == 0] = 0
-    return out, first
+    column = structure(places).column
+    return out, first, column[first.clamp(min=0)] if len(column) else torch.zeros_like(first)
 
 
 @extremes.register_fake
-def _(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor]:
+def _(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     out = x.new_empty((structure(places).csr.shape[0], x.shape[1]))
-    return out, torch.empty_like(out, dtype=torch.int64)
+    return out, torch.empty_like(out, dtype=torch.int64), torch.empty_like(out, dtype=torch.int64)
 
 
-def _extremes_saves(ctx: Any, inputs: Any, output: tuple[Tensor, Tensor]) -> None:
+def _extremes_saves(ctx: Any, inputs: Any, output: tuple[Tensor, Tensor, Tensor]) -> None:
     places, _, values, x = inputs
-    ctx.places = structure(places)
-    ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(values, x, output[1])
+    ctx.any = structure(places).csr.nnz > 0
+    ctx.mark_non_differentiable(*output[1:])
+    ctx.save_for_backward(values, x, *output[1:])
 
 
-def _extremes_back(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
-    values, x, first = ctx.saved_tensors
+def _extremes_back(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
+    values, x, first, column = ctx.saved_tensors
     at = first.clamp(min=0)
     gradient = gradient * (first >= 0)
     to_values = to_x = None
-    if len(ctx.places.column):
-        column = ctx.places.column[at]
-        if values is not None and ctx.needs_input_grad[2]:
-            from_x = (gradient * x.gather(0, column)).flatten()
-            to_values = torch.zeros_like(values).index_add(0, at.flatten(), from_x)
-        if ctx.needs_input_grad[3]:
-            to_x = torch.zeros_like(x).scatter_add(0, column, gradient if values is None else gradient * values[at])
+    if values is not None and ctx.needs_input_grad[2]:
+        to_values = torch.zeros_like(values)
+        if ctx.any:
+            to_values = to_values.index_add(0, at.flatten(), (gradient * x.gather(0, column)).flatten())
+    if ctx.needs_input_grad[3]:
+        to_x = torch.zeros_like(x)
+        if ctx.any:
+            to_x = to_x.scatter_add(0, column, gradient if values is None else gradient * values[at])
     return None, None, to_values, to_x
 
 

@@ -1,6 +1,10 @@
 """Products of sparse and dense matrices, with autograd."""
 
+import math
 from typing import Any
+
+import torch
+from torch import Tensor
 
 from hpgraph.algebra.mxm import mxm
 from hpgraph.containers.public import make_matrix
@@ -8,7 +12,7 @@ from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.torch import operators
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.structure import Structure, Tensor, stream_of, tensor, torch
+from hpgraph.torch.structure import Structure, stream_of, tensor
 
 # What is computed in float32 and given back in its own type: sums of many halves lose all digits.
 _HALVES = (torch.float16, torch.bfloat16)
@@ -61,7 +65,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         )
     if reduce in ("sum", "mean"):
         if heads is None:
-            found = operators.spmm(A.places.number, False, values, X.reshape(len(X), -1).contiguous())
+            found = operators.spmm(A.places.number, False, values, _flat(X))
         else:
             found = operators.per_head(A.places.number, False, values, X)
         found = found.reshape(A.shape[0], *X.shape[1:])
@@ -70,7 +74,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
     else:
         largest, number = reduce == "max", A.places.number
         if heads is None:
-            found = operators.extremes(number, largest, values, X.reshape(len(X), -1).contiguous())[0]
+            found = operators.extremes(number, largest, values, _flat(X))[0]
         else:
             assert values is not None
             each = (operators.extremes(number, largest, values[:, h].contiguous(), X[:, h].contiguous())[0]
@@ -131,8 +135,8 @@ def spspmm(A: Any, B: Any) -> Adjacency:
 
     Notes
     -----
-    The gradient to A is the product of the result's gradient with the transpose of B, at the entries of A alone: nothing
-    is ever dense. Derivatives of the first order exist.
+    The gradient to A is the product of the result's gradient with the transpose of B, at the entries of A alone:
+    nothing is ever dense. Derivatives of the first order exist.
 
     Examples
     --------
@@ -189,6 +193,10 @@ def _at_entries(places: Structure, left: CSR, right: CSR) -> Tensor:
     out = make_matrix(places.csr.with_data(zeros, copy=False))
     mxm(make_matrix(left), make_matrix(right), mask=make_matrix(places.csr), accum="plus", out=out)
     return tensor(out.csr.data.copy())
+
+
+def _flat(X: Tensor) -> Tensor:
+    return X.reshape(len(X), math.prod(X.shape[1:])).contiguous()
 
 
 def _checked(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | None, Tensor]:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from torch import Tensor
+
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.products import spmm
-from hpgraph.torch.structure import Tensor
 
 
 def _segments(A: Any, source: Tensor, reduce: str) -> Tensor:

@@ -8,18 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from hpgraph.core.device import array_module, require_cupy
-from hpgraph.core.errors import MissingExtraError
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
-try:
-    import torch
-except ImportError:
-    raise MissingExtraError("PyTorch", "torch", "hpgraph.torch") from None
-
-Tensor = torch.Tensor
 _NUMBERS = itertools.count(1)
 _ALIVE: weakref.WeakValueDictionary[int, "Structure"] = weakref.WeakValueDictionary()
 
@@ -98,9 +93,11 @@ def stream_of(given: Tensor) -> Iterator[None]:
     if not given.is_cuda:
         yield
         return
-    cupy = require_cupy()
-    with (
-        cupy.cuda.Device(given.device.index),
-        cupy.cuda.ExternalStream(torch.cuda.current_stream(given.device).cuda_stream, given.device.index),
-    ):
-        yield
+    cuda, stream = require_cupy().cuda, torch.cuda.current_stream(given.device)
+    with cuda.Device(given.device.index):
+        if hasattr(stream, "__cuda_stream__") and hasattr(cuda.Stream, "from_external"):
+            there = cuda.Stream.from_external(stream)
+        else:
+            there = cuda.ExternalStream(stream.cuda_stream, given.device.index)
+        with there:
+            yield
