@@ -9,6 +9,7 @@ from hpgraph import formats as formats
 from hpgraph import interop as interop
 from hpgraph import io as io
 from hpgraph import layout as layout
+from hpgraph import linalg as linalg
 from hpgraph import semiring as semiring
 from hpgraph import torch as torch
 from hpgraph import viz as viz
