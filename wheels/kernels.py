@@ -95,7 +95,16 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "node2vec_walk": [((), {"p": 0.5, "q": 2.0})],
     **{
         name: [((lambda graph: np.arange(graph.n_vertices) % 4,), {})]
-        for name in ("modularity", "partition_quality", "label_propagation", "label_spreading", "heat_kernel")
+        for name in [
+            "modularity",
+            "community_quality",
+            "conductance",
+            "map_equation",
+            "partition_quality",
+            "label_propagation",
+            "label_spreading",
+            "heat_kernel",
+        ]
     },
     "belief_propagation": [((lambda graph: np.ones((graph.n_vertices, 2)), np.eye(2) + 1), {})],
 }

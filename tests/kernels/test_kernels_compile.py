@@ -14,6 +14,7 @@ from hpgraph.kernels.communities import cuda as communities
 from hpgraph.kernels.communities import cuda_aggregate, cuda_members
 from hpgraph.kernels.layout import DEPTH
 from hpgraph.kernels.layout import cuda as layout
+from hpgraph.kernels.nearest import cuda as nearest
 from hpgraph.kernels.pages import cuda as pages
 from hpgraph.kernels.runtime.cuda import row_bins
 from hpgraph.kernels.runtime.cuda.compile import build_cached
@@ -132,6 +133,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         word = "unsigned" if index == "int" else "unsigned long long"
         yield of_set(cuda_column_blocks_layout.KERNELS, arch, Index=DTYPES[index], Word=word)
     yield of_set(pages.KERNELS, NEWEST, Id=np.dtype(np.int32))
+    for real, arch in (("float", OLDEST), ("double", NEWEST)):
+        yield of_set(nearest.KERNELS, arch, Real=real)
 
 
 @pytest.mark.parametrize(("source", "names", "arch", "others"), list(rows()), ids=lambda value: str(value)[:40])
