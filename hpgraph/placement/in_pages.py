@@ -133,13 +133,12 @@ class PagesOnDevices(_Streamed, OnDevices):
         if not push:
             return
         for giver, taker in itertools.permutations(shares, 2):
+            own = slice(taker.first, taker.last)
             with giver.device.here:
-                messages, received = giver.steps.messages_to(taker.first, taker.last)
-                if not received.any():
-                    continue
-            with taker.device.here:
-                there = Bitmask(taker.last - taker.first, bring(received.words, taker.device), validate=False)
-                taker.steps.join(bring(messages, taker.device), there, taker.first)
+                ids, messages = giver.steps.take(own, slice(own.start // 64, -(-own.stop // 64)))
+            if len(ids):
+                with taker.device.here:
+                    taker.steps.join_listed(own, bring(ids, taker.device), bring(messages, taker.device))
 
 
 class NumberedInPages(InPages):

@@ -20,6 +20,7 @@ Below `ALPHA` no pull is considered, and below `BETA` n a shrinking frontier swi
 have default values, which `hpgraph.Direction` replaces.
 """
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -41,36 +42,28 @@ def product_pushes(leaving: int, arcs: int, share: float = SHARE) -> bool:
     return leaving <= share * arcs
 
 
-def traversal_direction(
-    last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, looked: Any, waiting: Any, n: Any,
-    arcs: Any, alpha: Any, beta: Any,
-) -> Any:  # fmt: skip
-    """The direction of a traversal's next superstep; compiled into the kernels of the CPU."""
+# What a traversal's direction is chosen by: the last direction; vertices of the frontier and of the one before, their
+# out-arcs, arcs that the last superstep examined, unsettled vertices; and the sources that share the frontier, with the
+# out-arcs of their separate frontiers.
+Seen = namedtuple("Seen", "last count count_before leaving leaving_before looked waiting carried sources")
+
+
+def traversal_direction(seen: Any, beginning: Any, n: Any, arcs: Any, alpha: Any, beta: Any) -> Any:
+    """The direction of a traversal's next superstep; compiled into the kernels of the CPU.
+
+    ``beginning``: cost of a vertex that pulls, beside its arcs: `REACHED`; 0 for many sources, which share it.
+    """
     # Tested first: thousands of thin frontiers need no more.
-    if last == PUSH and leaving <= alpha * arcs:
+    if seen.last == PUSH and seen.leaving <= alpha * arcs:
         return PUSH
     # Expected new vertices: the last superstep's hit rate (vertices reached per arc) times the arcs of this one.
-    push = leaving + REACHED * count * leaving // max(leaving_before, 1)
-    if last == PULL:
+    push = seen.leaving + REACHED * seen.count * seen.leaving // max(seen.leaving_before, 1)
+    if seen.last == PULL:
         # The frontier shrinks below beta; or the last pull examined more arcs than a push would cost now.
-        shrinks = count < beta * n and count < count_before
-        return PUSH if shrinks or push < looked else PULL
-    # If the frontier's arcs are spread evenly, an unsettled vertex finds one after arcs / leaving in-arcs.
-    return PULL if waiting * (REACHED + min(arcs / n, arcs / leaving)) < push else PUSH
-
-
-def joint_direction(
-    last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, carried: Any, sources: Any,
-    looked: Any, waiting: Any, n: Any, arcs: Any, alpha: Any, beta: Any,
-) -> Any:  # fmt: skip
-    """`traversal_direction` for the joint frontier of many sources."""
-    if last == PUSH and leaving <= alpha * arcs:
-        return PUSH
-    push = leaving + REACHED * count * leaving // max(leaving_before, 1)
-    if last == PULL:
-        shrinks = count < beta * n and count < count_before
-        return PUSH if shrinks or push < looked else PULL
-    # If a source's arcs are spread evenly, a row finds one after arcs / its out-arcs; the last of k sources later by a
-    # factor of the harmonic number of k, which is about its logarithm.
-    share = carried / (sources * arcs)
-    return PULL if waiting * min(arcs / n, (1 + np.log(sources)) / share) < push else PUSH
+        shrinks = seen.count < beta * n and seen.count < seen.count_before
+        return PUSH if shrinks or push < seen.looked else PULL
+    # If a source's arcs are spread evenly, an unsettled vertex finds one after arcs / its out-arcs; the last of k
+    # sources later by a factor of the harmonic number of k, which is about its logarithm.
+    share = seen.carried / (seen.sources * arcs)
+    looked = min(arcs / n, (1 + np.log(seen.sources)) / share)
+    return PULL if seen.waiting * (beginning + looked) < push else PUSH

@@ -30,8 +30,8 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_rows import (
     ROW,
     TASK_PAIRS,
-    Functions,
     bits_beside,
+    functions_of,
     next_run,
     operands,
     pairs_of_rows,
@@ -280,8 +280,7 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize
     counted = not alone and nnz * size > free_memory("cpu") // 2
     mask, first, second = operands(exclude, a, b, product)
-    functions = Functions(product, reduce.reduce_for(dtype), None, reduce.identity_for(dtype))
-    what = functions, first, second, mask
+    what = functions_of(product, reduce), first, second, mask
     indptr = np.zeros(rows + 1, np.int64)
     with interruptible() if alone else team() as threads:
         check_memory((threads or 1) * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")

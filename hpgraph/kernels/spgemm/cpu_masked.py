@@ -27,7 +27,7 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_masked_dots import SAMPLE, SEARCH_STEP, Hubs, dots, hubs_of, pays_to_search
-from hpgraph.kernels.spgemm.cpu_rows import Functions, next_run, operands, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_rows import functions_of, next_run, operands, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -154,13 +154,12 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     dtype = product.dtype
     made = _room(mask, dtype)
     work = np.empty(mask.shape[0], np.int64)
-    terminal = reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None
     with team() as threads:
         _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, work)
         weighed = product.reads_b and b_turned.data is not None
         hubs = None if weighed else Hubs(*hubs_of(mask, a, b_turned, work.sum()))
         bounds = share(work, threads)
-        functions = Functions(product, reduce.reduce_for(dtype), terminal, reduce.identity_for(dtype))
+        functions = functions_of(product, reduce, True)
         counts = True if product.semiring.counts else None
         dots(functions, counts, *operands(mask, a, b_turned, product), hubs, a.shape[1], bounds, threads, made)
     return _closed(mask, bounds, made)
@@ -172,6 +171,5 @@ def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CS
     with team() as threads:
         made = _room(mask, dtype, 8 * threads * b.shape[1])
         bounds = share(pairs_of_rows(a, b), threads)
-        functions = Functions(product, reduce.reduce_for(dtype), None, reduce.identity_for(dtype))
-        _rows(functions, *operands(mask, a, b, product), b.shape[1], bounds, threads, made)
+        _rows(functions_of(product, reduce), *operands(mask, a, b, product), b.shape[1], bounds, threads, made)
     return _closed(mask, bounds, made)

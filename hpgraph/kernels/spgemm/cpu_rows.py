@@ -1,6 +1,6 @@
 """Gustavson's row-wise products on the CPU: load balancing of the rows over threads, and work space."""
 
-from collections import namedtuple
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from numba import prange, types
 from numba.extending import overload
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -22,7 +23,15 @@ ROW = 16
 
 
 # A semiring's functions, with `terminal` or None, and the identity of its monoid.
-Functions = namedtuple("Functions", "product reduce terminal zero")
+Functions = functions_tuple(__name__, "Functions", "product reduce terminal zero")
+
+
+@lru_cache(maxsize=256)
+def functions_of(product: Any, reduce: Any, ends: bool = False) -> Any:
+    """The functions of a product and a monoid; `ends`: with the monoid's terminal, if it has one."""
+    dtype = product.dtype
+    terminal = reduce.terminal_test(dtype) if ends and reduce.has_terminal(dtype) else None
+    return Functions(product, reduce.reduce_for(dtype), terminal, reduce.identity_for(dtype))
 
 
 def operands(mask: CSR | None, a: CSR, b: CSR, product: Any) -> tuple[Rows | None, Rows, Rows]:

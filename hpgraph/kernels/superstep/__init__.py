@@ -65,11 +65,15 @@ class WorkSpace(Protocol):
     def waiting(self) -> Bitmask | None:
         """The vertices that may still receive in this superstep; None, for all, unless the first message suffices."""
 
-    def messages_to(self, first: int, last: int) -> tuple[Any, Bitmask]:
-        """The messages of a range of vertices so far, and a bitmap of those with any."""
+    def take(self, vertices: slice, words: slice) -> tuple[Any, Any]:
+        """Take the messages of a range of vertices, in these words of a bitmap, out of the inbox.
 
-    def join(self, messages: Any, received: Bitmask, first: int) -> None:
-        """Join messages to those of the vertices from `first` on."""
+        Their ids (uint32), relative to the range and ascending, and the messages. If each vertex receives only once,
+        these are settled.
+        """
+
+    def join_listed(self, vertices: slice, ids: Any, messages: Any) -> None:
+        """Join messages to those of the vertices `ids`, distinct and relative to a range; settled ones ignore them."""
 
     def keep(self, own: Bitmask) -> None:
         """Discard the messages of other vertices than these."""

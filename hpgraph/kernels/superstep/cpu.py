@@ -1,5 +1,6 @@
 """The general loop's supersteps on the CPU: `edge_map` along arcs, then `vertex_map` where messages arrived."""
 
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -41,15 +42,10 @@ class Supersteps:
         self._cells = tuple(np.zeros(1, dtype) for dtype in code.cells)
         self.code, self.state = code, (*flat(state), *self._cells)
         self.n = n = len(state[0])
-        program = functions_of(code)
-        self._functions = Functions(
-            program.gather, program.reduce, program.edge_cond, program.cond, program.update, program.load,
-            program.aggregate, *program.replies,
-            *((program.take, program.put, program.neutral) if code.is_shaped else ()),
-        )  # fmt: skip
+        self._functions = _functions(code)
         received = np.zeros((n + 63) // 64, np.uint64)
         identity = code.reduce.identity_for(code.message)
-        message = np.empty(n * max(program.width, 1), code.message)
+        message = np.empty(n * max(functions_of(code).width, 1), code.message)
         self._inbox = Inbox(message, received, None if settled is None else settled.words, identity)
         self._joins, self._resets = joins, joins and everyone
         if joins:
@@ -207,19 +203,6 @@ class Supersteps:
         words &= ~settled_words(self.code, self.state, self.n)
         return Bitmask(self.n, words)
 
-    def messages_to(self, first: int, last: int) -> tuple[np.ndarray, Bitmask]:
-        """Messages so far of vertices `first`, a multiple of 64, to before `last`; and a bitmap of those with any."""
-        words = slice(first // 64, -(-last // 64))
-        return self._inbox.message[first:last], Bitmask(last - first, self._inbox.received[words], validate=False)
-
-    def join(self, messages: np.ndarray, received: Bitmask, first: int) -> None:
-        """Join messages to those of the vertices from `first` on, if these may still receive."""
-        words = received.words
-        if self._inbox.settled is not None:
-            words = words & ~self._inbox.settled[first // 64 : first // 64 + len(words)]
-        ids = Bitmask(received.n, words, validate=False).to_indices()
-        self.join_listed(slice(first, first + received.n), ids, messages[ids])
-
     def keep(self, own: Bitmask) -> None:
         """Discard the messages of other vertices than these."""
         received = self._inbox.received
@@ -264,15 +247,10 @@ class Supersteps:
             self._inbox.message.fill(self._inbox.identity)
         return Frontier(self.n, ids=following[:changed], arcs=arcs), sums.sum(axis=0)
 
-    # Over a block of a larger graph, messages leave for the blocks that own their targets.
+    # Messages leave for the devices, or for the blocks of a larger graph, that own their targets.
 
     def take(self, vertices: slice, words: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Take the messages of a range of vertices out of the inbox.
-
-        If each vertex receives only once, these vertices are settled.
-
-        Returns ``ids`` (uint32 array): the vertices, relative to the beginning of the range; ascending.
-        """
+        """See `hpgraph.kernels.superstep.WorkSpace`."""
         inbox = self._inbox
         received = inbox.received[words]
         ids = Bitmask(vertices.stop - vertices.start, received, validate=False).to_indices()
@@ -286,7 +264,7 @@ class Supersteps:
         return self._inbox.message[vertices]
 
     def join_listed(self, vertices: slice, ids: np.ndarray, messages: np.ndarray) -> None:
-        """Join messages to those of the vertices `ids` of a range."""
+        """See `hpgraph.kernels.superstep.WorkSpace`."""
         inbox, reduce = self._inbox, self._functions.reduce
         cpu_apply.join_listed(reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
 
@@ -326,6 +304,17 @@ class Supersteps:
                 closed[-1] &= ~past(self.n)
             words = closed if words is None else closed | words
         return {} if words is None else {"mask": Bitmask(self.n, words, validate=False), "complement": True}
+
+
+@lru_cache(maxsize=256)
+def _functions(code: ProgramCode) -> Functions:
+    """A program's functions as kernels take them."""
+    program = functions_of(code)
+    shaped = (program.take, program.put, program.neutral) if code.is_shaped else ()
+    return Functions(
+        program.gather, program.reduce, program.edge_cond, program.cond, program.update, program.load,
+        program.aggregate, *program.replies, *shaped,
+    )  # fmt: skip
 
 
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Passes over all vertices, or all of a block: sums, masks by `cond`, updates, and messages that are joined."""
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -81,19 +82,25 @@ def join_all(reduce, message, sent):
         message[v] = join(reduce, message[v], sent[v])
 
 
+# Functions that update a vertex and its sums, and their data: current and next properties, and the world.
+Updates = namedtuple("Updates", "renew tally nothing state following world step")
+
+
 @njit(error_model="numpy", forceinline=True)
-def _update(renew, tally, properties, nowhere, ids, message, v, world, step, total):
-    before = peek_each(properties, v)
-    after, changed = call(renew, before, ids[v], message[v], world, step)
-    put_each(properties, nowhere, v, after)
-    return add_each(total, call(tally, before, after, ids[v], world, step, changed))
+def update(updates, v, vertex, message, sums):
+    """Update the vertex at place `v`, whose id is `vertex`; return the sums with its contribution."""
+    state, world, step = updates.state, updates.world, updates.step
+    before = peek_each(state, v)
+    after, changed = call(updates.renew, before, vertex, message, world, step)
+    put_each(state, updates.following, v, after)
+    return add_each(sums, call(updates.tally, before, after, vertex, world, step, changed))
 
 
 @njit(error_model="numpy")
-def _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, begin, end, sums):
-    total = nothing
+def _update_block(updates, ids, message, begin, end, sums):
+    total = updates.nothing
     for v in range(begin, end):
-        total = _update(renew, tally, properties, nowhere, ids, message, v, world, step, total)
+        total = update(updates, v, ids[v], message[v], total)
     for k in range(len(total)):
         sums[k] = total[k]
 
@@ -102,6 +109,6 @@ def _update_block(renew, tally, nothing, properties, nowhere, ids, message, worl
 def update_each(renew, tally, nothing, properties, nowhere, ids, message, world, step, sums):
     """Update all vertices; a row of `sums` receives the number of changed vertices of a block, and their sums."""
     for block in prange(sums.shape[0]):
+        updates = Updates(renew, tally, nothing, properties, nowhere, world, step)
         end = min((block + 1) * BLOCK, message.size)
-        _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, block * BLOCK, end,
-                      sums[block])  # fmt: skip
+        _update_block(updates, ids, message, block * BLOCK, end, sums[block])

@@ -275,25 +275,15 @@ class Supersteps:
         closed = self._closed()
         return ~(self.arrived if closed is None else self.arrived | closed)
 
-    def messages_to(self, first: int, last: int) -> tuple[Any, Bitmask]:
-        """As `hpgraph.kernels.superstep.cpu.Supersteps.messages_to`."""
-        words = self.arrived.words[first // 64 : -(-last // 64)]
-        return self.messages[first:last], Bitmask(last - first, words, validate=False)
-
-    def join(self, messages: Any, received: Bitmask, first: int) -> None:
-        """As `hpgraph.kernels.superstep.cpu.Supersteps.join`; settled vertices are skipped later."""
-        ids = received.to_indices()
-        self.join_listed(slice(first, first + received.n), ids.astype(np.uint32), messages[ids])
-
     def keep(self, own: Bitmask) -> None:
         """Discard the messages of other vertices than these."""
         words = self.arrived.words
         words &= own.words
 
-    # Over a block of a larger graph, messages leave for the blocks that own their targets.
+    # Messages leave for the devices, or for the blocks of a larger graph, that own their targets.
 
     def take(self, vertices: slice, words: slice) -> tuple[Any, Any]:
-        """Take the messages of a range of vertices out of the inbox; return vertices (uint32) and messages. Waits."""
+        """See `hpgraph.kernels.superstep.WorkSpace`; waits for the device."""
         received = self.arrived.words[words]
         if self.settled is not None:
             settled = self.settled.words[words]
@@ -308,7 +298,7 @@ class Supersteps:
         return self.messages[vertices]
 
     def join_listed(self, vertices: slice, ids: Any, messages: Any) -> None:
-        """Join messages to those of the vertices `ids`, distinct and relative to the beginning of a range."""
+        """See `hpgraph.kernels.superstep.WorkSpace`."""
         if len(ids):
             code = self.code
             identity = np.asarray(code.reduce.identity_for(code.message), code.message)

@@ -20,7 +20,7 @@ from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put, put_each
+from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
@@ -31,9 +31,8 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators
 from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, fetch_ahead, fold, fold_short, join, longest_row
 from hpgraph.kernels.superstep.cpu import aggregate
-from hpgraph.kernels.superstep.cpu_apply import add_each
+from hpgraph.kernels.superstep.cpu_apply import Updates, update
 from hpgraph.kernels.sweep import Swept
-from hpgraph.semiring.jit import call
 from hpgraph.semiring.reads import reads
 
 # Rows of a group, whose messages stay in the first-level cache.
@@ -42,20 +41,6 @@ GROUP = 64
 
 # Functions that compute and join messages.
 Messages = namedtuple("Messages", "gather reduce terminal identity")
-
-# Functions that update a vertex and its sums, and their data: current and next properties, and the world.
-Updates = namedtuple("Updates", "renew tally nothing state following world step")
-
-
-@njit(error_model="numpy", forceinline=True)
-def _update(updates, v, message, sums):
-    """Update a vertex; return the sums with its contribution."""
-    state, world, step = updates.state, updates.world, updates.step
-    before = peek_each(state, v)
-    after, changed = call(updates.renew, before, v, message, world, step)
-    put_each(state, updates.following, v, after)
-    return add_each(sums, call(updates.tally, before, after, v, world, step, changed))
-
 
 @part(error_model="numpy", forceinline=True)
 def _short_rows(width, makes, state, rows, begin, end, messages):
@@ -106,7 +91,7 @@ def _rows(makes, updates, rows, begin, end, longest, sums):
         stop = min(begin + GROUP, end)
         count = _group(makes, updates.state, rows, begin, stop, longest, messages)
         for i in range(count):
-            total = _update(updates, begin + i, at(messages, i), total)
+            total = update(updates, begin + i, begin + i, at(messages, i), total)
         # A group that ends early ends before a long row.
         begin = min(begin + count + 1, stop)
     for k in range(len(total)):
@@ -149,7 +134,7 @@ def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state
         message = identity
         for piece in range(long_pieces[i], long_pieces[i + 1]):
             message = join(reduce, message, partial[piece])
-        total = _update(updates, long_rows[i], message, total)
+        total = update(updates, long_rows[i], long_rows[i], message, total)
     for k in range(len(total)):
         sums[bounds.size - 1, k] = total[k]
 

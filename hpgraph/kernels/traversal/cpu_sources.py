@@ -6,6 +6,8 @@ count start anew, with a plain queue.
 """
 
 import time
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +29,8 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import past, settled_words
 from hpgraph.kernels.traversal import JointOutcome, SourceTotals, Totals, joint, separate
 from hpgraph.kernels.traversal.delivery import Program
-from hpgraph.kernels.traversal.direction_optimizing import PROGRESS, Claims
 from hpgraph.kernels.traversal.joint_steps import Policy, Scratch, Words
-from hpgraph.kernels.traversal.thin import THIN_PER_ROW
+from hpgraph.kernels.traversal.thin import PROGRESS, THIN_PER_ROW
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.reads import is_straight, unread
 
@@ -91,18 +92,16 @@ def _separately(
     )
     # A page that no superstep writes to is never allocated.
     sums = np.zeros((min(search.limit, n) + 2, separate.SUMS), np.int64)
-    claims = Claims(
-        np.empty((workers, BUFFER), ids), np.empty((workers, BUFFER), np.int8 if code is None else code.message)
-    )
     room = separate.Room(
         np.empty((workers, n), ids), np.empty((workers, 2, settled.shape[1]), np.uint64),
         np.stack([blank_board(1)] * workers), np.empty((workers, PROGRESS), np.int64),
         np.empty((workers, ROWS, 4), np.int64), np.empty((workers, ROWS * THIN_PER_ROW), np.uint32),
+        np.empty((workers, BUFFER), ids), np.empty((workers, BUFFER), np.int8 if code is None else code.message),
     )  # fmt: skip
     clock = Clock()
     separate.run_each(
         _runs(code), search.state, search.world, _rows(out), _rows(in_),
-        separate.Sources(settled, active, sums, totals.sums, totals.inverse), room, claims, course,
+        separate.Sources(settled, active, sums, totals.sums, totals.inverse), room, course,
     )  # fmt: skip
     taken = sums[done:]
     taken = taken[: np.count_nonzero(taken[:, separate.RUNS])]
@@ -207,14 +206,16 @@ def _rows(csr: CSR) -> Rows:
     return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data))
 
 
-def _runs(code: ProgramCode | None) -> separate.Runs:
+@lru_cache(maxsize=256)
+def _runs(code: ProgramCode | None) -> Any:
     if code is None:
         return _COUNTING
     functions = functions_of(code)
     return separate.Runs(functions.gather, functions.update, functions.edge_cond, source_functions_of(code).row)
 
 
-def _program(code: ProgramCode | None) -> Program | None:
+@lru_cache(maxsize=256)
+def _program(code: ProgramCode | None) -> Any:
     if code is None:
         return None
     functions = source_functions_of(code)

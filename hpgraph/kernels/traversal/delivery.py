@@ -8,10 +8,12 @@ A survey has no program: it counts. Numba prunes the branch behind a None only i
 """
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.bits import SIDE, lowest_bit, popcount, transpose
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch_each
 from hpgraph.semiring.jit import call
@@ -25,7 +27,7 @@ PREFETCH_SOURCES = 6
 
 
 # A program's `hpgraph.kernels.runtime.functions`; `settle` is None if an update may branch.
-Program = namedtuple("Program", "gather update settle")
+Program: Any = functions_tuple(__name__, "Program", "gather update settle")
 
 # A program with its data: properties as flat arrays, parameters, and the number of vertices.
 Running = namedtuple("Running", "gather update settle state world n")

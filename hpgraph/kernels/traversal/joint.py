@@ -27,7 +27,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     set_out,
     take,
 )
-from hpgraph.kernels.runtime.direction import PULL, PUSH, joint_direction
+from hpgraph.kernels.runtime.direction import PULL, PUSH, Seen, traversal_direction
 from hpgraph.kernels.traversal.delivery import NONE, running
 from hpgraph.kernels.traversal.direction_optimizing import PULL_ROWS, PUSH_ARCS, PUSH_MAX
 from hpgraph.kernels.traversal.joint_steps import LIVING, Order, Scratch, joined, list_front, pull, push, settle_claims
@@ -53,7 +53,7 @@ PATIENCE = 2
 # Tallies of a superstep.
 FOUND, SETTLED, LEAVING, CARRIED, SEEN, WAITING = range(6)
 
-choose_direction = part(joint_direction)
+choose_direction = part(traversal_direction)
 
 
 # State shared by the workers; totals of a survey: reached, levels, last level, and sum of 1 / level by source.
@@ -71,11 +71,11 @@ def _begin(out_indptr, board, progress, policy):
     else:
         direction = policy.forced
         if direction < 0:
-            direction = choose_direction(
+            seen = Seen(
                 progress[DIRECTION], progress[ACTIVE], progress[ACTIVE_BEFORE], progress[ARCS], progress[ARCS_BEFORE],
-                progress[SOURCE_ARCS], popcount(np.uint64(progress[LIVE])), progress[LOOKED], progress[OPEN], n,
-                out_indptr[n], policy.alpha, policy.beta,
+                progress[LOOKED], progress[OPEN], progress[SOURCE_ARCS], popcount(np.uint64(progress[LIVE])),
             )  # fmt: skip
+            direction = choose_direction(seen, 0, n, out_indptr[n], policy.alpha, policy.beta)
         if direction == PUSH and progress[DIRECTION] == PULL:
             progress[LISTED] = -1
             progress[DIRECTION] = LIST

@@ -14,6 +14,7 @@ from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import SIDE, popcount, transpose
 from hpgraph.kernels.runtime.cpu.claim import list_bits
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
@@ -22,7 +23,7 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL
 from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.kernels.traversal import direction_optimizing as traversing
-from hpgraph.kernels.traversal.thin import THIN, counts
+from hpgraph.kernels.traversal import thin
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
@@ -39,13 +40,14 @@ CACHED = 1 << 16
 
 
 # Functions of one search: those of a single traversal, and one that selects its row of each property.
-Runs = namedtuple("Runs", "gather update edge_cond row")
+Runs = functions_tuple(__name__, "Runs", "gather update edge_cond row")
 
 # Bitmaps of settled and of active vertices, a row per source; sums by superstep; totals by source.
 Sources = namedtuple("Sources", "settled active sums totals inverse")
 
-# Work space of each worker: queue, bitmaps of two frontiers, board, progress, trace, table of thin supersteps.
-Room = namedtuple("Room", "queues fronts boards progress trace thin")
+# Work space of each worker: queue, bitmaps of two frontiers, board, progress, trace, table of thin supersteps, and its
+# claims: vertices and their messages.
+Room = namedtuple("Room", "queues fronts boards progress trace thin buffers messages")
 
 # The policy of a traversal, and the supersteps done before.
 Course = namedtuple("Course", "alpha beta forced limit dead_end done")
@@ -81,7 +83,7 @@ def _start(source, indptr, sources, queue, board, progress, done):
         open_ += SIDE - popcount(settled[i])
     board[TAIL] = count
     progress[STEP], progress[ACTIVE] = done, count
-    progress[traversing.ARCS], progress[traversing.QUEUED], progress[traversing.OPEN] = arcs, 1, open_
+    progress[thin.ARCS], progress[thin.QUEUED], progress[thin.OPEN] = arcs, 1, open_
 
 
 @part
@@ -112,20 +114,20 @@ def _note(sources, source, step, first, direction, active, arcs, cycles):
 @part
 def _fold(sources, source, step, space, course):
     """Add the supersteps in a search's trace to the sums, from `step` + 1 on; whether the search has ended."""
-    progress, trace, thin = space.progress, space.trace, space.thin
+    progress, trace, table = space.progress, space.trace, space.thin
     first, place = course.done + 1, 0
-    for row in range(progress[traversing.ROW]):
-        if trace[row, 0] == THIN:
+    for row in range(progress[thin.ROW]):
+        if trace[row, 0] == thin.THIN:
             steps = trace[row, 1]
             for _ in range(steps):
                 step += 1
-                active, arcs = counts(thin[place])
+                active, arcs = thin.counts(table[place])
                 _note(sources, source, step, first, PUSH, active, arcs, trace[row, 3] // steps)
                 place += 1
         else:
             step += 1
             _note(sources, source, step, first, trace[row, 0], trace[row, 1], trace[row, 2], trace[row, 3])
-    progress[traversing.ROW], progress[traversing.THIN_ROW] = 0, 0
+    progress[thin.ROW], progress[thin.THIN_ROW] = 0, 0
     space.board[LEADER], space.board[GATE] = 0, 0
     if progress[ACTIVE] > 0 and progress[STEP] < course.limit and not is_stopped():
         return False
@@ -136,8 +138,9 @@ def _fold(sources, source, step, space, course):
 
 
 @part(counts_references=False)
-def _each(worker, runs, state, world, out, in_, sources, room, claims, course, counter):
+def _each(worker, runs, state, world, out, in_, sources, room, course, counter):
     """One worker's searches, one after another."""
+    claims = traversing.Claims(room.buffers, room.messages)
     while True:
         source = next_task(counter)
         if source >= sources.settled.shape[0]:
@@ -147,22 +150,24 @@ def _each(worker, runs, state, world, out, in_, sources, room, claims, course, c
             room.boards[worker], room.progress[worker], room.trace[worker], room.thin[worker],
         )  # fmt: skip
         _start(source, out.indptr, sources, space.queue, space.board, space.progress, course.done)
-        over = False
+        own = call(runs.row, state, source)
+        program, over = traversing.Program(runs.gather, runs.update, runs.edge_cond, own, world), False
         while not over:
             step = space.progress[STEP]
-            traversing.work(worker, runs, call(runs.row, state, source), world, out, in_, space, claims, course)
+            traversing.work(worker, program, out, in_, space, claims, course)
             over = _fold(sources, source, step, space, course)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def run_each(runs, state, world, out, in_, sources, room, claims, course):
+def run_each(runs, state, world, out, in_, sources, room, course):
     """Run the search of each source to its end; properties are arrays of shape (sources, vertices)."""
     counter = np.zeros(1, np.int64)
-    for worker in prange(claims.buffers.shape[0]):
-        _each(np.int64(worker), runs, state, world, out, in_, sources, room, claims, course, counter)
+    for worker in prange(room.queues.shape[0]):
+        _each(np.int64(worker), runs, state, world, out, in_, sources, room, course, counter)
 
 
-# Work space of each worker that only counts: queue, visited vertices, and sums by superstep.
+# Work space of each worker that only counts: queue, visited vertices, and sums by superstep. Totals of 96 searches on
+# grids and a path took 1.2 to 3.1 times as long by `run_each`, whose loop serves any program.
 Counting = namedtuple("Counting", "queues marks sums")
 
 
