@@ -16,7 +16,7 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
+from hpgraph.algorithms.power_iteration import checked, ending, iterated, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
@@ -138,18 +138,18 @@ def belief_propagation(
     gathered = matrix_of_csr(CSR((len(own), arcs.nnz), arcs.indptr, each, validate=False))
     back = kernels(graph.device).positions_of(arcs, arcs.indices, arcs.expand_rows())
     send = _sender(likes, powers, product)
-    messages = xp.zeros((arcs.nnz, len(likes)), dtype)
-    iterations, residual = 0, math.inf
-    while iterations < limit and not residual < tol:
+
+    def step(messages: Any, iterations: int) -> tuple[Any, float]:
         # The message to a neighbour combines all messages received except that neighbour's.
         told = (own + gathered @ messages).take(arcs.indices, axis=0)
         told -= messages.take(back, axis=0)
         made = send(_highest_is_0(told))
         if damping:
             made += damping * (messages - made)
-        residual = float(abs(made - messages).max()) if made.size else 0.0
-        messages = made
-        iterations += 1
+        return made, float(abs(made - messages).max()) if made.size else 0.0
+
+    messages = xp.zeros((arcs.nnz, len(likes)), dtype)
+    messages, iterations, residual = iterated(step, messages, limit, lambda residual: residual < tol)
     belief = xp.exp(_highest_is_0(own + gathered @ messages))
     belief /= belief.sum(axis=1, keepdims=True)
     converged = residual < tol

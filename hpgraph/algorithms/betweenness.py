@@ -30,6 +30,7 @@ from hpgraph.core.placements import not_served
 from hpgraph.core.progress import progress_bar
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.phases import Phases
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
@@ -342,16 +343,23 @@ class _Dependencies(VertexProgram):
     paths = Property("float64")
     share = Property("float64")
     depends = Property("float64")
-    depth = Parameter("int32")
+    depth = Parameter("int32")  # the deepest level, which sends first
+    iteration = Parameter("int64")
+
+    def starts(vertex, world):
+        return vertex.level == world.depth + 1 - world.iteration
 
     def gather(source, weight, target):
         return source.share
 
     def update(vertex, message, world):
-        if vertex.level != world.depth:
+        if vertex.level != world.depth - world.iteration:
             return vertex.level, vertex.paths, vertex.share, vertex.depends
         depends = vertex.paths * message
         return vertex.level, vertex.paths, (1 + depends) / vertex.paths, depends
+
+
+_BACK = Phases([_Dependencies])
 
 
 def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
@@ -363,12 +371,12 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
         there = level >= 0
         if not bool(xp.isfinite(paths).all()):
             raise not_served("in pages", "there are more shortest paths than a float64 holds")
-        depends, share = xp.zeros(graph.n_vertices), xp.where(there, 1 / xp.where(there, paths, 1), 0)
-        for depth in range(int(level.max()) - 1, 0, -1):
-            back = run(_Dependencies, graph, active=level == depth + 1, level=level, paths=paths, share=share,
-                       depends=depends, depth=depth)  # fmt: skip
-            share, depends = back.share, back.depends
-        sums.vertices[:] += depends
+        depth = int(level.max())
+        found = run(
+            _BACK, graph, max_iteration=max(depth - 1, 0), level=level, paths=paths, depth=depth, depends=0,
+            share=xp.where(there, 1 / xp.where(there, paths, 1), 0),
+        )  # fmt: skip
+        sums.vertices[:] += found.depends
         if len(sums.reached):
             there[source] = False
             sums.reached[:] += there

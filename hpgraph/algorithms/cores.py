@@ -26,6 +26,7 @@ from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.phases import Phases
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR, Bitmask, occurrences
@@ -216,24 +217,48 @@ _BOTH = 40
 
 
 class _Lose(VertexProgram):
-    """One round of a directed graph: decrement the degrees of the removed vertices' out-neighbours."""
+    """In a directed graph: decrement the degrees of the out-neighbours of vertices that a round removes."""
 
     weighted = False
     reduce = "plus"
     max_iteration = 1
     left = Property("int64")
+    round = Property("int64")
+    iteration = Parameter("int64")
+
+    def starts(vertex, world):
+        return vertex.round == world.iteration
 
     def gather(source, weight, target):
         return 1
 
     def update(vertex, message):
-        return vertex.left - message
+        return vertex.left - message, vertex.round
 
 
 class _LoseBack(_Lose):
     """The same for their in-neighbours."""
 
     edges = "out"
+
+
+class _Remove(VertexProgram):
+    """The vertices that the next round removes."""
+
+    left = Property("int64")
+    core = Property("int64")
+    round = Property("int64")
+    k = Parameter("int64")
+    iteration = Parameter("int64")
+
+    def starts(vertex, world):
+        return vertex.core < 0 and vertex.left <= world.k
+
+    def update(vertex, world):
+        return vertex.left, world.k, world.iteration + 1
+
+
+_BOTH_WAYS = Phases([_Lose, _LoseBack, _Remove])
 
 
 class Peel(VertexProgram):
@@ -269,9 +294,6 @@ def core_numbers(graph: Any) -> Any:
     core = xp.full(graph.n_vertices, -1, np.int64)
     with graph.lending() as room:
         most = room // (_BOTH if graph.directed else _ARC)
-        if graph.on_devices and graph.n_edges <= most:
-            # The whole graph is kept for the next call; a part of it would be extracted by each.
-            return kernels(graph.device).peel(both_ways(graph))[0]
         while True:
             there = core < 0
             if not bool(there.any()):
@@ -296,9 +318,7 @@ def _band(graph: Any, there: Any, left: Any, core: Any, most: int) -> tuple[Any,
     below = max(int(xp.searchsorted(arcs_below, most // 2, side="right")), least + 1)
     while True:
         going = there & (left < below)
-        after, removed = (_peel_both_ways if graph.directed else _peel)(
-            graph, going, left, xp.where(going, below - 1, core), below - 1
-        )
+        after, removed = _peel(graph, going, left, xp.where(going, below - 1, core), below - 1)
         band = there & (removed >= 0)
         if below == least + 1:
             return band, after, least
@@ -319,15 +339,8 @@ def _numbers_within(graph: Any, band: Any, left: Any, loops: Any) -> Any:
 
 def _peel(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
     """Peel until every remaining vertex has degree > k."""
-    found = run(Peel, graph, active=going, left=left, core=core, k=k)
+    if graph.directed:
+        found = run(_BOTH_WAYS, graph, left=left, core=core, round=going.astype(np.int64), k=k)
+    else:
+        found = run(Peel, graph, active=going, left=left, core=core, k=k)
     return found.left, found.core
-
-
-def _peel_both_ways(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
-    """`_peel` of a directed graph: each round follows arcs in both directions."""
-    while bool(going.any()):
-        for way in (_Lose, _LoseBack):
-            left = run(way, graph, active=going, left=left).left
-        going = (core < 0) & (left <= k)
-        core[going] = k
-    return left, core

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.power_iteration import by_weights, checked, ending, refuse_unfit_weights, warn_unless
+from hpgraph.algorithms.power_iteration import by_weights, checked, ending, iterated, refuse_unfit_weights, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import ResultTable
@@ -194,15 +194,16 @@ def _mutually(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -
 
 
 def _in_turn(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
-    authorities, residual, iterations = array_module(graph.device).zeros_like(hubs), math.inf, 0
-    while iterations < limit and not residual <= tol:
+    def step(held: Any, iterations: int) -> tuple[Any, float]:
+        hubs, authorities = held
         found = run(_AUTHORITIES[weighted], graph, value=hubs, made=hubs.dtype.type(0))
         latest = _scaled(found.made, found.world["total"])
         residual = float(abs(latest - authorities).sum(dtype=np.float64)) if iterations else math.inf
-        authorities = latest
-        found = run(_HUBS[weighted], graph, value=authorities, made=authorities.dtype.type(0))
-        hubs = _scaled(found.made, found.world["total"])
-        iterations += 1
+        found = run(_HUBS[weighted], graph, value=latest, made=latest.dtype.type(0))
+        return (_scaled(found.made, found.world["total"]), latest), residual
+
+    first = hubs, array_module(graph.device).zeros_like(hubs)
+    (hubs, authorities), iterations, residual = iterated(step, first, limit, lambda residual: residual <= tol)
     return hubs, authorities, iterations, residual
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from hpgraph.algorithms.adjacency_operator import arc_sums, inverse
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
+from hpgraph.algorithms.power_iteration import checked, ending, iterated, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
@@ -184,11 +184,12 @@ def label_propagation(
 
 def _iterated(step: Callable[[Any], Any], given: Any, classes: Any, tol: float, limit: int) -> LabelResult:
     """Steps until little changes, and the labels that they end with."""
-    held, iterations, residual = given, 0, math.inf
-    while iterations < limit and not residual < tol:
-        before, held = held, step(held)
-        residual = float(abs(held - before).sum(dtype=np.float64))
-        iterations += 1
+
+    def moved(before: Any, iterations: int) -> tuple[Any, float]:
+        held = step(before)
+        return held, float(abs(held - before).sum(dtype=np.float64))
+
+    held, iterations, residual = iterated(moved, given, limit, lambda residual: residual < tol)
     xp, distribution = array_module(held), _scaled(held)
     place = distribution.argmax(axis=1)
     reached = distribution.any(axis=1)

@@ -1,6 +1,8 @@
 """What iterations that end when little changes have in common: their arguments, their results, their warning."""
 
+import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +69,17 @@ def warn_unless(converged: bool, tol: float, what: str, iterations: int, residua
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+def iterated(
+    step: Callable[[Any, int], tuple[Any, float]], held: Any, limit: int, is_over: Callable[[float], bool]
+) -> tuple[Any, int, float]:
+    """Replace `held` by ``step(held, iterations)`` until the residual beside it ends that, or `limit` times."""
+    iterations, residual = 0, math.inf
+    while iterations < limit and not is_over(residual):
+        held, residual = step(held, iterations)
+        iterations += 1
+    return held, iterations, residual
 
 
 def checked(tol: Any, max_iteration: Any, dtype: Any) -> tuple[float, int, np.dtype[Any]]:

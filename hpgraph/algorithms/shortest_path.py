@@ -140,19 +140,9 @@ _FEW_STEPS = 64
 
 
 def fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
-    """The vertices of a path of fewest arcs from `source` to `target`, in NumPy; None if there is none."""
-    ahead, back = _Ball(graph, source), _Ball(graph.reverse(), target)
-    n = graph.n_vertices
-    while True:
-        through = ahead.distance_or(n) + back.distance_or(n)
-        vertex = int(through.argmin())
-        # Balls of radii a and b that share no vertex lie more than a + b apart; if they share
-        # some, the one of least sum is on a shortest path, since every path of at most a + b has a vertex in both.
-        if int(through[vertex]) < n:
-            return joined(ahead.way_to(vertex), back.way_to(vertex))
-        if ahead.complete or back.complete:
-            return None
-        (ahead if ahead.outermost <= back.outermost else back).grow()
+    """The vertices of a path of fewest arcs from `source` to `target`, in NumPy; None if there is no path."""
+    found = _met(_Ball(graph, source), _Ball(graph.reverse(), target))
+    return None if found is None else found[0]
 
 
 def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, float] | None:
@@ -161,8 +151,11 @@ def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, fl
     # The least of d weights spread evenly from 0 is 2 / (d + 1) of their mean.
     degree = graph.n_edges / graph.n_vertices
     radius = _FIRST_RADIUS * 2 / (degree + 1) * facts.mean if 0 < facts.mean < np.inf else np.inf
-    ahead = _WeightedBall(graph, source, radius)
-    back = _WeightedBall(graph.reverse(), target, radius)
+    return _met(_WeightedBall(graph, source, radius), _WeightedBall(graph.reverse(), target, radius))
+
+
+def _met(ahead: Any, back: Any) -> tuple[np.ndarray, float] | None:
+    """A shortest path through two balls, which grow until no shorter one can remain, and its length."""
     while True:
         # Distances just beyond a ball are upper bounds by one more arc, so every arc between the balls counts.
         through = ahead.distance + back.distance
@@ -170,9 +163,7 @@ def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, fl
         length = float(through[vertex])
         if length <= ahead.radius + back.radius or ahead.complete or back.complete:
             return (joined(ahead.way_to(vertex), back.way_to(vertex)), length) if length < np.inf else None
-        radius = length / 2 if length < np.inf else 2 * radius
-        ahead.grow(radius)
-        back.grow(radius)
+        ahead.grow_beside(back, length)
 
 
 class _Ball:
@@ -180,27 +171,27 @@ class _Ball:
 
     def __init__(self, graph: Graph, start: int) -> None:
         self.graph, self.start = graph, start
-        self.depth, self.outermost, self.complete = 0, 1, False
-        self.level: Any = None
+        self.radius, self.outermost = 0, 1
         self._steps = 1
-        self.grow()
+        self._grow()
 
-    def grow(self) -> None:
+    def grow_beside(self, other: "_Ball", length: float) -> None:
+        """Grow the ball of the smaller frontier."""
+        (self if self.outermost <= other.outermost else other)._grow()
+
+    def _grow(self) -> None:
         """Search again, farther; waits for the GPU."""
-        self.depth += self._steps
-        found = bfs(self.graph, id(self.start), max_depth=self.depth)
-        self.level, self._parent = found.level, found.parent
-        before, self.outermost = ((self.level == depth).sum().item() for depth in (self.depth - 1, self.depth))
+        self.radius += self._steps
+        found = bfs(self.graph, id(self.start), max_depth=self.radius)
+        self._level, self._parent = found.level, found.parent
+        self.distance = array_module(self._level).where(self._level < 0, np.inf, self._level)
+        before, self.outermost = ((self._level == depth).sum().item() for depth in (self.radius - 1, self.radius))
         self.complete = self.outermost == 0
-        self._steps = 1 if self.outermost >= _FAST * before else self.depth
-
-    def distance_or(self, nowhere: Any) -> Any:
-        """Levels, with another number for what is not reached."""
-        return array_module(self.level).where(self.level < 0, nowhere, self.level)
+        self._steps = 1 if self.outermost >= _FAST * before else self.radius
 
     def way_to(self, vertex: int) -> list[int]:
         """From the start to a vertex inside."""
-        return _way(self._parent, self.start, vertex, self.level[vertex].item() > _FEW_STEPS)
+        return _way(self._parent, self.start, vertex, self._level[vertex].item() > _FEW_STEPS)
 
 
 class _WeightedBall:
@@ -209,9 +200,15 @@ class _WeightedBall:
     def __init__(self, graph: Graph, start: int, radius: float) -> None:
         self.graph, self.start = graph, start
         self.program = SingleDistances if graph.out_csr.dtype == np.float32 else Distances
-        self.grow(radius)
+        self._grow(radius)
 
-    def grow(self, radius: float) -> None:
+    def grow_beside(self, other: "_WeightedBall", length: float) -> None:
+        """Grow both, to half of the shortest path so far."""
+        radius = length / 2 if length < np.inf else 2 * self.radius
+        self._grow(radius)
+        other._grow(radius)
+
+    def _grow(self, radius: float) -> None:
         """Search again, up to this distance; waits for the GPU."""
         self.radius = radius
         width = bucket_width(self.graph, weight_facts(self.graph.out_csr))

@@ -179,6 +179,7 @@ def _go_round(
     with backend.interruptible():
         with reworded(first.code, first.arcs):
             state = tuple(shared.state.values())
+            shared.world[ROUND] = min(limit, 1)
             left = begin_where(backend, first.code, first.seen, first.values, state, shared.beginnings, active, graph)
         done = 0
         while done < limit:

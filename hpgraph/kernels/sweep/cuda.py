@@ -100,13 +100,16 @@ class Following:
         )
         self._events[slot].record(stream)
 
-    def has_stopped(self, step: int) -> bool:
-        """Whether the program had stopped `LAUNCHES_AHEAD` supersteps before this one; waits for that superstep."""
-        if step < LAUNCHES_AHEAD:
-            return False
-        slot = (step - LAUNCHES_AHEAD) % self._slots
-        self._events[slot].synchronize()
-        return bool(self._seen[slot, 1])
+    def run(self, superstep: Callable[[int], None], limit: int) -> bool:
+        """Launch supersteps, each of which calls `note`, until one has stopped or to the limit; whether one has."""
+        for step in range(limit):
+            superstep(step)
+            slot = (step - LAUNCHES_AHEAD) % self._slots
+            if step >= LAUNCHES_AHEAD:
+                self._events[slot].synchronize()
+                if self._seen[slot, 1]:
+                    return True
+        return False
 
 
 class Halves(NamedTuple):
@@ -197,21 +200,23 @@ def _superstep(
 
 
 def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
-    """Launch supersteps until one has stopped, or the limit is reached."""
+    """Launch supersteps until one has stopped, or the limit is reached: the first as it is, then a captured graph."""
     import cupy
 
     following, stream = Following(), cupy.cuda.get_current_stream()
-    replay: tuple[Any, list[Any]] | None = None
-    for step in range(limit):
+    # The graph uses the temporaries it was captured with, which are kept with it.
+    captured: list[tuple[Any, list[Any]]] = []
+
+    def launch(step: int) -> None:
         if step == 0 or not techniques.captured_graph:
             superstep()
         else:
-            # The graph uses the temporaries it was captured with, which are kept with it.
-            replay = _captured(superstep) if replay is None else replay
-            replay[0].launch(stream)
+            if not captured:
+                captured.append(_captured(superstep))
+            captured[0][0].launch(stream)
         following.note(step, standing, stream)
-        if following.has_stopped(step):
-            break
+
+    following.run(launch, limit)
 
 
 def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:

@@ -171,7 +171,8 @@ def _replay(gpus: list[_Gpu], limit: int) -> None:
     head = gpus[0]
     with head.device.here:
         following = Following()
-    for step in range(limit):
+
+    def launch(step: int) -> None:
         # All GPUs wait for an event before it is recorded again.
         for gpu in gpus:
             gpu.gather()
@@ -179,9 +180,8 @@ def _replay(gpus: list[_Gpu], limit: int) -> None:
             _conclude(gpus, step - 1, following)
         for gpu in gpus:
             gpu.update(step)
-        if following.has_stopped(step):
-            return
-    if limit:
+
+    if not following.run(launch, limit) and limit:
         _conclude(gpus, limit - 1, following)
 
 
