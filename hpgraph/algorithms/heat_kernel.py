@@ -9,7 +9,7 @@ distribution, of mean ct, are all positive (uniformization).
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -102,13 +102,11 @@ def heat_kernel(
     if t == 0 or not held.size:
         return by_vertex(held, graph)
     arcs = arc_sums(graph, weighted=weighted, loops=laplacian != "combinatorial", dtype=dtype)
-    speed, move, scale = _motion(arcs, laplacian, graph.directed)
-    if held.ndim > 1:
-        scale = scale[:, None]
-    if graph.directed:
-        return by_vertex(_powers(move, held, _poisson(t * speed, tol)), graph)
+    speed, *factors = _motion(arcs, laplacian, graph.directed)
+    gain, stay, scale = (factor if held.ndim == 1 else factor[:, None] for factor in factors)
+    expand, weights = (_powers, _poisson) if graph.directed else (_chebyshev, _skellam)
     held /= scale
-    held = _chebyshev(move, held, _skellam(t * speed, tol))
+    held = expand(arcs.matrix, gain, stay, held, weights(t * speed, tol))
     held *= scale
     return by_vertex(held, graph)
 
@@ -133,58 +131,48 @@ def _columns(graph: Graph, heat: Any, dtype: np.dtype[Any]) -> Any:
     return vertex_values(graph, heat, "heat", dtype)
 
 
-def _motion(arcs: ArcSums, laplacian: str, directed: bool) -> tuple[float, Callable[[Any], Any], Any]:
-    """Of L = c (I − M) the number c and the product with M, or in undirected graphs with S⁻¹ M S; and that scale S.
-
-    Every such matrix gives to a vertex what others send, each with a factor, and leaves it a share of its own.
-    """
+def _motion(arcs: ArcSums, laplacian: str, directed: bool) -> tuple[float, Any, Any, Any]:
+    """Of L = c (I − M) the number c, and for heat S z: gain, stay and S of S⁻¹ M S z = gain · Aᵀ z + stay · z."""
     total, xp = arcs.sent, array_module(arcs.sent)
-    ones = xp.ones_like(total)
-    idle, per_arc = (total == 0).astype(total.dtype), inverse(total)
     if laplacian == "combinatorial":
         # Eigenvalues of M must be -1 or more, so those of L at most 2 c. In directed graphs no entry may be negative.
         speed = float(total.max())
         if not directed:
-            speed = min(speed, float((total + per_arc * (arcs.matrix @ total)).max()) / 2)
+            speed = min(speed, float((total + inverse(total) * (arcs.matrix @ total)).max()) / 2)
         factor = total.dtype.type(1 / speed if speed > 0 else 0)
-        leaving, arriving, stay, scale = ones * factor, ones, 1 - total * factor, ones
-    elif directed:
-        speed, leaving, arriving, stay, scale = 1.0, per_arc, ones, idle, ones
-    else:
-        speed, leaving = 1.0, xp.sqrt(per_arc)
-        arriving, stay = leaving, idle
-        scale = xp.sqrt(xp.where(total > 0, total, 1)) if laplacian == "random-walk" else ones
-
-    def move(held: Any) -> Any:
-        sent, got, kept = (f if held.ndim == 1 else f[:, None] for f in (leaving, arriving, stay))
-        moved = arcs.matrix @ (sent * held)
-        moved *= got
-        moved += kept * held
-        return moved
-
-    return speed, move, scale
+        return speed, factor * xp.ones_like(total), 1 - total * factor, xp.ones_like(total)
+    leaving = xp.where(total > 0, total, 1).astype(total.dtype, copy=False)
+    stay = (total == 0).astype(total.dtype)
+    return 1.0, 1 / leaving, stay, xp.sqrt(leaving) if laplacian == "normalized" else leaving
 
 
-def _powers(move: Callable[[Any], Any], held: Any, weights: list[float]) -> Any:
+def _moved(matrix: Any, gain: Any, stay: Any, held: Any) -> Any:
+    moved = matrix @ held
+    moved *= gain
+    moved += stay * held
+    return moved
+
+
+def _powers(matrix: Any, gain: Any, stay: Any, held: Any, weights: list[float]) -> Any:
     """The sum of M^k x, weighted."""
     total = weights[0] * held
     for weight in weights[1:]:
-        held = move(held)
+        held = _moved(matrix, gain, stay, held)
         total += weight * held
     return total
 
 
-def _chebyshev(move: Callable[[Any], Any], held: Any, weights: list[float]) -> Any:
+def _chebyshev(matrix: Any, gain: Any, stay: Any, held: Any, weights: list[float]) -> Any:
     """The sum of T_k(M) x, weighted."""
+    before, now = held, _moved(matrix, gain, stay, held)
     total = weights[0] * held
-    before, now = None, held
+    # T_k+1 is 2 x T_k - T_k-1.
+    gain, stay = 2 * gain, 2 * stay
     for weight in weights[1:]:
-        after = move(now)
-        if before is not None:
-            after *= 2
-            after -= before
-        before, now = now, after
         total += weight * now
+        after = _moved(matrix, gain, stay, now)
+        after -= before
+        before, now = now, after
     return total
 
 

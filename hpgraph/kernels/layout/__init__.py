@@ -35,11 +35,11 @@ def morton_codes(points: Any, corner: Any, inverse: float) -> Any:
 
 def in_order(
     points: Any, mass: Any, codes_of: Callable[[Any, Any, float], Any] = morton_codes
-) -> tuple[Any, Any, Any, Any, float]:
+) -> tuple[Any, Any, Any, Any, Any, float]:
     """Points in Morton order.
 
-    Returns which they are, their codes, the points in this order, exclusive sums of mass and of mass times position, of
-    shape (n + 1, 3), and the side of the square that holds them.
+    Returns which they are, their codes, points and masses in this order, exclusive sums of mass and of mass times
+    position, of shape (n + 1, 3), and the side of the square that holds them.
     """
     xp = array_module(points)
     corner = points.min(axis=0)
@@ -49,9 +49,9 @@ def in_order(
     there = xp.ascontiguousarray(points[order])
     weights = mass[order]
     sums = xp.zeros((len(points) + 1, 3))
-    sums[1:, 0] = xp.cumsum(weights)
-    sums[1:, 1:] = xp.cumsum(weights[:, None] * there, axis=0)
-    return order, codes[order], there, sums, side
+    sums[1:, 0] = weights
+    xp.multiply(weights[:, None], there, out=sums[1:, 1:])
+    return order, codes[order], there, weights, xp.cumsum(sums, axis=0), side
 
 
 def _apart(number: Any) -> Any:

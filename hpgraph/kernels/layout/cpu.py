@@ -27,12 +27,12 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     force = np.zeros((n, 2))
     if n < 2:
         return force
-    order, codes, there, sums, side = in_order(points, mass)
+    order, codes, there, mass, sums, side = in_order(points, mass)
     left, right, first, last = (np.empty(n - 1, np.int64) for _ in range(4))
     tree = Tree(left, right, first, last, np.empty(n - 1))
     with team() as threads:
         _build(codes, side, *tree)
-        _push(tree, order, there, sums, mass[order], theta * theta, force, threads)
+        _push(tree, order, there, sums, mass, theta * theta, force, threads)
     return force
 
 

@@ -28,10 +28,10 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
         kernels.each("find_codes", n, points, corner, np.float64(inverse), count, codes)
         return codes
 
-    order, codes, there, sums, side = in_order(cupy.ascontiguousarray(points), mass, codes_of)
+    order, codes, there, mass, sums, side = in_order(cupy.ascontiguousarray(points), mass, codes_of)
     tree = tuple(cupy.empty((4, n - 1), np.int64))
     sides = cupy.empty(n - 1)
     kernels.each("build_tree", n, codes, count, np.float64(side), *tree, sides)
     square = np.float64(theta * theta)
-    kernels.each("push_apart", n, *tree, sides, order, there, sums, mass[order], count, square, force)
+    kernels.each("push_apart", n, *tree, sides, order, there, sums, mass, count, square, force)
     return force
