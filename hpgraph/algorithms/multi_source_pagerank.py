@@ -12,7 +12,16 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, native, sources_within, to_device, unmasked
+from hpgraph.core.device import (
+    array_module,
+    check_memory,
+    device_of,
+    is_cuda,
+    native,
+    sources_within,
+    to_device,
+    unmasked,
+)
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.multi_source import are_sources
@@ -56,7 +65,7 @@ class MultiSourcePageRankResult(ArrayResult, array="rank"):
 
 
 class Jumps(NamedTuple):
-    """Where the jumps of k personalizations go: triples of a row, a vertex and a share, on the graph's device."""
+    """Where the jumps of k personalizations go: triples of a row, a vertex and a share, where these were given."""
 
     rows: Any  # int64, rising: the number of the personalization
     vertices: Any  # int64
@@ -88,11 +97,13 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
 
     ``personalization``: array or sparse array of shape (k, n), or sequence of k lists of vertices.
     """
-    xp, n = array_module(graph.device), graph.n_vertices
-    name = "personalization"
+    n, name = graph.n_vertices, "personalization"
     if isinstance(personalization, list | tuple):
         k = len(personalization)
-        each = [to_device(native(graph.indices_of(one, name)), graph.device) for one in personalization]
+        each = [native(graph.indices_of(one, name)) for one in personalization]
+        # A GPU would take longer to compile what follows than the CPU takes to compute it.
+        place = "cuda" if any(map(is_cuda, each)) else "cpu"
+        xp, each = array_module(place), [to_device(one, place) for one in each]
         rows = xp.asarray(np.repeat(np.arange(k), [len(one) for one in each]))
         vertices = xp.concatenate(each).astype(np.int64)
         shares = xp.ones(len(vertices))
@@ -110,11 +121,12 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
             given = given.tocsr(copy=True)
             given.sum_duplicates()
             given = given.tocoo()
-            rows, vertices, shares = (to_device(part, graph.device) for part in (given.row, given.col, given.data))
+            rows, vertices, shares = given.row, given.col, given.data
         else:
-            given = to_device(native(unmasked(given, name)), graph.device)
+            given = native(unmasked(given, name))
             rows, vertices = given.nonzero()
             shares = given[rows, vertices]
+        xp = array_module(rows)
         rows, vertices, shares = rows.astype(np.int64), vertices.astype(np.int64), shares.astype(np.float64)
     wrong = ~(xp.isfinite(shares) & (shares >= 0))
     if bool(wrong.any()):
@@ -207,13 +219,14 @@ class _Group:
         arrays = self._arrays
         leaving = arrays.leaving
         xp, n, dtype = array_module(leaving), len(leaving), leaving.dtype
-        held = self._step.columns_held(len(group))
+        held, own = self._step.columns_held(len(group)), array_module(jumps.rows)
         here = (jumps.rows >= int(group[0])) & (jumps.rows <= int(group[-1]))
-        vertices, places = xp.unique(jumps.vertices[here], return_inverse=True)
+        chosen, places = own.unique(jumps.vertices[here], return_inverse=True)
+        jump = own.zeros((len(chosen), held), dtype)
+        jump[places, jumps.rows[here] - int(group[0])] = jumps.shares[here]
+        vertices, teleport = (to_device(part, device_of(leaving)) for part in (chosen, jump))
         seats = xp.full(n, -1, np.int32)
         seats[vertices] = xp.arange(len(vertices), dtype=np.int32)
-        teleport = xp.zeros((len(vertices), held), dtype)
-        teleport[places, jumps.rows[here] - int(group[0])] = jumps.shares[here]
         self._arrays = arrays._replace(seats=seats, teleport=teleport)
         shares = xp.zeros((n, held), dtype)
         if first is None:

@@ -300,7 +300,8 @@ class Config:
             if what in self._announced or not self.verbose:
                 return
             self._announced.add(what)
-        print(f"hpgraph: compiling {what} (once; cached in {self.cache_dir})", file=sys.stderr, flush=True)
+        said = f"hpgraph: compiling {what} (once; cached in {self.cache_dir}): some seconds"
+        print(said, file=sys.stderr, flush=True)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_SETTINGS]
