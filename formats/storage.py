@@ -1,21 +1,44 @@
-"""Base class of containers of entries: device, size, transfer between devices."""
+"""Base class of containers of entries: device, size, transfer between devices; and values computed once from one."""
 
 import dataclasses
+import functools
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from hpgraph.core.device import Device, array_module, device_of, normalize_device, to_device
+from hpgraph.core.locks import Lock
 from hpgraph.formats.interchange import own
+
+Made = TypeVar("Made")
+_attaching = Lock()
 
 
 def backend(*arrays: Any) -> ModuleType:
     """The conversions for the device that holds the arrays; both modules have the same functions."""
     return importlib.import_module(f"hpgraph.formats.convert_{device_of(*arrays)}")
+
+
+def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
+    """Decorator: call `make` once for each `Storage`, which keeps what it returned."""
+
+    @functools.wraps(make)
+    def get(container: Any) -> Made:
+        try:
+            return container._attached[make]  # type: ignore[no-any-return]
+        except (AttributeError, KeyError):
+            made = make(container)
+        with _attaching:
+            if not hasattr(container, "_attached"):
+                object.__setattr__(container, "_attached", {})
+            # All threads get the value that was stored first.
+            return container._attached.setdefault(make, made)  # type: ignore[no-any-return]
+
+    return get
 
 
 class Storage(ABC):
@@ -30,7 +53,8 @@ class Storage(ABC):
     would then be compiled twice, once for each kind.
     """
 
-    __slots__ = ()
+    # What functions that are `attached` computed from it.
+    __slots__ = ("_attached",)
 
     shape: tuple[int, ...]
     data: Any

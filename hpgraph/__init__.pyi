@@ -158,8 +158,8 @@ from hpgraph.engine.edge_program import EdgeVertexProgram as EdgeVertexProgram
 from hpgraph.engine.phases import Phases as Phases
 from hpgraph.engine.program import VertexProgram as VertexProgram
 from hpgraph.engine.result import RunResult as RunResult
+from hpgraph.engine.result import Trace as Trace
 from hpgraph.engine.run import run as run
-from hpgraph.engine.trace import Trace as Trace
 from hpgraph.interop.given_edges import from_edges as from_edges
 from hpgraph.interop.networkx import from_networkx as from_networkx
 from hpgraph.interop.networkx import to_networkx as to_networkx

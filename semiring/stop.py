@@ -2,7 +2,7 @@
 
 A run stops by Ctrl-C, or by an exception in a function that it was given. Its kernels take no further work then and
 return; what they have written is of no use, and the block around them raises
-(`hpgraph.kernels.runtime.cpu.interruption`).
+(`hpgraph.kernels.runtime.cpu.threads`).
 
 Kernels read one word of the process, which says that some run is stopped. Only where it is set do they read the word of
 their own run: a run is what a Python thread does, and the operating system keeps a pointer for each thread. Parallel

@@ -18,8 +18,8 @@ from hpgraph.containers.public import make_vector, vector_of_values
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, Bitmask, occurrences
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.spmv.product_plan import plan, value_dtype
 from hpgraph.semiring import BinaryOp, Function, Monoid, Semiring, get_binary, get_monoid
 

@@ -26,17 +26,17 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.caller import gathers
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.engine.declarations import Declarations, declarations_of
+from hpgraph.engine.declarations import declarations_of_own
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run, run_one
 from hpgraph.engine.state import ENDLESS, limit_of
-from hpgraph.engine.trace import Trace
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import joint_traversal
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.search import Starts
 
 _TYPES = ("int8", "int16", "int32")
@@ -286,7 +286,9 @@ def bfs(
             raise TypeError("give either source, one vertex, or sources, a list of them, not both")
         return _from_many(graph, sources, direction, parents, deterministic, max_depth)
     start = np.array([graph.index_of(source, "source")], graph.id_dtype)
-    found = run_one(_search(start.dtype == np.int32), graph, start, direction=direction, limit=limit, apart=apart)
+    # Parents cost nothing beside the levels (on an H200, less than nothing), so levels alone use the same program.
+    declared = declarations_of_own(Tree if start.dtype == np.int32 else WideTree)
+    found = run_one(declared, graph, start, direction=direction, limit=limit, apart=apart)
     level, parent = found.properties["level"], found.properties["parent"]
     if parents and deterministic:
         parent = _smallest(graph, level, parent)
@@ -296,19 +298,10 @@ def bfs(
     return named(BFSResult(level, None, [found.trace]).or_parents_by(lambda: parent), graph)
 
 
-@cache
-def _search(narrow: bool) -> Declarations:
-    """The program, read once: it is the library's own, and does not change.
-
-    Parents cost nothing beside the levels (on an H200, less than nothing), so levels alone use the same program.
-    """
-    return declarations_of(Tree if narrow else WideTree)
-
-
 def _smallest(graph: Graph, level: Any, parent: Any) -> Any:
     """The parent of smallest id of each vertex."""
     given = {"level": level, "parent": parent}
-    return run_one(declarations_of(SmallestParent), graph, None, limit=1, initial=given).properties["parent"]
+    return run_one(declarations_of_own(SmallestParent), graph, None, limit=1, initial=given).properties["parent"]
 
 
 def _from_many(

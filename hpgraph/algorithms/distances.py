@@ -23,7 +23,7 @@ from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.search import Starts
 
 # Near the limits of the float range, all vertices are in one bucket.

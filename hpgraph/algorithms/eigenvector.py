@@ -24,8 +24,8 @@ from hpgraph.core.reductions import total
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run
-from hpgraph.engine.trace import Trace
 
 # The shift, over the length that a unit vector has after a step: it tends to λ / 5, and of the eigenvalues λ and -λ of
 # a bipartite graph the first becomes the larger by half. Never below the second, in mean weights, so that lengths do

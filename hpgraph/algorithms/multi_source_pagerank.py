@@ -24,8 +24,8 @@ from hpgraph.core.device import (
 )
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
-from hpgraph.engine.multi_source import are_sources
-from hpgraph.engine.trace import Trace
+from hpgraph.engine.result import Trace
+from hpgraph.engine.state import are_sources
 from hpgraph.formats.interchange import check_places
 from hpgraph.kernels.backend import joint_ranks, kernels
 from hpgraph.kernels.runtime.direction import PULL

@@ -11,7 +11,7 @@ from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 
 
 class Leaving(VertexProgram):

@@ -34,12 +34,12 @@ from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.declarations import declarations_of_own
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run_one
 from hpgraph.engine.state import limit_of
-from hpgraph.engine.trace import Trace
 
 
 class PageRank(VertexProgram):
@@ -207,15 +207,16 @@ def pagerank(
         raise ValueError(f'method must be "power" or "delta", not {method!r}')
     if method == "delta" and damping == 1:
         raise ValueError('damping must be below 1 for method="delta": without jumps changes need not come to rest')
-    xp = array_module(graph.device)
     n = graph.n_vertices
-    personalization, start = gathered(personalization), gathered(start)
+    start = None if start is None else gathered(start)
+    personalization = None if personalization is None else gathered(personalization)
+    several = personalization is not None and are_personalizations(personalization, graph)
     apart = not gather if apart is None else not gathers(apart)
     if apart and not graph.on_devices:
         raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
-    if apart and (method == "delta" or are_personalizations(personalization, graph)):
+    if apart and (method == "delta" or several):
         raise ValueError('gather=False takes one personalization and method="power"')
-    if are_personalizations(personalization, graph):
+    if several:
         if method == "delta":
             raise ValueError('method="delta" takes one personalization at a time: use method="power" for several')
         rules = Rules(damping, 1 - damping, damping, tol, 1.0, max_iteration, convergence == "vertex")
@@ -223,7 +224,7 @@ def pagerank(
             rules = rules._replace(jump=(1 - damping) * n, spread=0.0, all_rank=float(n))
         return _from_each(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
-        none = xp.empty(0, dtype)
+        none = array_module(graph.device).empty(0, dtype)
         rank: Any = graph.apart(none) if apart else none  # type: ignore[attr-defined]
         return named(of_no_vertices(rank), graph)
     paper = normalization == "hpgraph"
@@ -249,7 +250,8 @@ def pagerank(
         "leaving": leaving, "damping": damping, "jump": (1 - damping) * each,
         "spread": 0.0 if paper else damping * each, "tol": tol,
     }  # fmt: skip
-    found = run_one(declarations_of(program), graph, None, limit=limit_of(max_iteration), apart=apart, initial=given)
+    declared, limit = declarations_of_own(program), limit_of(max_iteration)
+    found = run_one(declared, graph, None, limit=limit, apart=apart, initial=given)
     iterations, residual = found.supersteps, float(found.world["residual"])
     reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
     if apart:

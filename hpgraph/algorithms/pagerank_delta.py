@@ -16,8 +16,8 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run
-from hpgraph.engine.trace import Trace
 
 # All rank: room is left for what waits at one vertex to be more than that, for a while.
 ONE = 2.0**60

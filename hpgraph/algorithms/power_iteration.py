@@ -15,7 +15,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
 from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.trace import Trace
+from hpgraph.engine.result import Trace
 
 
 def refuse_unfit_weights(graph: Graph, weighted: bool) -> None:

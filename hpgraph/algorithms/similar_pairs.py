@@ -19,8 +19,8 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, free_memory, to_device
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR, occurrences
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import kernels, similarity
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN, Common
 
 # Bytes that a pair takes while a block of rows is worked on: of the product, and of what is made of it.

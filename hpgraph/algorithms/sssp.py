@@ -33,10 +33,10 @@ from hpgraph.core.caller import renamed
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.declarations import declarations_of_own
 from hpgraph.engine.multi_source import run_sources
+from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run, run_one
-from hpgraph.engine.trace import Trace
 from hpgraph.kernels.runtime.search import Starts
 
 # Supersteps before the first look for a negative cycle; every further stretch is twice as long.
@@ -223,7 +223,7 @@ def sssp(
         distance, trace = _bellman_ford(program, graph, start)
     else:
         source_id = np.array([start], graph.id_dtype)
-        found = run_one(declarations_of(program), graph, source_id, delta=width, ceiling=ceiling)
+        found = run_one(declarations_of_own(program), graph, source_id, delta=width, ceiling=ceiling)
         distance, trace = found.properties["distance"], found.trace
     distance, find = _within(graph, start, distance, facts, cutoff, tree_of, deterministic)
     result = SSSPResult(distance, find() if parents else None, trace)

@@ -42,7 +42,7 @@ class BlockArcs(InMemory):
     ) -> None:  # fmt: skip
         # For messages against the arcs, the block is transposed.
         edges = "out" if job.backwards else "in"
-        super().__init__(block.resident, edges, declared.weighted, code.message.itemsize)
+        super().__init__(block.resident, edges, declared.weighted, code)
         self.job, self.block, self.exchange, self.memory = job, block, exchange, memory
         self.numbering = number = block.numbering
         self.own, self.n_own = number.own, number.own.stop - number.own.start

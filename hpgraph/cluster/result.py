@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.cluster.job import BlockResult
-from hpgraph.engine.result import RunResult
-from hpgraph.engine.trace import Trace
+from hpgraph.engine.result import RunResult, Trace
 
 if TYPE_CHECKING:
     from hpgraph.cluster.placement import Placement

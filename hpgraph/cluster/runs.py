@@ -18,10 +18,9 @@ from hpgraph.core.placements import not_served
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import is_edge_program
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.forms import check_order, form_of
-from hpgraph.engine.multi_source import are_sources
+from hpgraph.engine.forms import check_order, form_of, order_bounds
 from hpgraph.engine.phases import Phases
-from hpgraph.engine.state import initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import are_sources, initial_state, limit_of, parameters, sources_of
 
 if TYPE_CHECKING:
     from hpgraph.cluster.graph import Graph
@@ -88,6 +87,7 @@ def run(
         raise not_served(graph._placement, f"{declared.name} has tuples at vertices or as messages")
     if delta is not None or ceiling is not None:
         check_order(form_of(declared, code), delta, ceiling)
+        delta, ceiling = order_bounds(delta, ceiling)
     job = replace(
         job, starts=active is None and code.starts is not None, policy=Direction.of(direction), delta=delta,
         ceiling=ceiling,

@@ -1,6 +1,7 @@
 """The arcs of a graph in every layout that an algorithm asks for, each built once."""
 
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -15,6 +16,16 @@ from hpgraph.core.devices import require_current
 from hpgraph.formats import CSR, HYB, ROW_FORMATS, RowFormat, index_dtype, occurrences
 from hpgraph.formats.interchange import read_only
 from hpgraph.kernels.backend import kernels
+
+
+class _Layout(functools.cached_property[Any]):
+    """An attribute of a graph that is kept among its `Layouts` too, and built with their lock."""
+
+    def __get__(self, graph: Any, owner: type | None = None) -> Any:
+        if graph is None:
+            return self
+        found = graph.__dict__[self.attrname] = graph.once(self.attrname, lambda: self.func(graph))
+        return found
 
 
 class GraphLayouts:
@@ -103,12 +114,9 @@ class GraphLayouts:
         """Context manager of a run: arcs in memory serve several at a time, those in pages one."""
         return contextlib.nullcontext()
 
-    @property
+    @_Layout
     def in_csr(self) -> CSR:
         """The arcs by target: row v holds the sources of the arcs that reach v; `out_csr` itself if undirected."""
-        return self._layouts.once("in_csr", self._build_in_csr)
-
-    def _build_in_csr(self) -> CSR:
         return kernels(self.device).transpose(self.out_csr) if self.directed else self.out_csr
 
     def pulled(self, name: str, weighted: bool) -> RowFormat:
@@ -147,22 +155,15 @@ class GraphLayouts:
         turned = self._layouts.get("in_csr") or kernels(self.device).transpose(self.out_csr)
         return self._made(adjacency.union(self.out_csr, turned, "min"), False, self._names)
 
-    @property
+    @_Layout
     def numbered_out_csr(self) -> CSR:
         """`out_csr` with each arc's number, 0, 1, ..., for its weight."""
-        numbers = array_module(self.device).arange
-        csr: CSR = self._layouts.once(
-            "numbered_out_csr",
-            lambda: self.out_csr.with_data(numbers(self.n_edges, dtype=index_dtype(self.n_edges)), copy=False),
-        )
-        return csr
+        numbers = array_module(self.device).arange(self.n_edges, dtype=index_dtype(self.n_edges))
+        return self.out_csr.with_data(numbers, copy=False)
 
-    @property
+    @_Layout
     def numbered_in_csr(self) -> CSR:
         """`in_csr` with the number that each arc has in `out_csr` for its weight."""
-        return self._layouts.once("numbered_in_csr", self._build_numbered_in_csr)
-
-    def _build_numbered_in_csr(self) -> CSR:
         made = kernels(self.device).transpose(self.numbered_out_csr)
         known = self.out_csr if self.known_undirected else self._layouts.get("in_csr")
         # Over the same row pointers and columns, where these exist.

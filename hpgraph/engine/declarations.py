@@ -6,6 +6,7 @@ holds, which is one flat loop; only if not, it is read anew.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from types import FunctionType
 from typing import Any
@@ -282,6 +283,10 @@ def declarations_of(program: Definition | type[Definition]) -> Any:
         found = (EdgeDeclarations if issubclass(kind, EdgeDefinition) else Declarations)(kind)
         held[:] = [found]
     return found if isinstance(program, type) else found.of_instance(program)
+
+
+# The same of the library's own programs, which do not change: read once.
+declarations_of_own: Any = functools.cache(declarations_of)
 
 
 def beginning(value: Any, start: Any, dtype: np.dtype, name: str, length: int = 0) -> Beginning:

@@ -84,10 +84,8 @@ class Direction:
         """A policy as it is, or the standard one in the given mode."""
         if isinstance(direction, Direction):
             return direction
-        # Asked in every call of every algorithm: the standard ones are made once.
-        return _standard(direction) if isinstance(direction, str) else cls(direction)
+        return standard(direction) if isinstance(direction, str) else cls(direction)
 
 
-@cache
-def _standard(mode: str) -> Direction:
-    return Direction(mode)  # type: ignore[arg-type]
+# The standard policy of a mode, a string: asked in every call of every algorithm, and made once.
+standard: Callable[[str], Direction] = cache(Direction)

@@ -11,24 +11,24 @@ import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.placements import not_served
-from hpgraph.engine.declarations import Declarations, EdgeDeclarations
 from hpgraph.engine.definition import LEFT
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.kernels.edges.program import STAMP, current
 from hpgraph.placement.in_memory import NumberedInMemory
 from hpgraph.placement.in_pages import NumberedInPages
-from hpgraph.placement.of_graph import arcs_of, numbered_arcs_of
+from hpgraph.placement.of_graph import numbered_arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.core.device import Device
+    from hpgraph.engine.declarations import EdgeDeclarations
     from hpgraph.engine.state import Run
     from hpgraph.kernels.edges.program import EdgeProgramCode
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
-_DTYPE = attrgetter("dtype")
+DTYPE = attrgetter("dtype")
 
 
 def edges_of(declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
@@ -39,27 +39,16 @@ def edges_of(declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any]) 
     return edge_state(declared, graph, initial, own, {name for name, prop in own.items() if not prop.constant})
 
 
-def arcs_and_code(
-    declared: Declarations, graph: Graph, state: dict[str, Any], edges: dict[str, Any]
-) -> tuple[Any, ProgramCode]:
-    """The arcs of a program, and its code, for its own properties in their order."""
-    if isinstance(declared, EdgeDeclarations):
-        numbered = numbered_arcs_of(graph)
-        return numbered, edge_code(declared, graph, numbered, state, edges)
-    code = declared.code(tuple(map(_DTYPE, state.values())))
-    return arcs_of(graph, declared.edges, declared.weighted, code), code
-
-
-def edge_code(
-    declared: EdgeDeclarations, graph: Graph, arcs: NumberedInMemory | NumberedInPages, state: dict[str, Any],
-    edges: dict[str, Any],
-) -> EdgeProgramCode:  # fmt: skip
-    """The code of a program for arrays by name; as of `arcs_and_code`."""
+def numbered_arcs_and_code(
+    declared: EdgeDeclarations, graph: Graph, state: dict[str, Any], edges: dict[str, Any]
+) -> tuple[Any, EdgeProgramCode]:
+    """The arcs of a program by number, and its code, for its own properties in their order."""
+    arcs = numbered_arcs_of(graph)
     edge_dtypes = tuple([edges[name].dtype for name in declared.edge_properties])
-    code = declared.edge_code(tuple(map(_DTYPE, state.values())), edge_dtypes, graph.dtype, arcs.places)
+    code = declared.edge_code(tuple(map(DTYPE, state.values())), edge_dtypes, graph.dtype, arcs.places)
     if isinstance(arcs, NumberedInPages):
         _check_in_pages(code, graph.device)
-    return code
+    return arcs, code
 
 
 def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:

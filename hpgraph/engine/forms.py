@@ -184,7 +184,17 @@ def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
             if value is not None:
                 only = 'relaxations whose reduce is "min", as programs without update'
                 raise ValueError(f"{name} is for {only}, not for {form.code.name} ({form.loop}: {form.why})")
-    if delta is not None and not real(delta, "delta", "a number or None") > 0:
+
+
+def order_bounds(delta: Any, ceiling: Any) -> tuple[float | None, float | None]:
+    """`delta` and `ceiling` as a user gave them: numbers or None; whole numbers that a float can hold stay exact."""
+    known: dict[str, float | None] = {"delta": delta, "ceiling": ceiling}
+    for name, value in known.items():
+        if value is not None:
+            number = real(value, name, "a number or None")
+            known[name] = number if math.isinf(number) else value
+    if delta is not None and not delta > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
-    if ceiling is not None and math.isnan(real(ceiling, "ceiling", "a number or None")):
+    if ceiling is not None and ceiling != ceiling:
         raise ValueError("ceiling must be a number, not NaN")
+    return known["delta"], known["ceiling"]

@@ -51,13 +51,13 @@ def go(run: Run, form: Form) -> Outcome:
         divided = shards is not None
         rows, active = multi_gpu.relax(run, form.code) if divided else run.backend.relax(run.search(form.code))
         return Outcome(rows, active if len(active) else None, form)
-    # These loops see the properties before a kernel does.
-    frontier, settled = run.begin()
-    if form.loop == SWEEP and run.n:
+    if form.loop == SWEEP and len(run.state[0]):
+        run.fill()
         swept = _sweep(run)
         if not isinstance(swept, str):
             return Outcome(*swept, form)
         form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
+    frontier, settled = run.begin()
     run.begin_sums()
     return Outcome(*supersteps(run, frontier, settled), form)
 
@@ -77,7 +77,7 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
     together = techniques.multi_gpu
     if not together or not _is_worth_it(run, form):
         try:
-            alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))
+            alone = replace(run, arcs=arcs.on_one_device(form.code))
         except DeviceMemoryError:
             if together:
                 return run, form

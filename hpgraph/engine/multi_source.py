@@ -22,9 +22,8 @@ from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
 from hpgraph.engine.grouping import columns, first_of, groups, order_of, some_of, sources_at_most, starts_of
 from hpgraph.engine.loops import go
-from hpgraph.engine.result import MultiSourceResult, RunResult
+from hpgraph.engine.result import MultiSourceResult, RunResult, Trace
 from hpgraph.engine.state import ENDLESS, Column, Run, exclusively, limit_of, parameters
-from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.placement.of_graph import arcs_of
@@ -36,17 +35,6 @@ if TYPE_CHECKING:
     from hpgraph.kernels.relaxation import JointRelaxation
     from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
     from hpgraph.kernels.traversal import JointTraversal
-
-
-def are_sources(active: Any, graph: Graph) -> bool:
-    """Whether what a user gave as `active` is one start for each source."""
-    if isinstance(active, list | tuple):
-        kinds = list if graph._names is not None else (list, tuple)
-        for one in active:
-            if not isinstance(one, kinds) and getattr(one, "ndim", 0) != 1:
-                return False
-        return len(active) > 0
-    return getattr(active, "ndim", 1) == 2
 
 
 @exclusively

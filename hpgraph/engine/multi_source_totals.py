@@ -14,9 +14,9 @@ from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import form_of
 from hpgraph.engine.grouping import groups, order_of, some_of, sources_at_most
 from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run
 from hpgraph.engine.state import ENDLESS
-from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.traversal import Totals

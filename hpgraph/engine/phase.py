@@ -12,14 +12,15 @@ from hpgraph.core.work_clock import now
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
 from hpgraph.engine.definition import LEFT
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.edge_run import arcs_and_code, edge_state, nothing_beside
+from hpgraph.engine.edge_run import DTYPE, edge_state, nothing_beside, numbered_arcs_and_code
 from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
 from hpgraph.engine.loops import go
+from hpgraph.engine.result import Trace
 from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
-from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import scalar
 from hpgraph.formats import Frontier
 from hpgraph.kernels.runtime.direction import PUSH
+from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -123,7 +124,13 @@ def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], 
 
 def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
     own = {name: shared.state[name] for name in declared.properties}
-    arcs, code = arcs_and_code(declared, graph, own, shared.edges)
+    arcs: Any
+    code: ProgramCode
+    if isinstance(declared, EdgeDeclarations):
+        arcs, code = numbered_arcs_and_code(declared, graph, own, shared.edges)
+    else:
+        code = declared.code(tuple(map(DTYPE, own.values())))
+        arcs = arcs_of(graph, declared.edges, declared.weighted, code)
     return Phase(declared, code, arcs, tuple(own.values()), shared, graph)
 
 

@@ -15,11 +15,9 @@ from hpgraph.engine.complaint import reworded
 from hpgraph.engine.definition import Definition
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import Form
-from hpgraph.engine.multi_source import are_sources
 from hpgraph.engine.phase import ROUND, phases_of
-from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import ENDLESS, begin_where, exclusively, limit_of
-from hpgraph.engine.trace import Trace
+from hpgraph.engine.result import RunResult, Trace
+from hpgraph.engine.state import ENDLESS, are_sources, begin_where, exclusively, limit_of
 from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:

@@ -14,20 +14,31 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import reword
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
 from hpgraph.engine.definition import Definition, is_edge_program
-from hpgraph.engine.direction import Direction
-from hpgraph.engine.edge_run import arcs_and_code, edges_of, nothing_beside
-from hpgraph.engine.forms import check_order, form_for, form_of
+from hpgraph.engine.direction import Direction, standard
+from hpgraph.engine.edge_run import DTYPE, edges_of, nothing_beside, numbered_arcs_and_code
+from hpgraph.engine.forms import check_order, form_for, form_of, order_bounds
 from hpgraph.engine.loops import go
 from hpgraph.engine.multi_gpu import check_fit
-from hpgraph.engine.multi_source import are_sources, run_edges_from_sources, run_sources
+from hpgraph.engine.multi_source import run_edges_from_sources, run_sources
 from hpgraph.engine.phases import Phases
-from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import ENDLESS, Run, begin_where, exclusively, initial_state, limit_of, parameters, sources_of
-from hpgraph.engine.trace import Trace
+from hpgraph.engine.result import RunResult, Trace
+from hpgraph.engine.state import (
+    ENDLESS,
+    Run,
+    are_sources,
+    begin_where,
+    exclusively,
+    initial_state,
+    limit_of,
+    parameters,
+    sources_of,
+)  # fmt: skip
 from hpgraph.kernels.backend import kernels
+from hpgraph.placement.of_graph import arcs_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
+    from hpgraph.kernels.runtime.program import ProgramCode
 
 
 @naming_arguments
@@ -121,24 +132,22 @@ def run(
     for name, value in (("delta", delta), ("ceiling", ceiling)):
         if along_edges and value is not None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
+    delta, ceiling = (None, None) if delta is None and ceiling is None else order_bounds(delta, ceiling)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
 
-    def alone(active: Any, initial: dict[str, Any]) -> RunResult:
-        sources = None if active is None else sources_of(active, graph)
-        return run_one(
-            declared, graph, sources, direction=direction, limit=limit, delta=delta, ceiling=ceiling, apart=apart,
-            initial=initial,
-        )  # fmt: skip
-
     if active is None or not are_sources(active, graph):
-        return named(alone(active, initial), graph)
+        sources = None if active is None else sources_of(active, graph)
+        found = run_one(declared, graph, sources, direction=direction, limit=limit, delta=delta, ceiling=ceiling,
+                        apart=apart, initial=initial)  # fmt: skip
+        return named(found, graph)
     if along_edges:
-        return named(run_edges_from_sources(declared, graph, active, limit, initial, alone), graph)
-    found = run_sources(
+        return named(run_edges_from_sources(declared, graph, active, limit, initial, lambda start, own: run_one(
+            declared, graph, sources_of(start, graph), direction=direction, limit=limit, initial=own,
+        )), graph)  # fmt: skip
+    return named(run_sources(
         program, graph, active, group_size=group_size, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
         ceiling=ceiling, **initial,
-    )  # fmt: skip
-    return named(found, graph)
+    ), graph)  # fmt: skip
 
 
 @exclusively
@@ -148,16 +157,21 @@ def run_one(
     initial: dict[str, Any] | None = None,
 ) -> RunResult:  # fmt: skip
     """Run a program from one start: set up state and arcs, and call the loop of its form; uses up `initial`."""
-    policy, backend = Direction.of(direction), kernels(graph.device)
+    policy = standard(direction) if isinstance(direction, str) else Direction.of(direction)
+    backend = kernels(graph.device)
     initial = {} if initial is None else initial
     if isinstance(graph, DividedGraph):
         check_fit(graph, declared, initial)
-    edges = {}
-    if isinstance(declared, EdgeDeclarations):
-        edges = edges_of(declared, graph, initial)
+    edges = edges_of(declared, graph, initial) if isinstance(declared, EdgeDeclarations) else {}
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
-    arcs, code = arcs_and_code(declared, graph, state, edges)
+    arcs: Any
+    code: ProgramCode
+    if isinstance(declared, EdgeDeclarations):
+        arcs, code = numbered_arcs_and_code(declared, graph, state, edges)
+    else:
+        code = declared.code(tuple(map(DTYPE, state.values())))
+        arcs = arcs_of(graph, declared.edges, declared.weighted, code)
     this = Run(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
         apart, edges=edges,
@@ -177,7 +191,7 @@ def run_one(
     if apart or this.pieces is not None:
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)  # type: ignore[attr-defined]
         state = {name: piece if apart else piece.gather() for name, piece in zip(state, pieces, strict=True)}
-    trace = Trace(outcome.rows, outcome.form, arcs.table())
+    trace = Trace(outcome.rows, outcome.form, arcs.traffic)
 
     def still_active() -> Any:
         return array_module(graph.device).empty(0, graph.id_dtype) if outcome.active is None else outcome.active

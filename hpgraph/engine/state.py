@@ -17,6 +17,7 @@ from hpgraph.core.number import whole
 from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.formats import CSR, Bitmask, Frontier
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.program import Beginning, begin
 from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.superstep import pushes_repeat
@@ -137,14 +138,29 @@ class Run:
             self.code, state, settled, self.sources.dtype, joins=self.arcs.joins, everyone=self.everyone
         )
 
-    def begin(self) -> tuple[Frontier, Bitmask | None]:
+    def fill(self) -> None:
         """Fill the properties, for loops that see them before a kernel does."""
+        begin(self.state, self.beginnings, self.backend.xp.asarray(self.sources))
+
+    def begin(self) -> tuple[Frontier, Bitmask | None]:
+        """Fill the properties; the first frontier, and the vertices that are settled."""
+        self.fill()
         n, sources = self.n, to_device(self.sources, self.device)
-        begin(self.state, self.beginnings, sources)
         all_active = self.everyone or len(sources) == n
         frontier = Frontier(n, device=self.device) if all_active else Frontier(n, ids=sources)
         once = self.code.reduce.ends_on_anything and not self.everyone
         return frontier, Bitmask.from_indices(sources, n) if once else None
+
+
+def are_sources(active: Any, graph: Graph) -> bool:
+    """Whether what a user gave as `active` is one start for each source."""
+    if isinstance(active, list | tuple):
+        kinds = list if graph._names is not None else (list, tuple)
+        for one in active:
+            if not isinstance(one, kinds) and getattr(one, "ndim", 0) != 1:
+                return False
+        return len(active) > 0
+    return getattr(active, "ndim", 1) == 2
 
 
 def limit_of(given: int | None, argument: str = "max_iteration") -> int:
@@ -206,7 +222,7 @@ def initial_state(
     declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
     """A fresh array a property, and what those not given are to be filled with; takes what it uses out of `initial`."""
-    xp, n = array_module(graph.device), graph.n_vertices
+    xp, n = kernels(graph.device).xp, graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
     for name, prop in (declared.properties if properties is None else properties).items():
@@ -227,7 +243,9 @@ def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any
     """The program's parameters, and zeros for its sums; takes what it uses out of `initial`."""
     world = {}
     for name, parameter in declared.parameters.items():
-        world[name] = scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
+        value, dtype = initial.pop(name, parameter.default), np.dtype(parameter.dtype)
+        plain = type(value) is float and dtype == np.float64
+        world[name] = np.float64(value) if plain else scalar(value, dtype, name)
     if initial:
         known = ", ".join([*declared.properties, *declared.edge_properties, *declared.parameters])
         raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
@@ -245,7 +263,7 @@ def sources_of(active: Any, graph: Graph) -> Any:
         one = active[0]
     if type(one) is int and 0 <= one < n:
         return np.array([one], ids)
-    xp = array_module(graph.device)
+    xp = kernels(graph.device).xp
     if active is None:
         return xp.arange(n, dtype=ids)
     if isinstance(active, Bitmask):

@@ -44,6 +44,7 @@ def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
         raise TypeError(f"{name} is {dtype}, which does not take {moved.dtype}: convert it with .astype if you mean to")
     made = own(moved.astype(dtype, copy=False), given)
     if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not bool((made == moved).all()):
-        raise ValueError(f"{name} is {dtype}, which cannot hold all the values given: they go from "
-                         f"{moved.min()} to {moved.max()}")
+        raise ValueError(
+            f"{name} is {dtype}, which cannot hold all the values given: they go from {moved.min()} to {moved.max()}"
+        )
     return made

@@ -1,6 +1,7 @@
 """The kernels for the CPU, compiled by Numba."""
 
 import numpy as np
+import numpy as xp
 
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
@@ -14,7 +15,7 @@ from hpgraph.kernels.entries.cpu_induced import induced
 from hpgraph.kernels.entries.cpu_kronecker import kron
 from hpgraph.kernels.entries.cpu_merge import merge
 from hpgraph.kernels.relaxation.cpu import relax
-from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
+from hpgraph.kernels.runtime.cpu.threads import in_python, interruptible
 from hpgraph.kernels.spgemm.cpu import multiply
 from hpgraph.kernels.spgemm.cpu_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cpu import pull

@@ -2,6 +2,8 @@
 
 import contextlib
 
+import cupy as xp
+
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cuda import asynchronous_labels, frequent_labels, move_vertices, refine_communities

@@ -85,14 +85,15 @@ class Arcs:
             share.frontier = Frontier(end.changed.n, device=device_of(*share.state))
         return end.sums
 
+    @property
+    def traffic(self) -> np.ndarray | None:
+        """Of streamed arcs, for each superstep: pages, bytes wanted, bytes moved, nanoseconds predicted."""
+        return None
+
     def finish(self, shares: Sequence[Share], run: Any) -> Any:
         """Bring the properties home to ``run.state``; the vertices still active by the graph's ids, or None."""
         frontier = shares[0].frontier
         return frontier.ids.copy() if frontier.size else None
-
-    def table(self) -> np.ndarray | None:
-        """Of streamed arcs, for each superstep: pages, bytes wanted, bytes moved, nanoseconds predicted."""
-        return None
 
 
 class Reading(NamedTuple):

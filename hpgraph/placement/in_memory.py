@@ -21,14 +21,12 @@ class InMemory(Arcs):
     """All arcs in memory on one device: one part, in layouts built on first use, chosen by the bytes of a message."""
 
     in_one_part = True
+    traffic = None
 
-    def __init__(
-        self, graph: Graph, edges: str, weighted: bool, size: int = 8, code: ProgramCode | None = None
-    ) -> None:
+    def __init__(self, graph: Graph, edges: str, weighted: bool, code: ProgramCode | None = None) -> None:
         self._graph = graph.undirected if edges == "all" else graph
         self._reversed = edges == "out"
         self._weighted = weighted
-        self._size = size
         self._code = code
         self._gathering: RowFormat | None = None
 
@@ -58,7 +56,8 @@ class InMemory(Arcs):
             return rows
         from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
 
-        name = layout_of_sweeps(rows, self._size, self._size, blocks=rows.data is None and not self._is_aimed())
+        size = 8 if self._code is None else self._code.message.itemsize
+        name = layout_of_sweeps(rows, size, size, blocks=rows.data is None and not self._is_aimed())
         return rows if name == "csr" else self._graph.pulled(name, self._weighted)
 
     def _is_aimed(self) -> bool:

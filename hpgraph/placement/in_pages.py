@@ -81,7 +81,8 @@ class _Streamed:
         for part in own.windows(push, share.steps.takes_one):
             yield part, frontier
 
-    def table(self) -> np.ndarray:
+    @property
+    def traffic(self) -> np.ndarray:
         """What each superstep took, all devices together; predicted, the longest of the times."""
         tables = np.stack([own.table() for own in self.ranges])
         made: np.ndarray = tables.sum(axis=0)
@@ -90,10 +91,10 @@ class _Streamed:
 
 
 class InPages(_Streamed, Arcs):
-    """The arcs of a graph in pages; `repeats`: whether a message that comes twice changes the result."""
+    """The arcs of a graph in pages."""
 
-    def __init__(self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool = True) -> None:
-        self.ranges = [PageRange(graph, edges, weighted, repeats)]
+    def __init__(self, graph: StreamedGraph, edges: str, weighted: bool, code: ProgramCode | None = None) -> None:
+        self.ranges = [PageRange(graph, edges, weighted, _repeats(code))]
 
     def shares(self, *what: Any) -> list[Share]:
         """One share, of all vertices."""
@@ -105,10 +106,8 @@ class InPages(_Streamed, Arcs):
 class PagesOnDevices(_Streamed, OnDevices):
     """The same where each of several devices has the pages of its own vertices."""
 
-    def __init__(
-        self, graph: DividedStreamedGraph, edges: str, weighted: bool, repeats: bool, code: ProgramCode
-    ) -> None:
-        self.graph, self.ranges = graph, []
+    def __init__(self, graph: DividedStreamedGraph, edges: str, weighted: bool, code: ProgramCode) -> None:
+        self.graph, self.ranges, repeats = graph, [], _repeats(code)
         for shard in graph.shards:
             with shard.device.here:
                 self.ranges.append(PageRange(shard.graph, edges, weighted, repeats, (shard.first, shard.last)))
@@ -152,6 +151,13 @@ class NumberedInPages(InPages):
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
         """Always a push; and how many arcs it visits."""
         return self._chosen(shares, True, [shares[0].arcs.sent(shares[0])])
+
+
+def _repeats(code: ProgramCode | None) -> bool:
+    """Whether a message that comes twice changes the result; tuples are refused."""
+    if code is not None and code.is_shaped:
+        raise not_served("in pages", f"{code.name} has tuples at vertices or as messages")
+    return code is None or not code.reduce.idempotent
 
 
 class PageRange:

@@ -131,9 +131,9 @@ class InShards(OnDevices):
         weights = "weights" if self._weighted and self.graph.weighted else "no weights"
         return f"{'out' if self._reversed else 'in'}, {weights}"
 
-    def on_one_device(self, size: int) -> InMemory:
-        """The same arcs on the first device alone, for messages of `size` bytes."""
-        return InMemory(self._undivided.whole, "out" if self._reversed else "in", self._weighted, size)
+    def on_one_device(self, code: ProgramCode) -> InMemory:
+        """The same arcs on the first device alone."""
+        return InMemory(self._undivided.whole, "out" if self._reversed else "in", self._weighted, code)
 
     def leaving(self, shard: Shard) -> CSR:
         """Arcs by sending vertex: rows of the shard, as `Shard` has them."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, sources_within
 from hpgraph.formats import CSR, occurrences
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.betweenness import GROUP, Sums
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct

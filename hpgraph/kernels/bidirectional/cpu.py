@@ -7,9 +7,9 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.bidirectional import joined
 from hpgraph.kernels.runtime.cpu.heap import pop, push
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
 _FIRST_ROOM = 1024

@@ -11,9 +11,9 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu import heap as queue
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 # As in the source.

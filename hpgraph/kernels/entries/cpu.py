@@ -6,11 +6,10 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
 from hpgraph.semiring.atomics import fetch_add

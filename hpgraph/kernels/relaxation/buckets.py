@@ -189,13 +189,3 @@ def recover(values, waiting, store, scale):
     for v in range(waiting.size):
         if waiting[v]:
             put(v, bucket_of(values[v], scale[ORIGIN], scale[DENSITY], 0), store.buckets[0], store)
-
-
-def room(n: int, workers: int) -> int:
-    """Blocks for two copies of every vertex, and for a partly filled block in each bucket of each worker."""
-    return 2 * blocks_of(n) + workers * (BUCKETS + 2)
-
-
-def blocks_of(n: int) -> int:
-    """Number of blocks for `n` vertices."""
-    return -(-n // BLOCK)

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.relaxation import delta_stepping as relaxing
-from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, FINEST, ROW, SPAN, USED, blocks_of, room
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
+from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, FINEST, ROW, SPAN, USED
+from hpgraph.kernels.runtime.cpu.progress import ROWS, STEP, Loop
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin, bucket_bounds
 from hpgraph.kernels.runtime.search import Search
@@ -30,29 +29,34 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
     with team() as workers:
         waiting = np.zeros(n, np.uint8)
         waiting[sources] = 1
-        blocks = room(n, workers)
+        blocks = blocks_for(n, workers)
         vertices, link = np.empty(blocks * BLOCK, out.indices.dtype), np.empty(blocks, np.int32)
         buckets, rings = np.zeros((workers, ROW), np.int64), np.empty((workers, relaxing.FIFO), vertices.dtype)
-        used = blocks_of(sources.size)
+        used = -(-sources.size // BLOCK)
         vertices[: sources.size], link[:used], buckets[0, 0] = sources, np.arange(-1, used - 1), sources.size
-        board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
-        board[USED] = used
+        loop = Loop(workers, relaxing.PROGRESS, {STEP: np.empty((ROWS, 4), np.int64)})
+        loop.board[USED] = used
         width, _, last = bucket_bounds(state[0].dtype, delta, search.ceiling, 0)
-        scale = _scale(search, width)
+        scale, rows_of, drawn = _scale(search, width), arrays(out), np.empty((blocks, 2), np.int32)
         step = max(out.nnz // relaxing.SAMPLE, 1)
         # A copy, as a stride would be another type.
         sample = out.indices[::step].copy() if scale[SPAN] < 0 else out.indices[:0]
         initial = state[0][sample]
-        rows = whole(
-            lambda trace: relaxing.relax(
-                program.gather, program.reduce, program.cond, program.edge_cond, last, state,
-                *arrays(out), waiting, vertices, link,
-                np.empty((blocks, 2), np.int32), buckets, board, rings, progress, scale, sample, initial,
-                trace, limit,
-            ),
-            board, progress, limit,
-        )  # fmt: skip
+        while True:
+            relaxing.relax(
+                program.gather, program.reduce, program.cond, program.edge_cond, last, state, *rows_of,
+                waiting, vertices, link, drawn, buckets, loop.board, rings, loop.progress, scale, sample, initial,
+                loop.tables[STEP], limit,
+            )  # fmt: skip
+            if not loop.goes_on(limit):
+                break
+        rows = loop.convert(loop.rows(STEP))
     return lambda: rows, waiting.nonzero()[0].astype(out.indices.dtype)
+
+
+def blocks_for(n: int, workers: int) -> int:
+    """Blocks for two copies of every vertex, and for a partly filled block in each bucket of each worker."""
+    return 2 * -(-n // BLOCK) + workers * (BUCKETS + 2)
 
 
 def _scale(search: Search, width: Any) -> np.ndarray:
@@ -80,15 +84,3 @@ def _is_ordered(search: Search) -> bool:
     weighs = search.out.data is not None and code.gather.__code__.co_varnames[1] not in unread(code.gather)
     few = FEW_SOURCES * search.sources.size <= n
     return techniques.adaptive_buckets and code.reduce.name in ("min", "max") and weighs and few and search.limit >= n
-
-
-def whole(run: Callable[[np.ndarray], None], board: np.ndarray, progress: np.ndarray, limit: int) -> np.ndarray:
-    """The trace of a run: when it is full, the kernel is called again with a longer one and continues."""
-    clock = Clock()
-    trace = np.empty((ROWS, 4), np.int64)
-    run(trace)
-    while progress[STEP] == len(trace) < limit and progress[ACTIVE] > 0:
-        trace = longer(trace)
-        board[LEADER] = board[GATE] = 0
-        run(trace)
-    return clock.convert(trace[: progress[STEP]])

@@ -13,15 +13,15 @@ from numba import prange
 
 from hpgraph.core.config import config
 from hpgraph.kernels.relaxation import cpu as single
-from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, SCALE, USED, Store, room
+from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, SCALE, USED, Store
 from hpgraph.kernels.relaxation.delta_stepping import FIFO, PROGRESS, SINCE, Course, Functions, work
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, ROWS, STEP, Clock, cycles
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, ROWS, STEP, Clock, board_words, cycles
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
+from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin_sources, bucket_bounds
 from hpgraph.kernels.runtime.search import Search, Starts
@@ -40,7 +40,7 @@ Rooms = namedtuple("Rooms", "waiting vertices link drawn buckets boards rings pr
 def work_space(n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
     """Bytes of work space, without the property."""
     # Blocks with their links, and the blocks of a superstep.
-    return config.threads * (n + room(n, config.threads) * (BLOCK * ids.itemsize + 12))
+    return config.threads * (n + single.blocks_for(n, config.threads) * (BLOCK * ids.itemsize + 12))
 
 
 def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
@@ -73,12 +73,12 @@ def _apart(search: Search, ends: np.ndarray) -> np.ndarray:
     # A width too small to divide by gives each value its own bucket.
     density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
     n, ids = search.out.shape[0], search.out.indices.dtype
-    sums, blocks, clock = np.zeros((len(values), 4), np.int64), room(n, 1), Clock()
+    sums, blocks, clock = np.zeros((len(values), 4), np.int64), single.blocks_for(n, 1), Clock()
     with team() as workers:
         rooms = Rooms(
             np.zeros((workers, n), np.uint8), np.empty((workers, blocks * BLOCK), ids),
             np.empty((workers, blocks), np.int32), np.empty((workers, blocks, 2), np.int32),
-            np.zeros((workers, 1, ROW), np.int64), np.zeros((workers, blank_board(1).size), np.int64),
+            np.zeros((workers, 1, ROW), np.int64), np.zeros((workers, board_words(1)), np.int64),
             np.empty((workers, 1, FIFO), ids), np.zeros((workers, PROGRESS), np.int64), np.zeros((workers, SCALE)),
             np.empty((workers, ROWS, 4), np.int64),
         )  # fmt: skip

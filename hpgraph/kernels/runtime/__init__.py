@@ -1,11 +1,14 @@
 """Shared by all kernels: code generation for vertex programs, threads, compilers, launches."""
 
 from contextlib import AbstractContextManager
+from types import ModuleType
 from typing import Any, Protocol
 
 
 class Runtime(Protocol):
-    """Interface of a backend besides kernels."""
+    """Interface of a backend besides kernels; `xp`: NumPy or CuPy."""
+
+    xp: ModuleType
 
     def interruptible(self) -> AbstractContextManager[None]:
         """Context manager in which Ctrl-C stops running kernels."""

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hpgraph.core.number import real
 from hpgraph.kernels.runtime.packed_pair import PackedPair
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
@@ -64,11 +63,10 @@ def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, l
     kind = dtype.type
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
-            last = kind(np.inf if ceiling is None else real(ceiling, "ceiling"))
+            last = kind(np.inf if ceiling is None else ceiling)
             if delta is None:
                 return kind(0), kind(np.inf), last
-            width = real(delta, "delta")
-            return kind(width), kind(real(np.asarray(least).item(), "least") + width), last
+            return kind(delta), kind(float(least) + delta), last
     smallest, largest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
     def held(value: Any) -> Any:

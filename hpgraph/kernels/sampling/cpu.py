@@ -6,15 +6,14 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 from hpgraph.kernels.sampling.cpu_walks import walks

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.sampling import Bias, Sums
 from hpgraph.kernels.sampling.cuda_hops import PROLOGUE, sample, word

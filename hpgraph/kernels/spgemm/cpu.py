@@ -22,11 +22,10 @@ from hpgraph.core.device import check_memory, free_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spgemm.cpu_rows import (
     ROW,
     TASK_PAIRS,

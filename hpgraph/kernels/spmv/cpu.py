@@ -13,8 +13,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask, RowFormat
-from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
@@ -22,7 +21,7 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu_fold import (
     PREFETCH_ENTRIES,
     at,

@@ -14,7 +14,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch, put

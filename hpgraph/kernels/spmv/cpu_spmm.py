@@ -11,14 +11,13 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import RowFormat
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import arrays, operators, plain
 from hpgraph.kernels.spmv.cpu_columns import columns
 from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight

@@ -12,12 +12,11 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
 from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, ROW_FORMATS, SELL, Bitmask, RowFormat
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguous, launch, specialize_for

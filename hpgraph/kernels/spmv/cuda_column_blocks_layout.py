@@ -18,7 +18,7 @@ from hpgraph.core.c_types import WORD_TYPES
 from hpgraph.core.device import check_memory
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, RowFormat, occurrences
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.formats import SELL
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, launch
 from hpgraph.kernels.runtime.cuda.structs import struct

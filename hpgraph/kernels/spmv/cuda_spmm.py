@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, RowFormat
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct

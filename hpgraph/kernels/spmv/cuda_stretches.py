@@ -7,7 +7,7 @@ import numpy as np
 
 from hpgraph.core.reductions import count
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization

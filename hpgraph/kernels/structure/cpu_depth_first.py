@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
 # A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's

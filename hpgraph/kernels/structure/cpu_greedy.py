@@ -6,12 +6,11 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.semiring.stop import is_stopped
 
 # Vertices that one thread takes at a time.

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.semiring.stop import is_stopped
 
 
 def path_lengths(weight: Any, before: Any, missing: int, null_value: float) -> Any:
@@ -13,7 +15,8 @@ def path_lengths(weight: Any, before: Any, missing: int, null_value: float) -> A
     ``weight`` (float64 array, shape (n, n)): lengths of arcs; ``before`` (int32 array, shape (n, n)).
     """
     length = np.empty(before.shape)
-    _walk(weight, before, missing, null_value, length)
+    with interruptible():
+        _walk(weight, before, missing, null_value, length)
     return length
 
 
@@ -22,6 +25,8 @@ def _walk(weight, before, missing, null_value, length):
     n = before.shape[0]
     known, path = np.full(n, -1, np.int64), np.empty(n, np.int64)
     for row in range(n):
+        if is_stopped():
+            break
         known[row], length[row, row] = row, 0.0
         for column in range(n):
             depth, v = 0, column

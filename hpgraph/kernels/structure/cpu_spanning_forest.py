@@ -16,12 +16,11 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.semiring.stop import is_stopped
 
@@ -185,6 +184,8 @@ def lightest_forest(arcs: CSR) -> Any:
 def _choose(rows, columns, order, above, chosen):
     left = above.size - 1
     for i in range(order.size):
+        if i % CHUNK == 0 and is_stopped():
+            break
         at = peek(order, i)
         u, v = _root(above, vertex(rows, at)), _root(above, vertex(columns, at))
         if u != v:

@@ -1,7 +1,7 @@
 """Rows of a matrix without entries: in a matrix of in-arcs, the vertices without in-neighbours."""
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 
 
 @attached

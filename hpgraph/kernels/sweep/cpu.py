@@ -17,7 +17,6 @@ from numba import prange
 
 from hpgraph.core import work_clock
 from hpgraph.formats import RowFormat
-from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import put
@@ -25,7 +24,7 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import rest, team
+from hpgraph.kernels.runtime.cpu.threads import in_python, rest, team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators

@@ -1,16 +1,17 @@
 """Programs whose first message wins, on the CPU: work space for the compiled traversal, and the call."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.formats.convert_cpu import bits_count
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Loop
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL, blank_board
+from hpgraph.kernels.runtime.cpu.work_stealing import TAIL
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin
 from hpgraph.kernels.runtime.search import Search
@@ -49,7 +50,9 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
     queue[: active.size] = active
     fronts = np.empty(settled.size, np.uint64), np.empty(settled.size, np.uint64)
     buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
-    board, progress = blank_board(workers), np.zeros(PROGRESS, np.int64)
+    tables: dict[int, Any] = {ROW: np.empty((ROWS, 4), np.int64), THIN_ROW: np.empty(ROWS * THIN_PER_ROW, np.uint32)}
+    loop = Loop(workers, PROGRESS, tables)
+    board, progress = loop.board, loop.progress
     board[TAIL] = active.size
     leaving = int(np.add.reduce(out.indptr[active + 1] - out.indptr[active]))
     progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = done, active.size, leaving, 1, waiting
@@ -57,21 +60,15 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
     dead_end = int(in_.indices is out.indices)
     by_source = arrays(out)
     by_target = by_source if in_ is out else arrays(in_)
-    clock, trace, thin = Clock(), np.empty((ROWS, 4), np.int64), np.empty(ROWS * THIN_PER_ROW, np.uint32)
     while True:
         run_supersteps(
             program.gather, program.update, program.edge_cond, search.state, search.world, *by_source, *by_target,
-            queue, settled, *fronts, board, buffers, messages, progress, trace, thin,
+            queue, settled, *fronts, board, buffers, messages, progress, tables[ROW], tables[THIN_ROW],
             float(search.alpha), float(search.beta), search.forced, limit, dead_end,
         )  # fmt: skip
-        if progress[ACTIVE] and progress[STEP] < limit and progress[ROW] == len(trace):
-            trace = longer(trace)
-        elif progress[ACTIVE] and progress[STEP] < limit and progress[THIN_ROW] == len(thin):
-            thin = longer(thin)
-        else:
+        if not loop.goes_on(limit):
             break
-        board[LEADER] = board[GATE] = 0
-    trace, thin = clock.convert(trace[: progress[ROW]]), thin[: progress[THIN_ROW]]
+    trace, thin = loop.convert(loop.rows(ROW)), loop.rows(THIN_ROW)
     return lambda: unfolded(trace, thin)
 
 

@@ -15,10 +15,9 @@ from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import SIDE
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, longer
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, Loop, board_words
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.direction import PULL, PUSH
 from hpgraph.kernels.runtime.functions import functions_of, source_functions_of
 from hpgraph.kernels.runtime.program import ProgramCode, begin_sources
@@ -94,7 +93,7 @@ def _separately(
     sums = np.zeros((min(search.limit, n) + 2, separate.SUMS), np.int64)
     room = separate.Room(
         np.empty((workers, n), ids), np.empty((workers, 2, settled.shape[1]), np.uint64),
-        np.stack([blank_board(1)] * workers), np.empty((workers, PROGRESS), np.int64),
+        np.zeros((workers, board_words(1)), np.int64), np.empty((workers, PROGRESS), np.int64),
         np.empty((workers, ROWS, 4), np.int64), np.empty((workers, ROWS * THIN_PER_ROW), np.uint32),
         np.empty((workers, BUFFER), ids), np.empty((workers, BUFFER), np.int8 if code is None else code.message),
     )  # fmt: skip
@@ -122,7 +121,8 @@ def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.nda
     listed = np.unique(vertices)
     words.queues[0, : listed.size] = listed
     degree, bits = out.indptr[listed + 1] - out.indptr[listed], words.fronts[0, listed]
-    board, progress = blank_board(workers), np.zeros(joint.PROGRESS, np.int64)
+    loop = Loop(workers, joint.PROGRESS, {joint.ROW: np.empty((ROWS, 5), np.int64)})
+    progress = loop.progress
     progress[[ACTIVE, joint.LISTED, joint.PAIRS, joint.ARCS, joint.SOURCE_ARCS, joint.OPEN, joint.LIVE]] = (
         listed.size, listed.size, vertices.size, degree.sum(), (degree * np.bitwise_count(bits)).sum(), n,
         np.bitwise_or.reduce(bits).astype(np.int64),
@@ -136,15 +136,12 @@ def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.nda
         techniques.early_termination,
     )  # fmt: skip
     flat = tuple(values.reshape(-1) for values in search.state)
-    clock, trace = Clock(), np.empty((ROWS, 5), np.int64)
     while True:
-        shared = joint.Shared(board, progress, trace, totals.sums, totals.inverse)
+        shared = joint.Shared(loop.board, progress, loop.tables[joint.ROW], totals.sums, totals.inverse)
         joint.run_supersteps(_program(code), flat, search.world, _rows(out), _rows(in_), words, shared, scratch, policy)
-        if progress[joint.ROW] < len(trace):
+        if not loop.goes_on(search.limit):
             break
-        trace = longer(trace)
-        board[LEADER] = board[GATE] = 0
-    totals.tables.append((0, clock.convert(trace[: progress[joint.ROW]])))
+    totals.tables.append((0, loop.convert(loop.rows(joint.ROW))))
     if not progress[joint.PARTED]:
         totals.unfinished = bool(progress[ACTIVE])
         return None

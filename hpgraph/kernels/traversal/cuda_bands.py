@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 KERNELS = KernelSet("column_bands.cuh", "bands of columns", {"<{Index}>": "end_bands"})

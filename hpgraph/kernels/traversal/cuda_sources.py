@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.fetching import after

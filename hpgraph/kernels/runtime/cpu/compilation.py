@@ -32,9 +32,9 @@ from hpgraph.core.config import config
 from hpgraph.core.locks import uncollected
 from hpgraph.core.patches import libraries
 from hpgraph.kernels.runtime.cpu import kernel
-from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
-from hpgraph.kernels.runtime.cpu.threads import prepare
+from hpgraph.kernels.runtime.cpu.threading_layer import prepare
+from hpgraph.kernels.runtime.cpu.threads import in_python
 
 # Days without use after which a folder of compiled code is removed.
 KEPT_DAYS = 30

@@ -1,9 +1,10 @@
-"""Progress of a run: its supersteps, its active vertices, and the rows of its trace.
+"""Progress of a run: its supersteps, its active vertices, and the rows of its trace; and calls of its compiled loop.
 
 Rows hold the processor's cycles, as Numba's compiled code has no other clock; Python converts them.
 """
 
 import time
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -12,6 +13,7 @@ from numba.core.cpu_options import ParallelOptions
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.work_stealing import GATE, HEAPS, LEADER, LINE
 from hpgraph.semiring.intrinsic import instruction
 
 # Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does, no loop joins the
@@ -61,8 +63,37 @@ class Clock:
         return rows
 
 
-def longer(table: np.ndarray) -> np.ndarray:
-    """A table with eight times as many rows. Pages are allocated when written: unused ones cost nothing."""
-    found = np.empty((8 * len(table), *table.shape[1:]), table.dtype)
-    found[: len(table)] = table
-    return found
+def board_words(workers: int) -> int:
+    """Words of a board for so many workers, all 0 at first."""
+    return HEAPS + workers * LINE
+
+
+class Loop(Clock):
+    """What a compiled loop over supersteps works with beside its data; it returns when one of its tables is full.
+
+    ``board``: of the workers; ``progress``: its words, kept between the calls; ``tables``: what it fills, each under
+    the word of the progress that counts its rows, the trace among them.
+    """
+
+    def __init__(self, workers: int, words: int, tables: dict[int, Any]) -> None:
+        self.board, self.progress = np.zeros(board_words(workers), np.int64), np.zeros(words, np.int64)
+        self.tables = tables
+        super().__init__()
+
+    def goes_on(self, limit: int) -> bool:
+        """Whether it only returned for longer tables, and is to be called again with these."""
+        progress, tables = self.progress, self.tables
+        if not progress[ACTIVE] or progress[STEP] >= limit:
+            return False
+        full = [word for word, table in tables.items() if progress[word] == len(table)]
+        for word in full:
+            # Pages are allocated when written: unused rows cost nothing.
+            table = tables[word]
+            tables[word] = np.empty((8 * len(table), *table.shape[1:]), table.dtype)
+            tables[word][: len(table)] = table
+        self.board[LEADER] = self.board[GATE] = 0
+        return bool(full)
+
+    def rows(self, word: int) -> np.ndarray:
+        """The filled rows of a table."""
+        return self.tables[word][: self.progress[word]]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.semiring.arithmetic import BINARY
 from hpgraph.semiring.semiring import Gather
 

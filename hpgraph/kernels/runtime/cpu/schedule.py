@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 
 # Arcs plus rows of one task: some 20 microseconds of work.
 TASK_ARCS = 16384

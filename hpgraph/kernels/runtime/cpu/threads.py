@@ -1,76 +1,139 @@
-"""The threads of the parallel CPU kernels: the threading library, their number, and concurrent calls.
-
-Numba offers three threading layers. TBB takes calls from several threads at once and survives a fork, so it goes
-first; but Numba asks the dynamic linker for ``libtbb.so.12`` and the linker does not look where pip puts it, hence
-`prepare`. OpenMP takes calls from several threads, but GNU's dies in a forked child. The last, workqueue, is always
-there and aborts the process when two threads meet in it, so such calls queue up here.
+"""Calls of compiled kernels: threads, forks meanwhile, and Ctrl-C.
 
 Every call of a parallel kernel goes through `team`:
 
 >>> with team() as threads:
 ...     threads >= 1
 True
+
+Computing ends within a piece of work by `KeyboardInterrupt`. Python answers a signal between two of its own
+instructions, so not before a compiled call is over. Inside an `interruptible` block SIGINT goes to a handler in machine
+code instead, which sets the word that the kernels of the main thread look at (`hpgraph.semiring.stop`). They stop at
+any point, and the block raises before their incomplete results can be used. Kernels of other threads continue.
+
+Only the main thread is interrupted, as always in Python, and only while SIGINT has Python's own handler: another
+handler, such as asyncio's, may not raise, and is called after the kernel. On the GPU the host waits for the kernel, and
+SIGINT is handled when it is done.
 """
 
+import _signal  # type: ignore[import-not-found]
 import contextlib
-import ctypes
 import functools
-import importlib.metadata
-import os
+import signal
 import sys
 import threading
 import time
-from pathlib import Path
+from collections.abc import Iterator
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
 
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError
 from hpgraph.core.patches import replace_parallel_for
-from hpgraph.core.platform import at_fork, openmp_ends_in_child, tbb_library
-from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
-from hpgraph.kernels.runtime.cpu.machine_code import alone, run_in_parallel
-from hpgraph.semiring.stop import WHY, run
+from hpgraph.core.platform import at_fork, openmp_ends_in_child, signal_setter
+from hpgraph.kernels.runtime.cpu.machine_code import alone, interrupted, run_in_parallel, stop_on_signal
+from hpgraph.kernels.runtime.cpu.threading_layer import layer
+from hpgraph.semiring.jit import exception_of
+from hpgraph.semiring.stop import EXCEPTION, INSIDE, INTERRUPTED, WHY, run
+
+_set_handler = signal_setter()
+_SIGINT = int(signal.SIGINT)
+_default = signal.default_int_handler
+
+# Under NUMBA_DISABLE_JIT kernels are Python, which is interrupted anywhere; without a setter Ctrl-C waits for the call.
+_main = None if numba.config.DISABLE_JIT or _set_handler is None else threading.main_thread().ident
+# Python's own handler of SIGINT, a C function, while ours is in its place.
+_python: int | None = None
+
+
+class interruptible:
+    """Context manager: what stops the kernels called inside the block is raised by it.
+
+    That is an exception in a function that they were given; and Ctrl-C, but inside another such block, in any thread
+    but the main one, and where SIGINT is not Python's.
+    """
+
+    __slots__ = ("_has_handler", "_memory", "_outermost")
+
+    def __enter__(self) -> None:
+        global _python
+        self._memory = memory = run.memory
+        self._outermost = not memory[INSIDE]
+        if not self._outermost:
+            return
+        self._has_handler = False
+        if _python is None and threading.get_ident() == _main and _signal.getsignal(_SIGINT) is _default:
+            interrupted.value = run.address
+            try:
+                _python = _set_handler(_SIGINT, stop_on_signal())
+            except KeyboardInterrupt:
+                # A Ctrl-C of just before: Python answers it when the call is over, and ours must not stay.
+                signal.signal(_SIGINT, _default)
+                raise
+            # From here on Python raises nothing by itself, so that what follows is done as a whole.
+            self._has_handler = True
+        memory[INSIDE] = 1
+
+    def __exit__(self, *error: object) -> None:
+        global _python
+        memory = self._memory
+        try:
+            if self._outermost:
+                memory[INSIDE] = 0
+                if self._has_handler:
+                    handler, _python = _python, None
+                    # Python may answer a second Ctrl-C as soon as the call is over.
+                    _set_handler(_SIGINT, handler)
+        finally:
+            if memory[WHY]:
+                _raise()
+
+
+def _raise() -> None:
+    """Raise the exception that stopped the run, and clear the stop."""
+    why, described = run.memory[WHY], run.memory[EXCEPTION]
+    run.go_on()
+    if why == INTERRUPTED:
+        raise KeyboardInterrupt from None
+    raise exception_of(why, described) from None
+
+
+@contextlib.contextmanager
+def in_python() -> Iterator[None]:
+    """Context manager, for what may take long inside an `interruptible` block and is no kernel: SIGINT is Python's."""
+    global _python
+    memory = run.memory
+    if _python is None or threading.get_ident() != _main:
+        yield
+        return
+    handler, _python = _python, None
+    try:
+        _set_handler(_SIGINT, handler)
+        # What else stops the run is raised when its block is left.
+        if memory[WHY] == INTERRUPTED:
+            _raise()
+        # A run inside is another one, with a block of its own.
+        memory[INSIDE] = 0
+        yield
+    finally:
+        memory[INSIDE] = 1
+        _python = handler
+        interrupted.value = run.address
+        _set_handler(_SIGINT, stop_on_signal())
+
+
+def _main_after_fork() -> None:
+    global _main
+    if _main is not None:
+        _main = threading.main_thread().ident
+
+
+at_fork(after_in_child=_main_after_fork)
+
 
 _queue = threading.RLock()
 _forked_under: str | None = None
-
-
-def _packaged_tbb() -> Path | None:
-    """Where the installed distribution ``tbb`` keeps its shared library, if it is installed."""
-    try:
-        files = importlib.metadata.files("tbb") or []
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    for file in files:
-        if file.name == tbb_library():
-            return Path(str(file.locate())).resolve()
-    return None
-
-
-@functools.cache
-def prepare() -> None:
-    """Load TBB's library so that Numba finds it; to be called before Numba compiles or loads a parallel kernel.
-
-    Does nothing where the library is missing (Numba then takes its next layer) or where the user chose another layer
-    by NUMBA_THREADING_LAYER. A library once loaded answers to its name, wherever it came from.
-    """
-    if os.environ.get("NUMBA_THREADING_LAYER", "default").lower() in ("omp", "workqueue"):
-        return
-    library = _packaged_tbb()
-    if library is not None:
-        # One that cannot be loaded leaves Numba to look for the system's.
-        with contextlib.suppress(OSError):
-            ctypes.CDLL(str(library))
-
-
-def layer() -> str:
-    """The threading layer in use; starts it if need be."""
-    prepare()
-    import numba
-
-    numba.get_num_threads()
-    return str(numba.threading_layer())
 
 
 @functools.cache
@@ -91,8 +154,6 @@ _FORK_SECONDS = 1.0
 
 def _before_fork() -> None:
     """Wait for the kernels and compilations of other threads: locks they hold would never be released in the child."""
-    from numba.core.compiler_lock import global_compiler_lock
-
     me = threading.get_ident()
     _forks.append(me)
     # The library has no state of threads that have ended.
@@ -104,8 +165,6 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
-    from numba.core.compiler_lock import global_compiler_lock
-
     global_compiler_lock.release()
     _forks.remove(threading.get_ident())
 

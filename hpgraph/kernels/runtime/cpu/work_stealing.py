@@ -20,7 +20,6 @@ import platform
 import sys
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -184,8 +183,3 @@ def collect(board, column):
     amount = board[TALLY + column]
     board[TALLY + column] = 0
     return amount
-
-
-def blank_board(workers: int) -> np.ndarray:
-    """A board for so many workers."""
-    return np.zeros(HEAPS + workers * LINE, np.int64)

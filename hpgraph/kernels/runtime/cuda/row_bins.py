@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import RowFormat
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
 

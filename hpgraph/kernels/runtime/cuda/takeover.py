@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
+from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.persistent import Record
 from hpgraph.kernels.runtime.techniques import techniques
 
