@@ -28,7 +28,7 @@ from hpgraph.kernels.spmv.cpu_fold import (
     convert,
     fetch_ahead,
     fold,
-    fold_single,
+    fold_short,
     is_allowed,
     join,
     longest_row,
@@ -38,6 +38,8 @@ from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking other threads does not pay.
 SERIAL = 32768
+# Rows of at most so many entries in a stretch are folded without a look at what is beyond a row's end.
+SHORT = 4
 # Prefetch distance of a row's first entries, in rows.
 PREFETCH_ROWS = 32
 NO_BITS = np.empty(0, np.uint64)
@@ -75,10 +77,24 @@ def _note(received, word, bits):
 
 
 @njit(error_model="numpy", forceinline=True)
-def _are_single(indptr, indices, begin, end):
-    """Whether the rows begin..end have at most one entry each; false for the last rows, which have none after them."""
-    few = at(indptr, end) - at(indptr, begin) <= end - begin and at(indptr, end) < indices.size
-    return few and longest_row(indptr, begin, end) <= 1
+def _longest(indptr, indices, begin, end):
+    """Entries of the longest of the rows begin..end, if it may be short; not of the last rows, with none after them."""
+    last = at(indptr, end)
+    few = last - at(indptr, begin) <= SHORT * (end - begin) and last + SHORT <= indices.size
+    return longest_row(indptr, begin, end) if few else SHORT + 1
+
+
+@njit(error_model="numpy", forceinline=True)
+def _short_rows(width, product, state, rows, begin, end, out):
+    """Pull into rows of at most so many entries."""
+    for v in range(begin, end):
+        first, last = at(rows.indptr, v), at(rows.indptr, v + 1)
+        fetch_ahead(rows.indices, rows.data, first + PREFETCH_ENTRIES)
+        value = fold_short(
+            width, product.gather, product.reduce, product.identity, state, rows.indices, rows.data, first, last, v,
+            rows.one,
+        )  # fmt: skip
+        _write(product.accum, out, v, value, last > first)
 
 
 @njit(error_model="numpy", counts_references=False)
@@ -89,13 +105,17 @@ def _block(product, state, rows, begin, end, longest, sets, out):
     active, mask, complement = sets.active, sets.mask, sets.complement
     for start in range(begin, end, 64):
         bits, stop = np.uint64(0), min(start + 64, end)
-        if active is None and mask is None and _are_single(indptr, indices, start, stop):
-            for v in range(start, stop):
-                first, last = at(indptr, v), at(indptr, v + 1)
-                fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
-                value = fold_single(gather, reduce, identity, state, indices, data, first, last, v, one)
-                _write(product.accum, out, v, value, last > first)
-            continue
+        if active is None and mask is None:
+            longest_here = _longest(indptr, indices, start, stop)
+            if longest_here <= 1:
+                _short_rows(1, product, state, rows, start, stop, out)
+                continue
+            if longest_here <= 2:
+                _short_rows(2, product, state, rows, start, stop, out)
+                continue
+            if longest_here <= SHORT:
+                _short_rows(SHORT, product, state, rows, start, stop, out)
+                continue
         for v in range(start, stop):
             first, last = at(indptr, v), at(indptr, v + 1)
             soon = first + PREFETCH_ENTRIES
