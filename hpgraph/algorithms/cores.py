@@ -314,8 +314,8 @@ def _band(graph: Any, there: Any, left: Any, core: Any, most: int) -> tuple[Any,
     if arcs <= most:
         return there, left, None
     # Half, as removals make the degrees of others fall.
-    arcs_below = xp.cumsum(xp.bincount(degrees, weights=degrees))
-    below = max(int(xp.searchsorted(arcs_below, most // 2, side="right")), least + 1)
+    arcs_below = xp.cumsum(xp.bincount(degrees, weights=degrees.astype(np.float64)))
+    below = max(int((arcs_below <= most // 2).sum()), least + 1)
     while True:
         going = there & (left < below)
         after, removed = _peel(graph, going, left, xp.where(going, below - 1, core), below - 1)
