@@ -4,6 +4,7 @@ from pathlib import Path
 
 import scipy.sparse
 import scipy.sparse.csgraph
+import scipy.sparse.linalg
 
 import hpgraph as hpg
 
@@ -22,7 +23,12 @@ REASONS = {
     ),
     **dict.fromkeys(("base", "bsr", "compressed", "construct", "coo", "csc", "csr", "data", "dia", "dok", "extract",
                      "lil", "sparsetools", "sputils"), MODULE),
-    "linalg": "its solvers take `hpg.Matrix`",
+    **dict.fromkeys(("ArpackError", "ArpackNoConvergence", "MatrixRankWarning"), "SciPy's is raised"),
+    **dict.fromkeys(("LinearOperator", "SuperLU", "LaplacianNd"), "SciPy's class; see `aslinearoperator`"),
+    **dict.fromkeys(
+        ("is_sptriangular", "spbandwidth", "funm_multiply_krylov", "use_solver"), "SciPy's takes a `Matrix`"
+    ),
+    **dict.fromkeys(("dsolve", "eigen", "interface", "isolve", "matfuncs"), MODULE),
     "SparseEfficiencyWarning": "SciPy's is given",
     "SparseWarning": "SciPy's is given",
     "get_index_dtype": "ids take 32 bits while they fit",
@@ -33,7 +39,8 @@ REASONS = {
 def table() -> str:
     """The names of `scipy.sparse` and its csgraph that are there, and those that are not, with the reason."""
     rows = []
-    for title, theirs, ours in (("scipy.sparse", scipy.sparse, hpg), ("csgraph", scipy.sparse.csgraph, hpg.csgraph)):
+    modules = ("csgraph", scipy.sparse.csgraph, hpg.csgraph), ("linalg", scipy.sparse.linalg, hpg.linalg)
+    for title, theirs, ours in (("scipy.sparse", scipy.sparse, hpg), *modules):
         names = [name for name in sorted(theirs.__all__) if not name.startswith("_")]
         there = [name for name in names if hasattr(ours, name) and name not in REASONS]
         rows.append(f"| `{title}` | {len(there)} the same | {', '.join(f'`{name}`' for name in there)} |")

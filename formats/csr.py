@@ -256,7 +256,10 @@ class CSR(RowOrder):
         """
         device_of(self.indices, data)
         values = as_values(data, "data", self.indices.shape)
-        return CSR(self.shape, self.indptr, self.indices, own(values, data) if copy else values, validate=False)
+        made = CSR(self.shape, self.indptr, self.indices, own(values, data) if copy else values, validate=False)
+        if self.data is None and values is not None:
+            object.__setattr__(made, "_pattern", self)
+        return made
 
     def canonical(self, duplicates: Duplicates | None = "sum") -> CSR:
         """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit; itself if it is so.

@@ -22,8 +22,8 @@ for _name in _SUBPACKAGES:
     del _MODULE_OF[_name]
 _RENAMED = {"PageRankLanesResult": "MultiSourcePageRankResult", "SSSPLanesResult": "MultiSourceSSSPResult"}
 
-# Not `id` and `open`, which a star import would put in the place of Python's own, nor `cluster`, which needs Dask.
-__all__ = sorted({*_MODULE_OF, *_SUBPACKAGES} - {"id", "open", "cluster"})
+# Not `id` and `open`, which a star import would put in the place of Python's own, nor what needs Dask or PyTorch.
+__all__ = sorted({*_MODULE_OF, *_SUBPACKAGES} - {"id", "open", "cluster", "torch"})
 
 
 def __getattr__(name: str) -> object:

@@ -9,7 +9,9 @@ from hpgraph import formats as formats
 from hpgraph import interop as interop
 from hpgraph import io as io
 from hpgraph import layout as layout
+from hpgraph import linalg as linalg
 from hpgraph import semiring as semiring
+from hpgraph import torch as torch
 from hpgraph import viz as viz
 from hpgraph.algebra.apply import apply as apply
 from hpgraph.algebra.assign import assign as assign
@@ -56,6 +58,9 @@ from hpgraph.algorithms.communities import Communities as Communities
 from hpgraph.algorithms.communities import modularity as modularity
 from hpgraph.algorithms.communities import normalized_mutual_information as normalized_mutual_information
 from hpgraph.algorithms.communities import partition_quality as partition_quality
+from hpgraph.algorithms.community_measures import adjusted_rand_index as adjusted_rand_index
+from hpgraph.algorithms.community_measures import conductance as conductance
+from hpgraph.algorithms.community_measures import map_equation as map_equation
 from hpgraph.algorithms.components import ComponentsResult as ComponentsResult
 from hpgraph.algorithms.components import Condensation as Condensation
 from hpgraph.algorithms.components import condensation as condensation
@@ -79,6 +84,8 @@ from hpgraph.algorithms.hits import hits as hits
 from hpgraph.algorithms.independent_set import greedy_color as greedy_color
 from hpgraph.algorithms.independent_set import maximal_independent_set as maximal_independent_set
 from hpgraph.algorithms.independent_set import maximal_matching as maximal_matching
+from hpgraph.algorithms.knn_graph import from_knn as from_knn
+from hpgraph.algorithms.knn_graph import knn_graph as knn_graph
 from hpgraph.algorithms.label_communities import cdlp as cdlp
 from hpgraph.algorithms.label_communities import label_propagation_communities as label_propagation_communities
 from hpgraph.algorithms.label_spreading import LabelResult as LabelResult
@@ -91,9 +98,11 @@ from hpgraph.algorithms.louvain import louvain as louvain
 from hpgraph.algorithms.maximum_flow import MaximumFlow as MaximumFlow
 from hpgraph.algorithms.maximum_flow import maximum_flow as maximum_flow
 from hpgraph.algorithms.multi_source_pagerank import MultiSourcePageRankResult as MultiSourcePageRankResult
+from hpgraph.algorithms.nearest_neighbors import nearest_neighbors as nearest_neighbors
 from hpgraph.algorithms.neighbor_sampling import NeighborLoader as NeighborLoader
 from hpgraph.algorithms.neighbor_sampling import NeighborSample as NeighborSample
 from hpgraph.algorithms.neighbor_sampling import sample_neighbors as sample_neighbors
+from hpgraph.algorithms.objectives import community_quality as community_quality
 from hpgraph.algorithms.pagerank import PageRankResult as PageRankResult
 from hpgraph.algorithms.pagerank import pagerank as pagerank
 from hpgraph.algorithms.power_iteration import CentralityResult as CentralityResult

@@ -14,6 +14,7 @@ np.uint8(0)
 
 from hpgraph.semiring.dtypes import DTYPES
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.index_binary import IndexBinaryOp
 from hpgraph.semiring.monoid import Monoid
 from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, UnaryOp
 from hpgraph.semiring.registry import (
@@ -23,6 +24,7 @@ from hpgraph.semiring.registry import (
     get_semiring,
     get_unary,
     register_binary,
+    register_index_binary,
     register_index_unary,
     register_monoid,
     register_semiring,
@@ -35,6 +37,7 @@ __all__ = [
     "DTYPES",
     "BinaryOp",
     "Function",
+    "IndexBinaryOp",
     "IndexUnaryOp",
     "Monoid",
     "Semiring",
@@ -45,6 +48,7 @@ __all__ = [
     "get_semiring",
     "get_unary",
     "register_binary",
+    "register_index_binary",
     "register_index_unary",
     "register_monoid",
     "register_semiring",

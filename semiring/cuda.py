@@ -17,6 +17,7 @@ from hpgraph.semiring.c_types import c_literal, c_type
 from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.entry import EntryFunction
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.index_binary import IndexBinaryOp
 from hpgraph.semiring.monoid import Monoid
 from hpgraph.semiring.operators import BinaryOp, UnaryOp
 from hpgraph.semiring.semiring import Gather
@@ -99,8 +100,8 @@ def gather_functor(
     index = c_type(index_dtype)
     pointers = [f"const {c_type(dtype)}* s{i}" for i, dtype in enumerate(state)]
     parameters = ", ".join([*pointers, f"{index} source", f"{c_type(weight)} weight", f"{index} target"])
-    if isinstance(gather, Gather) and (gather.semiring.multiply.cpp or gather.semiring.multiply.position):
-        op = gather.semiring.multiply
+    op = gather.semiring.multiply if isinstance(gather, Gather) else None
+    if op and not isinstance(op, IndexBinaryOp) and (op.cpp or op.position):
         if op.position:
             # A vector has one column.
             value = f"({c_type(result)}){'0' if op.position == 'column' else op.position}"
@@ -119,7 +120,7 @@ def gather_functor(
 def entry_functor(function: EntryFunction, name: str) -> DeviceCode:
     """A struct with ``static R apply(X x, Y y, long long i, long long j)``."""
     op, x, y, final = function.op, c_type(function.x_dtype), c_type(function.y_dtype), c_type(function.dtype)
-    if isinstance(op, BinaryOp) and op.position is not None:
+    if isinstance(op, BinaryOp) and op.axis is not None:
         value = f"({final}){'i' if op.axis == 'row' else 'j'}"
     elif op.cpp is None:
         types = function.x_dtype, function.y_dtype, np.int64, np.int64

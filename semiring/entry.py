@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import TypedFunction
+from hpgraph.semiring.index_binary import IndexBinaryOp
 from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_held
 
 Operator = UnaryOp | BinaryOp | IndexUnaryOp
@@ -73,8 +74,14 @@ def _python(op: Operator, x_dtype: np.dtype, y_dtype: np.dtype, final: np.dtype,
     if isinstance(op, IndexUnaryOp):
         index_unary = op.typed(x_dtype, y_dtype, final)
         return lambda x, y, i, j: index_unary(x, i, j, y)
+    # Both operands stand at the same place.
+    if isinstance(op, IndexBinaryOp):
+        if swapped:
+            behind = op.placed(y_dtype, x_dtype, final)
+            return lambda x, y, i, j: behind(y, i, j, x, i, j)
+        placed = op.placed(x_dtype, y_dtype, final)
+        return lambda x, y, i, j: placed(x, i, j, y, i, j)
     if op.position is not None:
-        # Both operands stand at the same place.
         if op.axis == "row":
             return lambda x, y, i, j: convert(i)
         return lambda x, y, i, j: convert(j)

@@ -172,7 +172,7 @@ class BinaryOp(Op):
         Of an operator that complex numbers do not have: what would do, for the message.
     position : {"source", "target", "column"}, optional
         For operators that give not a value but an index, what that is in a product: the column or the row of the
-        matrix entry, or the column of the second operand, which for a vector is 0.
+        matrix entry, or the column of the second operand, which for a vector is 0. "places": see `IndexBinaryOp`.
     axis : {"row", "column"}, optional
         For the same operators, which index of their operand they give.
 
@@ -186,7 +186,7 @@ class BinaryOp(Op):
     dtype('float64')
     """
 
-    kinds = _BINARY_KINDS
+    kinds: tuple[str, ...] = _BINARY_KINDS
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class BinaryOp(Op):
         specialize: Callable[[np.dtype], Python | None] | None = None,
         cpp: str | None = None,
         instead: str | None = None,
-        position: Literal["source", "target", "column"] | None = None,
+        position: Literal["source", "target", "column", "places"] | None = None,
         axis: Literal["row", "column"] | None = None,
     ) -> None:
         super().__init__(name, python, result, specialize=specialize, cpp=cpp, instead=instead)

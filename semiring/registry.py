@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, UNARY
 from hpgraph.semiring.fingerprint import at_a_glance
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.index_binary import IndexBinaryOp
 from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
 from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp
 from hpgraph.semiring.semiring import Semiring
@@ -184,6 +185,17 @@ def register_binary(name: str, function: Python, result: Kind = "returned") -> B
     """
     _forget_semirings(lambda semiring: semiring.multiply.name == name)
     return _register(name, BinaryOp(name, function, result), _binary, BINARY, "binary operator")
+
+
+def register_index_binary(name: str, function: Python, result: Kind = "returned") -> IndexBinaryOp:
+    """Give a name to an `IndexBinaryOp` made from a Python function ``f(a, i, j, b, k, l, theta)``.
+
+    As for `register_binary`, the name then stands for it in an operation, and in the names of semirings; theta is 0.
+    """
+    _forget_semirings(lambda semiring: semiring.multiply.name == name)
+    made = IndexBinaryOp(name, function, result)
+    _register(name, made, _binary, BINARY, "binary operator")
+    return made
 
 
 def register_monoid(

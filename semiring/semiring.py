@@ -11,6 +11,7 @@ import numpy.typing as npt
 from hpgraph.semiring.arithmetic import BINARY, SATURATED
 from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import TypedFunction
+from hpgraph.semiring.index_binary import IndexBinaryOp
 from hpgraph.semiring.monoid import ANY_INDEX, Monoid
 from hpgraph.semiring.operators import BinaryOp, Python, check_held
 
@@ -74,7 +75,7 @@ class Semiring:
         if not isinstance(multiply, BinaryOp):
             raise TypeError(f"multiply must be a BinaryOp, not {type(multiply).__name__}; get_binary(name) gives one")
         self.name = name or f"{add.name}_{multiply.name}"
-        self.add = ANY_INDEX if multiply.position and add.op.cpp == "any" else add
+        self.add = ANY_INDEX if multiply.position not in (None, "places") and add.op.cpp == "any" else add
         tropical = self.add.op.cpp in ("min", "max") and BINARY.get(multiply.name) is multiply
         self.multiply = SATURATED.get(multiply.name, multiply) if tropical else multiply
         self._gathers: dict[tuple[np.dtype, ...], Gather] = {}
@@ -116,6 +117,8 @@ class Semiring:
 
     def _gather(self, matrix: np.dtype, vector: np.dtype, final: np.dtype) -> Python:
         convert: Any = final.type
+        if isinstance(self.multiply, IndexBinaryOp):
+            return self.multiply.gather(matrix, vector, final)
         if self.multiply.position == "source":
             return lambda state, source, weight, target: convert(source)
         if self.multiply.position == "target":
@@ -147,20 +150,24 @@ class Product(TypedFunction):
     @property
     def index(self) -> str | None:
         """The index that a positional operator gives, "i", "k" or "j"; None for other operators."""
-        position = self.semiring.multiply.position
-        return None if position is None else {"target": "i", "source": "k", "column": "j"}[position]
+        return {"target": "i", "source": "k", "column": "j"}.get(self.semiring.multiply.position or "")
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether the number of the column matters."""
+        return self.semiring.multiply.position in ("column", "places")
 
     @property
     def reads_a(self) -> bool:
         """Whether the value of A's entry matters."""
         op = self.semiring.multiply
-        return op.position is None and op.cpp not in ("pair", "second")
+        return self.index is None and op.cpp not in ("pair", "second")
 
     @property
     def reads_b(self) -> bool:
         """Whether the value of B's entry matters."""
         op = self.semiring.multiply
-        return op.position is None and op.cpp not in ("pair", "first")
+        return self.index is None and op.cpp not in ("pair", "first")
 
 
 def product_of(
@@ -180,6 +187,9 @@ def _product(semiring: Semiring, a: np.dtype, b: np.dtype, dtype: np.dtype | Non
 def _python(semiring: Semiring, a_dtype: np.dtype, b_dtype: np.dtype, final: np.dtype) -> Python:
     convert: Any = final.type
     op = semiring.multiply
+    if isinstance(op, IndexBinaryOp):
+        placed = op.placed(a_dtype, b_dtype, final)
+        return lambda a, b, i, k, j: placed(a, i, k, b, k, j)
     if op.position == "target":
         return lambda a, b, i, k, j: convert(i)
     if op.position == "source":

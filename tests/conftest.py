@@ -67,7 +67,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 # What users import; tests ask `core.device` where arrays lie, and `core.errors` has errors that users meet.
-DOORS = {"cli", "cluster", "core.device", "core.errors", "csgraph", "datasets", "formats", "io", "semiring", "viz"}
+DOORS = {
+    "cli", "cluster", "core.device", "core.errors", "csgraph", "datasets", "formats", "io", "linalg", "semiring", "viz"
+}  # fmt: skip
 
 
 def is_public(path: Path) -> bool:

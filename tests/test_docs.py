@@ -39,14 +39,21 @@ def _value(name: str) -> object:
     path = "hpgraph"
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
+        if path == "hpgraph.torch" and not importlib.util.find_spec("torch"):
+            return None
         value = getattr(value, part) if hasattr(value, part) else importlib.import_module(path)
     return value
 
 
-@pytest.mark.parametrize("package", ["csgraph", "datasets", "formats", "layout", "semiring", "viz", "cluster", ""])
+PACKAGES = ["csgraph", "linalg", "datasets", "formats", "layout", "semiring", "viz", "cluster", "torch", ""]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_the_reference_has_every_public_name(package: str) -> None:
     if package == "cluster":
         pytest.importorskip("distributed")
+    if package == "torch":
+        pytest.importorskip("torch")
     module = importlib.import_module(f"hpgraph.{package}" if package else "hpgraph")
     public = {*module.__all__, *(() if package else ("id", "open"))}
     packages = {name for name in public if not package and Path(hpg.__file__).with_name(name).is_dir()}
@@ -112,8 +119,8 @@ def test_python_blocks(page: Path, tmp_path: Path) -> None:
         needs, block = found.groups()
         place = f"{page.name}:{text[: found.start(2)].count(chr(10))}"
         compile(block, place, "exec")
-        assert needs in (None, "cuda", "cluster")
-        blocks += [(place, block)] * (needs is None)
+        assert needs in (None, "cuda", "cluster", "torch")
+        blocks += [(place, block)] * (needs is None or (needs == "torch" and bool(importlib.util.find_spec("torch"))))
     if blocks:
         command = [sys.executable, "-c", RUN_BLOCKS]
         done = subprocess.run(command, input=json.dumps(blocks), cwd=tmp_path, capture_output=True, text=True)

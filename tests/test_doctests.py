@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hpgraph.core.device import cuda_available
+from hpgraph.core.errors import MissingExtraError
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -35,9 +36,15 @@ def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     on_cuda = name.startswith("hpgraph.kernels") and "cuda" in name
     try:
         module = importlib.import_module(name)
+    except MissingExtraError as error:
+        if error.extra != "torch":
+            raise
+        pytest.skip("PyTorch is not installed")
     except ImportError as error:
         if on_cuda and error.name and error.name.partition(".")[0] in ("cupy", "cuda", "numba"):
             pytest.skip(f"{error.name} is not installed")
+        if name == "hpgraph.sklearn":
+            pytest.skip("scikit-learn is not installed")
         raise
     examples = [test for test in doctest.DocTestFinder().find(module) if test.examples]
     if on_cuda and examples and not cuda_available():

@@ -4,12 +4,14 @@
     python -m wheels.kernels build      no GPU: compiles them for each architecture, and makes the wheel in dist/
 
 What is recorded are C++ texts written for a program and its types; the templates that they include are read when the
-wheel is built. A request that no longer is what the library asks for costs its bytes in the wheel and nothing else.
+wheel is built. Texts of CuPy's own kernels are recorded too, and compiled for the version of CuPy that is installed. A
+request that no longer is what is asked for costs its bytes in the wheel and nothing else.
 """
 
 import argparse
 import contextlib
 import ctypes
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -18,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -27,8 +29,10 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
+from hpgraph.core import cache_folder, ready_kernels
 from hpgraph.core.placements import FUNCTIONS
 from hpgraph.core.platform import cuda_driver, try_lock
+from hpgraph.core.ready_kernels import CuPyRequest
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version
@@ -91,7 +95,16 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "node2vec_walk": [((), {"p": 0.5, "q": 2.0})],
     **{
         name: [((lambda graph: np.arange(graph.n_vertices) % 4,), {})]
-        for name in ("modularity", "partition_quality", "label_propagation", "label_spreading", "heat_kernel")
+        for name in [
+            "modularity",
+            "community_quality",
+            "conductance",
+            "map_equation",
+            "partition_quality",
+            "label_propagation",
+            "label_spreading",
+            "heat_kernel",
+        ]
     },
     "belief_propagation": [((lambda graph: np.ones((graph.n_vertices, 2)), np.eye(2) + 1), {})],
 }
@@ -158,22 +171,23 @@ def _begin(folder: str, number: Any, gpus: list[str]) -> None:
             return made
 
     compiler.build = build_once
+    ready_kernels.serve_cupy(Path(folder))
 
 
-def _recorded(call: tuple[str, str, int]) -> tuple[tuple[str, str, int], list[Request], str]:
+def _recorded(call: tuple[str, str, int]) -> tuple[tuple[str, str, int], list[Request | CuPyRequest], str]:
     """What one call asks for that its process was not asked for before; and the error by which it ended, if it did."""
-    compiler.requests = []
+    compiler.requests, ready_kernels.requests = [], []
     try:
         _call(GRAPHS[call[0]]().to("cuda"), *call[1:])
         error = ""
     except Exception as raised:  # the other calls are recorded all the same
         error = f"{type(raised).__name__}: {raised}".splitlines()[0][:150]
-    return call, list(dict.fromkeys(compiler.requests)), error
+    return call, list(dict.fromkeys([*compiler.requests, *ready_kernels.requests])), error
 
 
 def record(path: Path, jobs: int, seconds: float, work: Any = _recorded) -> int:
     """Make calls on the GPUs in several processes, as many as the time allows, and write what they ask for."""
-    found: dict[Request, None] = {}
+    found: dict[Request | CuPyRequest, None] = {}
     processes, tasks, deadline = multiprocessing.get_context("spawn"), calls(), time.monotonic() + seconds
     done = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
@@ -201,9 +215,18 @@ def _gpus() -> list[str]:
 
 
 def requested(path: Path = REQUESTS) -> list[Request]:
-    """What was recorded."""
+    """What was recorded of the library's kernels."""
     read = json.loads(path.read_text(encoding="utf-8"))
-    return [Request(**{**one, "names": tuple(one["names"])}) for one in read]
+    return [Request(**{**one, "names": tuple(one["names"])}) for one in read if "names" in one]
+
+
+def requested_by_cupy(path: Path = REQUESTS) -> list[CuPyRequest]:
+    """What was recorded of CuPy's kernels; nothing where CuPy is not installed."""
+    if importlib.util.find_spec("cupy") is None:
+        print("CuPy is not installed: its kernels are left out")
+        return []
+    read = json.loads(path.read_text(encoding="utf-8"))
+    return [CuPyRequest(one["source"], tuple(one["options"])) for one in read if "names" not in one]
 
 
 def compiled(request: Request, arch: str, folder: str) -> str:
@@ -218,7 +241,35 @@ def compiled(request: Request, arch: str, folder: str) -> str:
     return ""
 
 
-def package(requests: list[Request], architectures: list[str], jobs: int, place: Path) -> Path:
+def _compiled(task: tuple[Request | CuPyRequest, str, str]) -> str:
+    request, arch, folder = task
+    if isinstance(request, Request):
+        return compiled(request, arch, folder)
+    return compiled_for_cupy(request, arch, folder)
+
+
+def compiled_for_cupy(request: CuPyRequest, arch: str, folder: str) -> str:
+    """The same of a kernel of CuPy's."""
+    import cuda.core as core
+    import cupy
+    from cupy._core.core import assemble_cupy_compiler_options
+
+    headers = [option[2:] for option in assemble_cupy_compiler_options(()) if option.startswith("-I")]
+    defined = [option[2:] for option in request.options if option.startswith("-D")]
+    try:
+        # As cupy.cuda.compiler does, which asks for a GPU.
+        options = core.ProgramOptions(
+            arch=arch, std="c++17", ftz=True, device_as_default_execution_space=True, include_path=headers,
+            define_macro=defined or None,
+        )  # fmt: skip
+        code = core.Program(request.source, "c++", options).compile("cubin").code
+        cache_folder.write_sealed(Path(folder) / f"{request.key(cupy.__version__, arch)}.cupy", bytes(code))
+    except Exception as error:  # of another version: CuPy compiles it when it is wanted
+        return f"CuPy's {request.source[-80:]!r}, {arch}: {str(error).strip().splitlines()[0][:150]}"
+    return ""
+
+
+def package(requests: Sequence[Request | CuPyRequest], architectures: list[str], jobs: int, place: Path) -> Path:
     """A folder to build the wheel from: the package of data and its pyproject.toml."""
     release = f"cu{compiler_version().partition('.')[0]}"
     name = f"hpgraph_kernels_{release}"
@@ -229,7 +280,7 @@ def package(requests: list[Request], architectures: list[str], jobs: int, place:
     (folder / "__init__.py").write_text(f'"""{what}"""\n')
     tasks = [(request, arch, os.fspath(folder)) for arch, request in product(architectures, requests)]
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        for error in filter(None, pool.map(compiled, *zip(*tasks, strict=True))):
+        for error in filter(None, pool.map(_compiled, tasks, chunksize=4)):
             print(error)
     (place / "pyproject.toml").write_text(
         f"""[build-system]
@@ -246,7 +297,7 @@ license = "Apache-2.0"
 packages = ["{name}"]
 
 [tool.setuptools.package-data]
-"*" = ["*.kernels", "*.cubin"]
+"*" = ["*.kernels", "*.cubin", "*.cupy"]
 """
     )
     return place
@@ -265,7 +316,8 @@ def main() -> int:
     if options.command == "record":
         return record(options.requests, options.jobs, options.seconds)
     start = time.monotonic()
-    place = package(requested(options.requests), options.architectures, options.jobs, ROOT / "build" / "kernels")
+    requests = [*requested(options.requests), *requested_by_cupy(options.requests)]
+    place = package(requests, options.architectures, options.jobs, ROOT / "build" / "kernels")
     words = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", options.dist, place)
     done = subprocess.run([str(word) for word in words], check=False, capture_output=True, text=True)
     print(done.stdout.splitlines()[-1] if done.returncode == 0 else done.stdout + done.stderr)

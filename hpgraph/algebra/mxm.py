@@ -109,7 +109,7 @@ def _everywhere(a: CSR, b: CSR, product: Product, add: Monoid, exclude: CSR | No
     rows, columns = a.shape[0], b.shape[1]
     backend = kernels(a.device)
     used = None
-    if columns > SPARSE * b.nnz and product.index != "j":
+    if columns > SPARSE * b.nnz and not product.reads_columns:
         # Rows are built in arrays as long as there are columns: only those that B uses can have entries.
         xp = array_module(b.indices)
         used = xp.unique(b.indices)
@@ -202,7 +202,7 @@ def kronecker(
         raise TypeError(f'A lies on "{A.device}" and B on "{B.device}": move one of them with .to()')
     op = get_binary(op)
     if op.position is not None:
-        raise TypeError(f"{op.name} gives an index of one matrix's entry: a Kronecker product needs a value of two")
+        raise TypeError(f"{op.name} gives an index or needs places: a Kronecker product takes a function of two values")
     shape = A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]
     if max(*shape, A.nnz * B.nnz) > INT64_MAX:
         raise ValueError(f"the Kronecker product of shape {shape} with {A.nnz * B.nnz} entries does not fit 64 bits")

@@ -32,12 +32,15 @@ class Communities(ArrayResult, array="label", groups=True):
     count : int
         How many there are.
     modularity : float
-        Of these communities, at the resolution that was asked for; NaN where no edge has a weight.
+        Of these communities, at the resolution that was asked for, or at 1 where another objective was; NaN where no
+        edge has a weight.
     hierarchy : list of integer arrays of length n
         The communities of each level, from the smallest parts to `label`; each is made of whole ones of the level
         before.
     names : NumPy array or None
         The names of the vertices.
+    quality : float
+        By the objective that was asked for, as `hpgraph.community_quality` gives it.
     """
 
     label: Array
@@ -45,6 +48,7 @@ class Communities(ArrayResult, array="label", groups=True):
     modularity: float
     hierarchy: list[Any] = field(repr=False)
     names: Any = field(default=None, repr=False)
+    quality: float = field(default=float("nan"), repr=False)
 
     def communities(self) -> list[set[Any]]:
         """The vertices of each community, by name where they have names, as NetworkX lists them.
@@ -71,8 +75,8 @@ class Communities(ArrayResult, array="label", groups=True):
         return f"<Communities: {self.count:,} of {len(self):,} vertices, modularity {self.modularity:.4f}, {levels}>"
 
 
-def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -> Communities:
-    """The result of a search.
+def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float, quality_by: Any = None) -> Communities:
+    """The result of a search; `quality_by` gives the quality of labels and their count, where that is no modularity.
 
     ``hierarchy`` (list of integer arrays of length n): partitions from the finest to the coarsest, communities numbered
     by their smallest vertices; an empty list means singletons.
@@ -80,8 +84,9 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -
     xp = array_module(graph.device)
     label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
     count = int(label.max()) + 1 if len(label) else 0
-    quality = modularity_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
-    return named(Communities(label, count, quality, hierarchy or [label], graph.names), graph)
+    quality = quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
+    own = quality if quality_by is None else quality_by(label, count)
+    return named(Communities(label, count, quality, hierarchy or [label], graph.names, own), graph)
 
 
 def by_smallest(device: str, label: Any) -> Any:
@@ -97,13 +102,17 @@ def smallest_of(device: str, label: Any) -> Any:
     return least.astype(label.dtype)
 
 
-def modularity_of(level: Level, label: Any, count: int, resolution: float, between: int) -> float:
-    """The modularity of communities, from labels below `count`; NaN if the total weight is 0."""
+def quality_of(level: Level, label: Any, count: int, resolution: float, between: int) -> float:
+    """Weight within communities less what is expected there, as a share of all; NaN if all weights are 0.
+
+    ``label`` has numbers below `count`. With strengths for the null model it is the modularity.
+    """
     if level.total == 0:
         return float("nan")
     sent, received = kernels(device_of(label)).group_strengths(level, label, count)
     within = 1 - between / (level.total * (2 if level.directed else 1))
-    return float(within - resolution * float(((sent / level.total) * (received / level.total)).sum()))
+    expected = level.scale * float(((sent / level.total) * (received / level.total)).sum())
+    return float(within - resolution * expected)
 
 
 def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:
@@ -219,7 +228,7 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
     """
     graph, level, resolution = checked(G, weight, resolution, positive=False)
     count, label = as_labels(graph, communities)
-    return modularity_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
+    return quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
 
 
 @naming_arguments
@@ -292,15 +301,21 @@ def normalized_mutual_information(first: Any, second: Any) -> float:
     >>> hpg.normalized_mutual_information([0, 0, 1, 1], [5, 5, 2, 2])
     1.0
     """
-    a, b = (_numbers(labels, name) for labels, name in ((first, "first"), (second, "second")))
-    if len(a) != len(b):
-        raise ValueError(f"first and second must have a label for each of the same vertices, not {len(a)} and {len(b)}")
+    a, b = numbers_of_two(first, second)
     if len(a) == 0:
         return 1.0
     both = np.unique(a * (int(b.max()) + 1) + b, return_counts=True)[1]
     entropies = [_entropy(np.bincount(labels)) for labels in (a, b)]
     mean = sum(entropies) / 2
     return float((sum(entropies) - _entropy(both)) / mean) if mean > 0 else 1.0
+
+
+def numbers_of_two(first: Any, second: Any) -> tuple[Any, Any]:
+    """The labels of two partitions of the same vertices, as numbers from 0, on the CPU."""
+    a, b = (_numbers(labels, name) for labels, name in ((first, "first"), (second, "second")))
+    if len(a) != len(b):
+        raise ValueError(f"first and second must have a label for each of the same vertices, not {len(a)} and {len(b)}")
+    return a, b
 
 
 def _numbers(labels: Any, name: str) -> Any:

@@ -294,6 +294,9 @@ def core_numbers(graph: Any) -> Any:
     core = xp.full(graph.n_vertices, -1, np.int64)
     with graph.lending() as room:
         most = room // (_BOTH if graph.directed else _ARC)
+        if graph.on_devices and graph.n_edges <= most:
+            # The whole graph is kept for the next call; a part of it would be extracted by each.
+            return kernels(graph.device).peel(both_ways(graph))[0]
         while True:
             there = core < 0
             if not bool(there.any()):

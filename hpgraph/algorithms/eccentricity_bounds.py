@@ -10,7 +10,8 @@ Borassi et al., "Fast diameter and radius BFS-based computation in (weakly conne
 
 Where such rounds settle few vertices, larger batches of searches keep no distances, and the bounds that follow from
 their eccentricities propagate along the arcs: neighbours' eccentricities differ by at most the arc's length
-("eliminate" of F-Diam, "Fast exact diameter computation of sparse graphs", ICPP'25).
+("eliminate" of F-Diam, "Fast exact diameter computation of sparse graphs", ICPP'25). Such searches begin at a set that
+dominates many of the vertices that still matter, as greedy sets do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distance_blocks import block_size, distance_sums, distances_from
+from hpgraph.algorithms.random_choice import random_order
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
@@ -57,6 +59,38 @@ class Hops(VertexProgram):
 
     def gather(source, weight, target):  # noqa: D102
         return source.bound + 1
+
+
+class OpenNear(VertexProgram):
+    """How many of a vertex and its neighbours are open: all of their bounds would follow from the vertex's."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    near = Property("int64")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.near
+
+    def update(vertex, message):  # noqa: D102
+        return vertex.near + message
+
+
+class Highest(VertexProgram):
+    """The highest key of a vertex's neighbours."""
+
+    weighted = False
+    reduce = "max"
+    activity = "all"
+    max_iteration = 1
+    key = Property("int64")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.key
+
+    def update(vertex, message):  # noqa: D102
+        return message
 
 
 class NotConnected(Exception):
@@ -101,19 +135,21 @@ class EccentricityBounds:
             size *= 2
         # Vertices of few neighbours lie far from others, so that a few of them raise the lower bounds; later, the more
         # neighbours, the more bounds follow.
-        rank, size, idle = self.graph.out_degree, _SMALLEST_BATCH, -1
+        degree, idle = self.graph.out_degree, -1
+        some = left[_least(degree[left], min(_SMALLEST_BATCH, left.size), self._xp)]
         while left.size:
-            spreads = idle < _PATIENCE
-            some = left[_least(rank[left], min(size, left.size), self._xp)]
             self._search(some)
-            left, rank = self._open(open_), -self.graph.out_degree
-            if spreads and left.size:
+            left = self._open(open_)
+            if idle < _PATIENCE and left.size:
                 before = left.size
                 self._spread(some)
                 left = self._open(open_)
-                idle = idle + 1 if before - left.size < _WORTH * size else 0
-            size = min(_LARGEST_BATCH, left.size // _BATCHES) if idle < _PATIENCE else left.size // _LAST_BATCHES
-            size = max(_SMALLEST_BATCH, size)
+                idle = idle + 1 if before - left.size < _WORTH * len(some) else 0
+            if idle < _PATIENCE:
+                some = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
+            else:
+                size = max(_SMALLEST_BATCH, left.size // _LAST_BATCHES)
+                some = left[_least(-degree[left], min(size, left.size), self._xp)]
 
     @property
     def known(self) -> Any:
@@ -144,6 +180,17 @@ class EccentricityBounds:
         listed = dealt[dealt >= 0]
         _, first = np.unique(listed, return_index=True)
         return listed[np.sort(first)][:size]
+
+    def _dominating(self, left: Any, size: int) -> Any:
+        """Vertices near the most open ones: more than any neighbour's, so that no two are near the same."""
+        xp, n = self._xp, self.graph.n_vertices
+        near = xp.zeros(n, np.int64)
+        near[left] = 1
+        near = run(OpenNear, self.graph, near=near).near
+        key = near << 32 | random_order(self.graph, self.searches)
+        key[self.searched | (near == 0)] = -1
+        found = xp.flatnonzero(key > run(Highest, self.graph, key=key).key)
+        return found[_least(-key[found], min(size, found.size), xp)] if found.size else left[:size]
 
     def _look(self, vertices: np.ndarray) -> None:
         """Search from some vertices, and against the arcs to them, and draw the bounds of all nearer."""

@@ -1,18 +1,21 @@
 """Communities of high modularity by the Louvain method, and by the Leiden method, each of them connected."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hpgraph.algorithms.communities import (
     Communities,
+    by_smallest,
     checked,
     found,
     least_gain,
     level_limit,
-    modularity_of,
+    quality_of,
     smallest_of,
 )
+from hpgraph.algorithms.objectives import movable_of, objective_of, size_limit, start_of
 from hpgraph.algorithms.random_choice import scattered
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
@@ -31,6 +34,8 @@ def louvain(
     threshold: float = 1e-7,
     max_level: int | None = None,
     seed: int = 0,
+    *,
+    start: Any = None,
 ) -> Communities:
     """Communities of high modularity: vertices move to those of their neighbours, then whole communities do.
 
@@ -50,6 +55,8 @@ def louvain(
     seed : int
         Another seed, other communities. The same seed gives the same on one device, bit for bit, however many threads
         there are.
+    start : Communities, integer array of length n, dict, or list of collections of vertices, optional
+        Communities to begin with instead of single vertices. The result is never worse than these.
 
     Returns
     -------
@@ -85,25 +92,29 @@ def louvain(
     base = level
     hierarchy: list[Any] = []
     xp, backend = array_module(graph.device), kernels(graph.device)
-    alone = xp.arange(graph.n_vertices, dtype=graph.id_dtype)
-    quality = modularity_of(level, alone, len(alone), resolution, backend.weight_between(level, alone))
+    label = first = start_of(graph, start)
+    quality = quality_of(level, label, len(label), resolution, backend.weight_between(level, label))
     while len(hierarchy) < limit:
         draw = (key + len(hierarchy)) % 2**64
-        moved, moves = backend.move_vertices(level, alone, resolution, draw)
-        if not moves:
+        # Given communities may be joined whole, though no vertex leaves its own.
+        given = start is not None and not hierarchy
+        moved, moves = backend.move_vertices(level, label, resolution, draw, alone=given)
+        if not (moves or given):
             break
         # Under their smallest vertices at each level, they are numbered by these in the end.
         coarse, number = backend.aggregate_communities(level, smallest_of(graph.device, moved)[moved])
         count = coarse.arcs.shape[0]
-        alone = xp.arange(count, dtype=graph.id_dtype)
-        before, quality = quality, modularity_of(coarse, alone, count, resolution, int(coarse.arcs.data.sum()))
-        if quality <= before:
+        label = xp.arange(count, dtype=graph.id_dtype)
+        before, quality = quality, quality_of(coarse, label, count, resolution, int(coarse.arcs.data.sum()))
+        if quality < before or (quality == before and not given):
             # Simultaneous moves may lower the modularity: discard this level.
             break
         hierarchy.append(number[hierarchy[-1]] if hierarchy else number)
         level = coarse
-        if quality - before <= threshold:
+        if quality - before <= threshold and not given:
             break
+    if start is not None and not hierarchy:
+        hierarchy = [by_smallest(graph.device, first)]
     return found(graph, base, hierarchy, resolution)
 
 
@@ -117,8 +128,14 @@ def leiden(
     *,
     threshold: float = 1e-5,
     n_iterations: int = 2,
+    objective: str = "modularity",
+    node_weights: Any = None,
+    start: Any = None,
+    fixed: Any = None,
+    max_size: int | None = None,
+    hierarchy: bool = True,
 ) -> Communities:
-    """Communities of high modularity, each connected: as `louvain`, with a refinement phase before aggregation.
+    """Communities of high quality, each connected: as `louvain`, with a refinement phase before aggregation.
 
     Parameters
     ----------
@@ -127,21 +144,39 @@ def leiden(
     threshold : float
         A level that raises the modularity by no more is the last of its iteration, and so is an iteration. Those that
         raise it by less than the default are up to half of all, and change the modularity less than another seed does.
+        By other objectives it is a share of the total weight too.
     n_iterations : int
         Number of runs over all levels, from single vertices on, each of which starts with the communities of the last
-        one; negative repeats while the modularity rises. The default is that of leidenalg and igraph.
+        one; negative repeats while the quality rises. The default is that of leidenalg and igraph.
+    objective : str
+        What is maximized: "modularity"; "RBConfiguration", the same in other numbers; "CPM", the constant Potts model,
+        where communities have a density of at least `resolution`; or "RBER", where that is a multiple of the graph's
+        density. `hpgraph.community_quality` has the formulas.
+    node_weights : number, array of length n or dict, optional
+        What vertices count by "CPM" and "RBER"; 1 each by default. Not negative.
+    start : Communities, integer array of length n, dict, or list of collections of vertices, optional
+        Communities to begin with instead of single vertices. The result is never worse than these.
+    fixed : boolean array of length n, or sequence of vertices, optional
+        Vertices that keep their communities: two of them are in one afterwards if they are in one in `start`.
+    max_size : int, optional
+        The most vertices of a community. Those of `start` must not have more.
+    hierarchy : bool
+        Whether the result has the parts of each level, or only the communities.
 
     Returns
     -------
     Communities
-        Its `hierarchy` holds the refined parts of each level of the last iteration, and the communities themselves.
+        Its `hierarchy` holds the refined parts of each level of the last iteration, and the communities themselves;
+        its `quality` is that of the objective, as leidenalg has it.
 
     Notes
     -----
     Refinement splits the communities after local moving into parts that grow along edges, one vertex at a time, as far
     as that raises the modularity. The parts are the vertices of the next level and start in their communities. Traag et
     al. draw the part that a vertex joins at random; here it joins the best. Communities that are not connected in the
-    end are split, which never lowers the modularity. It needs as much memory as `louvain`.
+    end are split, which never lowers the quality, but for parts that `fixed` keeps together. It needs as much memory as
+    `louvain`, and some 100 bytes a vertex more with `max_size`. Where more vertices choose a community at once than it
+    has room for, those of the highest random priorities join it, and others choose again.
 
     References
     ----------
@@ -155,47 +190,69 @@ def leiden(
     >>> found = hpg.leiden(G)
     >>> found.label.tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
+    >>> hpg.leiden(G, objective="CPM", resolution=0.5, max_size=2).communities()
+    [{0, 1}, {2, 3}, {4, 5}]
     """
     graph, level, resolution = checked(G, weight, resolution)
     threshold, limit, key = least_gain(threshold), level_limit(max_level), scattered(seed)
     times = whole(n_iterations, "n_iterations")
     if times == 0:
         raise ValueError("n_iterations must be at least 1, or negative to go on while it helps, not 0")
-    search = _Search(graph, level, resolution, threshold, limit)
-    hierarchy: list[Any] = []
+    aim = objective_of(graph, level, objective, resolution, node_weights)
+    label = start_of(graph, start)
+    largest = size_limit(max_size, label)
+    searched = aim.level._replace(
+        size=array_module(graph.device).ones(len(label), np.int64) if largest else None,
+        movable=movable_of(graph, fixed),
+    )
+    # Communities that were given, or found before, may be joined at a level after one without a gain.
+    thorough = start is not None or times < 0
+    search = _Search(graph, searched, resolution, threshold, limit, largest, thorough)
+    levels: list[Any] = []
     quality, iteration = -np.inf, 0
     while iteration != times:
-        made, better = search.iteration(hierarchy[-1] if hierarchy else None, (key + (iteration << 32)) % 2**64)
-        if better <= quality:
+        draw = (key + (iteration << 32)) % 2**64
+        made, better = search.iteration(label, draw, given=start is not None or iteration > 0)
+        if levels and not better > quality:
             break
-        gain, quality, hierarchy = better - quality, better, made
+        gain, quality, levels = better - quality, better, made
+        label = search.represented(levels[-1])
         iteration += 1
         if gain <= threshold:
             break
-    return found(graph, level, hierarchy, resolution)
+    quality_by = None if objective == "modularity" else partial(aim.quality, graph, resolution)
+    return found(graph, level, levels if hierarchy else levels[-1:], resolution if aim.strengths else 1.0, quality_by)
 
 
 class _Search:
     """What all iterations have in common."""
 
-    def __init__(self, graph: Graph, level: Level, resolution: float, threshold: float, limit: float) -> None:
+    def __init__(
+        self, graph: Graph, level: Level, resolution: float, threshold: float, limit: float, largest: int,
+        thorough: bool,
+    ) -> None:  # fmt: skip
         self._graph, self._base, self._resolution = graph, level, resolution
-        self._threshold, self._limit = threshold, limit
+        self._threshold, self._limit, self._largest = threshold, limit, largest
+        self._thorough = thorough
         self._backend, self._xp = kernels(graph.device), array_module(graph.device)
 
-    def iteration(self, label: Any, key: int) -> tuple[list[Any], float]:
-        """All levels, from some communities on; the partition after each, and the modularity of the last one."""
-        graph, backend, level, xp = self._graph, self._backend, self._base, self._xp
-        label = xp.arange(graph.n_vertices, dtype=graph.id_dtype) if label is None else self._represented(label)
+    def iteration(self, label: Any, key: int, *, given: bool) -> tuple[list[Any], float]:
+        """All levels, from some communities on; the partition after each, and the quality of the last one.
+
+        ``given``: the communities are not single vertices, and may lose some that are better alone.
+        """
+        backend, level = self._backend, self._base
         quality = self._quality(level, label)
         parts: Any = None
         hierarchy: list[Any] = []
         while len(hierarchy) < self._limit:
             draw = key + 2 * len(hierarchy)
-            moved, _ = backend.move_vertices(level, label, self._resolution, draw % 2**64)
+            moved, _ = backend.move_vertices(
+                level, label, self._resolution, draw % 2**64, alone=given, limit=self._largest
+            )
             refined = backend.refine_communities(level, moved, self._resolution, (draw + 1) % 2**64)
             # Under their smallest vertices at each level, they are numbered by these in the end.
-            coarse, number = backend.aggregate_communities(level, self._represented(refined))
+            coarse, number = backend.aggregate_communities(level, self.represented(refined))
             inherited = self._inherited(moved, number, coarse)
             before, better = quality, self._quality(coarse, inherited)
             if better < before:
@@ -204,13 +261,13 @@ class _Search:
             parts = number if parts is None else number[parts]
             hierarchy.append(parts)
             level, label, quality = coarse, inherited, better
-            if quality - before <= self._threshold or len(label) == len(number):
+            if len(label) == len(number) or (quality - before <= self._threshold and not self._thorough):
                 break
         connected = self._connected(level, label)
         hierarchy.append(connected if parts is None else connected[parts])
         return hierarchy, quality
 
-    def _represented(self, label: Any) -> Any:
+    def represented(self, label: Any) -> Any:
         """Communities, each under the number of its smallest vertex."""
         return smallest_of(self._graph.device, label)[label]
 
@@ -226,14 +283,22 @@ class _Search:
 
     def _quality(self, level: Level, label: Any) -> float:
         between = self._backend.weight_between(level, label)
-        return modularity_of(level, label, len(label), self._resolution, between)
+        return quality_of(level, label, len(label), self._resolution, between)
 
     def _connected(self, level: Level, label: Any) -> Any:
-        """The communities; disconnected ones are split."""
+        """The communities; disconnected ones are split, but for parts with vertices that are fixed to one of them."""
         xp, arcs = self._xp, level.arcs
         row = arcs.expand_rows()
         inside = label[row] == label[arcs.indices]
         indptr = xp.zeros(len(label) + 1, np.int64)
         xp.cumsum(occurrences(row[inside], len(label)), out=indptr[1:])
         within = CSR(arcs.shape, indptr, arcs.indices[inside], validate=False, copy=False)
-        return self._backend.components(within, True)[1]
+        part = self._backend.components(within, True)[1]
+        if level.movable is None:
+            return part
+        held = xp.flatnonzero(~level.movable)
+        least = xp.full(len(label), len(label), np.int64)
+        self._backend.minimum_at(least, label[held], part[held].astype(np.int64))
+        together = xp.arange(len(label))
+        together[part[held]] = least[label[held]]
+        return by_smallest(self._graph.device, together[part].astype(label.dtype))

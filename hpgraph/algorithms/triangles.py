@@ -114,21 +114,23 @@ class _Upwards(VertexProgram):
     activity = "all"
     max_iteration = 1
     message = "int64"
-    degree = Property("int64")
+    rank = Property()
     behind = Property("int64")
 
     def gather(source, weight, target):
-        more = source.degree > target.degree
-        return more or (source.degree == target.degree and source.id > target.id)  # type: ignore[attr-defined]
+        return source.rank > target.rank
 
     def update(vertex, message):
-        return vertex.degree, message
+        return vertex.rank, message
 
 
 def count_triangles(graph: Any) -> int:
     """How many triangles there are."""
-    degree = graph.out_degree
-    behind = run(_Upwards, graph, degree=degree, behind=0).behind
+    xp, n = array_module(graph.device), graph.n_vertices
+    # In the order of degrees, then of ids.
+    rank = xp.empty(n, graph.id_dtype)
+    rank[xp.argsort(graph.out_degree, kind="stable")] = xp.arange(n, dtype=rank.dtype)
+    behind = run(_Upwards, graph, rank=rank, behind=0).behind
     before = np.concatenate(([0], np.cumsum(to_device(behind, "cpu"))))
     found = 0
     with graph.lending() as room:
@@ -136,14 +138,14 @@ def count_triangles(graph: Any) -> int:
         blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
         held: tuple[tuple[int, int], CSR] | None = None
         for j, rows in enumerate(blocks):
-            upper = held[1] if held is not None and held[0] == rows else _rows(graph, rows, degree)
+            upper = held[1] if held is not None and held[0] == rows else _rows(graph, rows, rank)
             # To and fro, so that the last block of one round is the first of the next.
             for others in blocks if j % 2 == 0 else blocks[::-1]:
                 if others == rows:
                     held = others, upper
                 elif held is None or held[0] != others:
                     held = None  # what it holds is given back first
-                    held = others, _rows(graph, others, degree)
+                    held = others, _rows(graph, others, rank)
                 found += _between(upper, held[1], others)
     return found
 
@@ -157,17 +159,12 @@ def _bounds(before: np.ndarray, most: int) -> np.ndarray:
     return np.array(bounds)
 
 
-def _rows(graph: Any, rows: tuple[int, int], degree: Any) -> CSR:
-    """The arcs of some rows towards higher degree."""
+def _rows(graph: Any, rows: tuple[int, int], rank: Any) -> CSR:
+    """The arcs of some rows towards higher rank."""
     xp, (low, high) = array_module(graph.device), rows
     flags = xp.zeros(graph.n_vertices, np.bool_)
     flags[low:high] = True
-
-    def towards(source: Any, target: Any) -> Any:
-        here, there = degree[source], degree[target]
-        return (there > here) | ((there == here) & (target > source))
-
-    csr = arcs_that(graph, Bitmask.from_bool(flags), towards)
+    csr = arcs_that(graph, Bitmask.from_bool(flags), lambda source, target: rank[target] > rank[source])
     indptr = csr.indptr[low : high + 1] - csr.indptr[low]
     return CSR((high - low, graph.n_vertices), indptr, csr.indices, validate=False)
 

@@ -37,26 +37,31 @@ class RowBlock(NamedTuple):
 
     def keep(self, flags: Any) -> RowBlock:
         """The block with the arcs for which an array of bool is true; its arrays are its own."""
-        xp = array_module(flags)
-        before = xp.zeros(len(flags) + 1, np.int64)
-        xp.cumsum(flags, out=before[1:])
-        data = None if self.csr.data is None else self.csr.data[flags]
-        csr = CSR(self.csr.shape, before[self.csr.indptr], self.csr.indices[flags], data, validate=False)
+        csr = kernels(self.csr.device).keep_entries(self.csr, flags)
+        if csr is self.csr:
+            csr = CSR(csr.shape, csr.indptr, csr.indices.copy(), None if csr.data is None else csr.data.copy(),
+                      validate=False)  # fmt: skip
         return RowBlock(self.first_row, csr)
 
 
 def row_blocks(
     graph: Any, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None,
-    pages: slice = slice(None),
+    pages: slice = slice(None), holds: Callable[[Any, Any], Any] | None = None,
 ) -> Iterator[RowBlock]:  # fmt: skip
-    """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`; weights as read if None."""
+    """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`; weights as read if None.
+
+    Only those for which `holds(source, target)`, if it is given.
+    """
     store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
     if store is None:
         raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")
+    chosen = None if rows is None else rows.to_bool()
     for window in store.decoded(rows, pages):
         block = _block(window, graph.n_vertices)
-        if rows is not None:
-            block = block.keep(rows.to_bool()[block.rows][block.csr.expand_rows()])
+        if chosen is not None or holds is not None:
+            sources = block.sources
+            flags = True if chosen is None else chosen[sources]
+            block = block.keep(flags if holds is None else holds(sources, block.csr.indices) & flags)
         yield block
 
 
@@ -72,12 +77,11 @@ def arcs_that(graph: Any, rows: Bitmask | None, holds: Callable[[Any, Any], Any]
     counts, ids = xp.zeros(n, np.int64), [xp.empty(0, graph.id_dtype)]
     values: list[Any] = [] if not weighted or graph.dtype is None else [xp.empty(0, graph.dtype)]
     with graph.exclusive():
-        for block in row_blocks(graph, weighted=weighted, rows=rows):
-            kept = block.keep(holds(block.sources, block.csr.indices))
-            counts[kept.rows] += kept.csr.degrees
-            ids.append(kept.csr.indices)
+        for block in row_blocks(graph, weighted=weighted, rows=rows, holds=holds):
+            counts[block.rows] += block.csr.degrees
+            ids.append(block.csr.indices)
             if values:
-                values.append(kept.csr.data)
+                values.append(block.csr.data)
     indptr = xp.zeros(n + 1, np.int64)
     xp.cumsum(counts, out=indptr[1:])
     return CSR((n, n), indptr, xp.concatenate(ids), xp.concatenate(values) if values else None, validate=False)

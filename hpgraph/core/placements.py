@@ -26,8 +26,8 @@ FUNCTIONS = {
         "is_directed_acyclic_graph topological_sort dag_longest_path"
     ),
     "communities and labels": (
-        "louvain leiden label_propagation_communities cdlp spectral_clustering modularity partition_quality "
-        "label_propagation label_spreading heat_kernel belief_propagation"
+        "louvain leiden label_propagation_communities cdlp spectral_clustering modularity community_quality "
+        "partition_quality conductance map_equation label_propagation label_spreading heat_kernel belief_propagation"
     ),
     "similarity": (
         "jaccard jaccard_coefficient cosine overlap sorensen common_neighbors adamic_adar adamic_adar_index "

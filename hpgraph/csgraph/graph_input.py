@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.checks import as_offsets, as_value_dtype, as_values
 from hpgraph.formats.interchange import check_places, scipy_of_csr
 from hpgraph.scipy_api.matrix import Matrix
 
@@ -29,10 +29,13 @@ class GraphInput:
         Its arcs, with float64 weights, free of duplicates.
     as_matrix : bool
         Whether sparse results are SciPy's matrices rather than its arrays, as the input was.
+    as_stored : bool
+        Whether rows may be unsorted and hold duplicates and columns beyond the shape, as those of the input may.
     """
 
     csr: CSR
     as_matrix: bool
+    as_stored: bool = False
 
     @property
     def device(self) -> str:
@@ -43,6 +46,14 @@ class GraphInput:
     def xp(self) -> Any:
         """NumPy or CuPy."""
         return array_module(self.device)
+
+    def checked(self) -> "GraphInput":
+        """The graph with rows sorted and free of duplicates."""
+        if not self.as_stored:
+            return self
+        csr = self.csr
+        rows = CSR.from_rows(csr.shape, csr.indptr, csr.indices, csr.data, duplicates="min", copy=False)
+        return GraphInput(rows, self.as_matrix)
 
     def graph(self, directed: bool, *, weighted: bool = True) -> Graph:
         """The graph that the functions of `hpgraph` take."""
@@ -77,6 +88,24 @@ def as_graph_input(csgraph: Any) -> GraphInput:
     array = csgraph if is_cuda(csgraph) else np.asarray(csgraph)
     null = np.ma.getmaskarray(csgraph) if masked else nulls(array)
     return GraphInput(rows_of_dense(array, ~null), as_matrix)
+
+
+def as_stored(csgraph: Any) -> GraphInput:
+    """A graph whose rows may be unsorted and hold duplicates; columns of SciPy's CSR are for the kernel to check.
+
+    Reading all arcs to check them takes as long as a search.
+    """
+    serves = isinstance(getattr(csgraph, "indices", None), np.ndarray) and getattr(csgraph, "format", None) == "csr"
+    if not serves or isinstance(csgraph, Matrix) or csgraph.indices.dtype != index_dtype(max(csgraph.shape)):
+        return as_graph_input(csgraph)
+    require_square(csgraph, "csgraph")
+    as_value_dtype(csgraph.dtype, "csgraph", real=True)
+    # SciPy allows arrays longer than the last offset says.
+    indices, data = csgraph.indices[: csgraph.nnz], csgraph.data[: csgraph.nnz].astype(np.float64, copy=False)
+    indptr = as_offsets(csgraph.indptr, "indptr", csgraph.shape[0], len(indices))
+    data = as_values(data, "data", indices.shape)
+    rows = CSR(csgraph.shape, indptr, np.ascontiguousarray(indices), data, validate=False)
+    return GraphInput(rows, is_spmatrix(csgraph), as_stored=True)
 
 
 def as_rows(graph: Any, *, pattern: bool = False) -> CSR:

@@ -11,10 +11,14 @@ from hpgraph.algorithms.bfs import levels_from
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.core import errors
+from hpgraph.core.config import config
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored
 from hpgraph.formats import CSR
+
+# A search of so many arcs does not keep threads waiting long; so many threads may wait for one search.
+_MAX_ALONE, _MAX_WAITING = 1 << 20, 4
 
 
 class NegativeCycleError(errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
@@ -70,7 +74,7 @@ def shortest_path(
         raise ValueError("indices cannot be given with method FW, which starts everywhere: use another method")
     if method == "D":
         return dijkstra(csgraph, directed, indices, return_predecessors, unweighted)
-    return _paths(as_graph_input(csgraph), directed, indices, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph), directed, indices, return_predecessors, unweighted)
 
 
 def dijkstra(
@@ -107,17 +111,17 @@ def dijkstra(
     >>> csgraph.dijkstra(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), indices=[1, 2], min_only=True)
     array([inf,  0.,  0.])
     """
-    given = as_graph_input(csgraph)
-    if not real(limit, "limit") >= 0:
+    given = as_stored(csgraph)
+    limit = real(limit, "limit")
+    if not limit >= 0:
         raise ValueError(f"limit must not be negative, not {limit!r}")
-    if not unweighted and given.csr.nnz and bool((given.csr.data < 0).any()):
+    cutoff = None if np.isinf(limit) else limit
+    if not unweighted and _least(given) < 0:
         warnings.warn(
             "Graph has negative weights: SciPy's dijkstra would give inaccurate results; these are Bellman and Ford's",
             UserWarning,
             stacklevel=2,
         )
-    limit = real(limit, "limit")
-    cutoff = None if np.isinf(limit) else limit
     if min_only:
         return _nearest(given, directed, indices, return_predecessors, unweighted, cutoff)
     return _paths(given, directed, indices, return_predecessors, unweighted, cutoff)
@@ -131,7 +135,7 @@ def bellman_ford(
     unweighted: bool = False,
 ) -> Any:
     """Lengths of the shortest paths between vertices, for weights of any sign; all else is as for `shortest_path`."""
-    return _paths(as_graph_input(csgraph), directed, indices, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph), directed, indices, return_predecessors, unweighted)
 
 
 def johnson(
@@ -149,9 +153,10 @@ def johnson(
     ----------
     D. B. Johnson, "Efficient algorithms for shortest paths in sparse networks", J. ACM 24 (1977).
     """
-    given = as_graph_input(csgraph)
-    if unweighted or not given.csr.nnz or not bool((given.csr.data < 0).any()):
+    given = as_stored(csgraph)
+    if unweighted or not _least(given) < 0:
         return _paths(given, directed, indices, return_predecessors, unweighted)
+    given = given.checked()
     arcs = given.graph(directed).out_csr
     row = arcs.expand_rows()
     # From one more vertex, with an arc of no length to every other, all are reached.
@@ -168,16 +173,19 @@ def floyd_warshall(
     overwrite: bool = False,
 ) -> Any:  # fmt: skip
     """Lengths of the shortest paths between all vertices; all else is as for `shortest_path`."""
-    return _paths(as_graph_input(csgraph), directed, None, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph), directed, None, return_predecessors, unweighted)
 
 
 def _paths(
     given: GraphInput, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool,
     cutoff: float | None = None,
 ) -> Any:  # fmt: skip
-    graph, xp = given.graph(directed, weighted=not unweighted), given.xp
-    starts = _starts(indices, graph.n_vertices)
-    shape = (*starts.shape, graph.n_vertices)
+    starts = _starts(indices, given.csr.shape[0])
+    shape = (*starts.shape, given.csr.shape[0])
+    if return_predecessors and _suits_dijkstra(given, starts.size, unweighted):
+        distance, predecessors = _trees(given, directed, starts.reshape(-1, 1), unweighted, cutoff)
+        return distance.reshape(shape), predecessors.reshape(shape)
+    graph, xp = given.checked().graph(directed, weighted=not unweighted), given.xp
     if starts.ndim == 0:
         distance, predecessors = _search(graph, int(starts), cutoff, return_predecessors)
     elif unweighted and not return_predecessors:
@@ -190,6 +198,29 @@ def _paths(
     if not return_predecessors:
         return distance.reshape(shape)
     return distance.reshape(shape), predecessors.astype(np.int32, copy=False).reshape(shape)
+
+
+def _suits_dijkstra(given: GraphInput, searches: int, unweighted: bool) -> bool:
+    """Whether to find distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0.
+
+    Where many threads would wait for one long search, they find distances together, and predecessors after them.
+    """
+    few_wait = searches * _MAX_WAITING >= config.threads or given.csr.nnz < _MAX_ALONE
+    return given.device == "cpu" and few_wait and (unweighted or _least(given) > 0)
+
+
+def _trees(given: GraphInput, directed: bool, sources: Any, unweighted: bool, cutoff: float | None) -> tuple[Any, Any]:
+    from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
+
+    arcs = given.csr if directed else given.checked().graph(directed).out_csr
+    limit = np.inf if cutoff is None else cutoff
+    found = shortest_trees(arcs.with_data(None) if unweighted else arcs, sources, limit, NO_PREDECESSOR)
+    return found[0], found[1].astype(np.int32, copy=False)
+
+
+def _least(given: GraphInput) -> float:
+    """The least weight; NaN if any is."""
+    return float(given.csr.data.min()) if given.csr.nnz else np.inf
 
 
 def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:
@@ -212,19 +243,25 @@ def _nearest(
     given: GraphInput, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool, cutoff: float | None
 ) -> Any:
     """Distances from the nearest of several vertices: those from one more vertex that has arcs of length 0 to them."""
-    arcs, xp = given.graph(directed).out_csr, given.xp
-    n = arcs.shape[0]
-    weights = xp.ones_like(arcs.data) if unweighted else arcs.data
-    starts = to_device(np.unique(_starts(indices, n)), given.device)
-    graph = _with_one_more(arcs, weights, starts)
-    distance, parent = _search(graph, n, cutoff, return_predecessors)
-    if not return_predecessors:
-        return distance[:n]
-    predecessors = parent[:n].astype(np.int32)
-    predecessors[predecessors == n] = NO_PREDECESSOR
+    n, xp = given.csr.shape[0], given.xp
+    starts = np.unique(_starts(indices, n))
+    if _suits_dijkstra(given, 1, unweighted):
+        (distance,), (predecessors,) = _trees(given, directed, starts[None], unweighted, cutoff)
+        if not return_predecessors:
+            return distance
+    else:
+        arcs = given.checked().graph(directed).out_csr
+        weights = xp.ones_like(arcs.data) if unweighted else arcs.data
+        graph = _with_one_more(arcs, weights, to_device(starts, given.device))
+        distance, parent = _search(graph, n, cutoff, return_predecessors)
+        distance = distance[:n]
+        if not return_predecessors:
+            return distance
+        predecessors = parent[:n].astype(np.int32)
+        predecessors[predecessors == n] = NO_PREDECESSOR
     sources = _roots(xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors))
-    sources[xp.isinf(distance[:n])] = NO_PREDECESSOR
-    return distance[:n], predecessors, sources.astype(np.int32)
+    sources[xp.isinf(distance)] = NO_PREDECESSOR
+    return distance, predecessors, sources.astype(np.int32)
 
 
 def _roots(above: Any) -> Any:

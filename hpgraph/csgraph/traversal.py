@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.containers.vertices import checked_index
 from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_graph_input
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
@@ -72,7 +72,9 @@ def _in_order(
     csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any, device: str | None = None
 ) -> Any:
     """The order and predecessors that a search gives, which runs on a device."""
-    given = as_graph_input(csgraph)
+    given = as_stored(csgraph)
+    if not directed:
+        given = given.checked()
     start = checked_index(i_start, given.csr.shape[0], "i_start")
     arcs = given.csr.with_data(None) if device is None else given.csr.with_data(None).to(device)
     found = search(arcs if directed else _both_ways(arcs), start, NO_PREDECESSOR)
@@ -128,15 +130,20 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     ValueError
         If there is not one predecessor for each vertex, or they are no integers.
     """
-    given = as_graph_input(csgraph)
-    arcs = given.graph(directed).out_csr
-    predecessors = given.xp.asarray(predecessors)
+    given = as_stored(csgraph)
+    arcs, predecessors = given.csr, given.xp.asarray(predecessors)
     if predecessors.dtype.kind not in "iu":
         raise ValueError(f"predecessors must be of an integral dtype, not {predecessors.dtype}: convert them")
     if predecessors.shape != (arcs.shape[0],):
         raise ValueError(
             f"predecessors must have shape ({arcs.shape[0]},), one for each vertex, not {predecessors.shape}"
         )
+    if given.device == "cpu":
+        from hpgraph.kernels.structure.cpu_predecessors import tree_arcs
+
+        narrow = np.ascontiguousarray(predecessors, np.int32 if predecessors.dtype == np.int32 else np.int64)
+        return given.sparse(tree_arcs(arcs, narrow, directed))
+    arcs = given.graph(directed).out_csr
     kept = predecessors[arcs.indices] == arcs.expand_rows()
     return given.sparse(kernels(given.device).keep_entries(arcs, kept))
 

@@ -10,6 +10,7 @@ from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.layout import Layout
+from hpgraph.kernels.nearest import Nearest
 from hpgraph.kernels.out_of_core import Windows
 from hpgraph.kernels.relaxation import JointRelaxation, Relaxation
 from hpgraph.kernels.runtime import Runtime
@@ -68,6 +69,7 @@ windows: Callable[[str], Windows] = _room("out_of_core.{}")
 similarity: Callable[[str], Similarity] = _room("similarity.{}")
 sampling: Callable[[str], Sampling] = _room("sampling.{}")
 layouts: Callable[[str], Layout] = _room("layout.{}")
+nearest: Callable[[str], Nearest] = _room("nearest.{}")
 
 
 def sources_together(device: str) -> SourcesTogether | None:

@@ -22,6 +22,7 @@ from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.spgemm.cuda import multiply
 from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda_sddmm import extreme_entries, sample_dense
 from hpgraph.kernels.spmv.cuda_spmm import pull_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components

@@ -10,6 +10,7 @@ from hpgraph.algebra import mxm as product
 from hpgraph.algebra import mxv as products
 from hpgraph.algebra.mxv import multiply, multiply_dense
 from hpgraph.algebra.operands import as_operand
+from hpgraph.core.device import array_module
 from hpgraph.scipy_api.conversions import Conversions
 from hpgraph.scipy_api.vector import Vector
 
@@ -40,35 +41,38 @@ class Products(Conversions):
         x = self._operand(x, "x")
         if x.ndim == 1:
             return self.T._matmul(x)
-        if x.ndim == 2:
-            return self.T._matmul(x.T).T
+        if x.ndim > 1:
+            return self.T._matmul(x.swapaxes(-1, -2)).swapaxes(-1, -2)
         raise ValueError(f"x @ A needs a vector or a matrix, not shape {x.shape}: use A * x to scale A")
 
     def matvec(self, x: Any) -> Any:
-        """``A @ x`` for one vector, of shape (columns,) or (columns, 1), as solvers call it."""
+        """``A @ x`` for one vector, of shape (columns,) or (columns, 1), or for each of shape (..., columns)."""
         if type(x) is self._array_type and x.ndim == 1:
             return multiply(self, x)
         x = self._operand(x, "x")
+        if x.ndim > 1 and x.shape != (self.shape[1], 1) and x.shape[-1] == self.shape[1]:
+            return self._matmul(x[..., None])[..., 0]
         if x.shape not in ((self.shape[1],), (self.shape[1], 1)):
-            raise ValueError(f"x must have shape ({self.shape[1]},) or ({self.shape[1]}, 1), not {x.shape}")
+            n = self.shape[1]
+            raise ValueError(f"x must have shape ({n},), ({n}, 1) or (..., {n}), not {x.shape}")
         return self._matmul(x)
 
     def rmatvec(self, x: Any) -> Any:
-        """``A.H @ x`` for one vector, of shape (rows,) or (rows, 1), as solvers call it."""
+        """``A.H @ x`` for one vector, of shape (rows,) or (rows, 1), or for each of shape (..., rows)."""
         if self.dtype.kind == "c":
             # As the conjugate of A.T @ conj(x), no values of the matrix are written again.
             return self.T.matvec(self._operand(x, "x").conj()).conj()
         return self.T.matvec(x)
 
     def matmat(self, X: Any) -> Any:
-        """``A @ X`` for a dense matrix, of shape (columns, k), as solvers call it; a ValueError for other shapes."""
+        """``A @ X`` for a dense matrix, of shape (columns, k), or for each of shape (..., columns, k)."""
         X = self._operand(X, "X")
-        if X.ndim != 2:
-            raise ValueError(f"X must have two dimensions, not shape {X.shape}")
+        if X.ndim < 2:
+            raise ValueError(f"X must have at least two dimensions, not shape {X.shape}")
         return self._matmul(X)
 
     def rmatmat(self, X: Any) -> Any:
-        """``A.H @ X`` for a dense matrix, of shape (rows, k), as solvers call it."""
+        """``A.H @ X`` for a dense matrix, of shape (rows, k), or for each of shape (..., rows, k)."""
         if self.dtype.kind == "c":
             return self.T.matmat(self._operand(X, "X").conj()).conj()
         return self.T.matmat(X)
@@ -110,8 +114,17 @@ class Products(Conversions):
             return multiply(self, x)
         if x.ndim == 2:
             return multiply_dense(self, x)
+        if x.ndim > 2 and x.shape[-2] == self.shape[1]:
+            return self._times_each(x)
         hint = ": use A * x to scale A" if x.ndim == 0 else ""
         raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}{hint}")
+
+    def _times_each(self, X: Any) -> Any:
+        """The product with each of a batch of matrices, their columns side by side."""
+        xp = array_module(self.device)
+        beside = xp.moveaxis(X, -2, 0)
+        product = multiply_dense(self, xp.ascontiguousarray(beside.reshape(len(beside), -1)))
+        return xp.moveaxis(product.reshape(self.shape[0], *beside.shape[1:]), 0, -2)
 
     def _operand(self, x: Any, name: str) -> Any:
         return as_operand(x, name, self.device)

@@ -47,7 +47,8 @@ PAIRS = [(0, 1), (2, 3)]
 ARGUMENTS = {
     "belief_propagation": (np.ones((N, 2)), np.eye(2) + 0.1), "ego_graph": (0,), "k_hop_subgraph": (0, 1), "bfs": (0,),
     "sssp": (0,), "heat_kernel": (np.eye(N)[0],), "label_spreading": (LABELS,), "label_propagation": (LABELS,),
-    "maximum_flow": (0, 1), "modularity": (np.arange(N) % 2,), "partition_quality": (np.arange(N) % 2,),
+    "maximum_flow": (0, 1), "modularity": (np.arange(N) % 2,), "community_quality": (np.arange(N) % 2,),
+    "partition_quality": (np.arange(N) % 2,), "conductance": (np.arange(N) % 2,), "map_equation": (np.arange(N) % 2,),
     "sample_neighbors": ([0], [2]), "k_hop": ([0], 2), "shortest_path": (0, 1), "shortest_path_length": (0, 1),
     "k_truss": (2,), "k_core": (2,), "k_shell": (2,), "reach": ([0, 3],), "landmarks": (2,),
     **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)),

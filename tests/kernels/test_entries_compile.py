@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles
 
-from hpgraph.semiring import get_binary, get_index_unary, get_unary
+from hpgraph.semiring import IndexBinaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.entry import EntryFunction, entry_function
 
 pytest.importorskip("cuda.core")
@@ -72,8 +72,11 @@ def test_union_by_a_builtin_operator(arch: str, nonzero: bool) -> None:
     compiles(MERGE, code[0], code[1], MERGES, arch)
 
 
-@pytest.mark.parametrize("op", ["firsti", "floordiv", "lt"])
-def test_intersection(op: str) -> None:
+GAP = IndexBinaryOp("gap", lambda a, i, j, b, k, m, theta: a * theta + m - i, theta=2)
+
+
+@pytest.mark.parametrize("op", ["firsti", "floordiv", "lt", GAP])
+def test_intersection(op: Any) -> None:
     function = binary(op)
     for nonzero in (False, True):
         code = merge_code(function, None, None, FLOAT32, INT64, INT64, function.dtype, nonzero)

@@ -14,6 +14,7 @@ from hpgraph.kernels.communities import cuda as communities
 from hpgraph.kernels.communities import cuda_aggregate, cuda_members
 from hpgraph.kernels.layout import DEPTH
 from hpgraph.kernels.layout import cuda as layout
+from hpgraph.kernels.nearest import cuda as nearest
 from hpgraph.kernels.pages import cuda as pages
 from hpgraph.kernels.runtime.cuda import row_bins
 from hpgraph.kernels.runtime.cuda.compile import build_cached
@@ -22,7 +23,7 @@ from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
 from hpgraph.kernels.sampling import cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
-from hpgraph.kernels.spmv import cuda_column_blocks_layout, cuda_locality
+from hpgraph.kernels.spmv import cuda_column_blocks_layout, cuda_locality, cuda_sddmm
 from hpgraph.kernels.structure import (
     cuda_components,
     cuda_degree_order,
@@ -77,6 +78,10 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         yield of_set(cuda_bands.KERNELS, arch, Index=ids)
         for level, words in (("int8", 32), ("int8", 1), ("int16", 16), ("int32", 32)):
             yield of_set(cuda_parents.KERNELS, arch, Level=np.dtype(level), Words=words, Index=ids)
+        for value, group, width in (("float32", "16", "4"), ("float32", "4", "1"), ("float64", "32", "2")):
+            number = np.dtype(value)
+            yield of_set(cuda_sddmm.SDDMM, arch, Index=ids, Value=number, group=group, width=width)
+            yield of_set(cuda_sddmm.EXTREMES, arch, Index=ids, Value=number)
         yield cuda_masked.SOURCE, (f"hpgraph::masked_work<{index}>",), arch, {"prologue": cuda_masked._NOTHING}
     for index, offset, arch in (("int", "unsigned int", OLDEST), ("int", "long long", NEWEST),
                                 ("long long", "long long", NEWEST)):  # fmt: skip
@@ -128,6 +133,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         word = "unsigned" if index == "int" else "unsigned long long"
         yield of_set(cuda_column_blocks_layout.KERNELS, arch, Index=DTYPES[index], Word=word)
     yield of_set(pages.KERNELS, NEWEST, Id=np.dtype(np.int32))
+    for real, arch in (("float", OLDEST), ("double", NEWEST)):
+        yield of_set(nearest.KERNELS, arch, Real=real)
 
 
 @pytest.mark.parametrize(("source", "names", "arch", "others"), list(rows()), ids=lambda value: str(value)[:40])

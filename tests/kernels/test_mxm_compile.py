@@ -7,7 +7,7 @@ from cuda_build import GENERATIONS, compiles, translates
 from hpgraph.kernels.entries import cuda_kronecker as kronecker
 from hpgraph.kernels.spgemm import cuda as mxm
 from hpgraph.kernels.spgemm import cuda_masked as mxm_masked
-from hpgraph.semiring import Semiring, get_binary, get_monoid, get_semiring
+from hpgraph.semiring import IndexBinaryOp, Semiring, get_binary, get_monoid, get_semiring
 from hpgraph.semiring.semiring import product_of
 
 pytest.importorskip("cuda.core")
@@ -17,6 +17,7 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 CASES = [
     ("lor_land", "bool"), ("plus_pair", "bool"), ("max_first", "int8"), ("any_secondi", "int64"),
     ("bor_second", "uint64"),
+    (Semiring(get_monoid("max"), IndexBinaryOp("gap", lambda a, i, k, b, m, j, theta: a * theta + j - i)), "float32"),
 ]  # fmt: skip
 OLDEST, NEWEST = GENERATIONS
 

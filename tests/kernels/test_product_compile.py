@@ -9,7 +9,7 @@ from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_sell import KERNELS as SLICES
 from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES, specialize_sorted
-from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
+from hpgraph.semiring import Function, IndexBinaryOp, Semiring, get_binary, get_monoid, get_semiring
 
 pytest.importorskip("cuda.core")
 
@@ -36,6 +36,14 @@ def instance(semiring, dtype, *, index="int32", pattern=False, filtered=False, a
 @pytest.mark.parametrize(("semiring", "dtype", "arch"), OF_EACH)
 def test_pull(semiring, dtype, arch):
     product_compiles("spmv.cuh", instance(semiring, dtype), PULL_ROWS, arch)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_places(turned):
+    op = IndexBinaryOp("gap", lambda a, i, k, b, m, j, theta: a * theta + k - i, theta=2.0, turned=turned)
+    special = instance(Semiring(get_monoid("max"), op), "float32")
+    product_compiles("spmv.cuh", special, PULL_ROWS)
+    product_compiles("spmspv.cuh", special, PUSHES)
 
 
 @pytest.mark.parametrize(("semiring", "dtype"), INSTANCES)

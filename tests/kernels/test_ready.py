@@ -1,17 +1,21 @@
 """Kernels compiled ahead: found by a process with an empty cache and no compiler; ignored if stale or damaged."""
 
 import inspect
+import json
 import os
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import hpgraph as hpg
 from hpgraph import config
+from hpgraph.core.device import cuda_available
+from hpgraph.core.ready_kernels import CuPyRequest
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request, build_cached
 
@@ -82,11 +86,43 @@ def test_what_is_not_theirs_is_compiled(
     folder.mkdir()
     for file in original.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(compiler, "ready_folder", lambda: folder)
+    monkeypatch.setattr(compiler, "ready_folder", lambda extra: folder)
     given = {"arch": "sm_90", "prologue": "", **change(folder)}
     with config(cache_dir=tmp_path / "cache", verbose=False):
         path, symbols = build_cached("components.cuh", names=NAMES, **given)
     assert path.is_relative_to(tmp_path / "cache") and set(symbols) == set(NAMES)
+
+
+CUPY = """
+import json, sys
+from pathlib import Path
+from hpgraph.core import ready_kernels
+from hpgraph.core.device import require_cupy
+cupy = require_cupy()
+if sys.argv[1:]:
+    ready_kernels.requests = []
+    ready_kernels.serve_cupy(Path(sys.argv[1]))
+assert (cupy.arange(5) * 2 + 1).get().tolist() == [1, 3, 5, 7, 9]
+print(json.dumps([ready_kernels.requests, "libnvrtc" in Path("/proc/self/maps").read_text()]))
+"""
+
+
+@pytest.mark.skipif(not cuda_available(), reason="needs a GPU")
+def test_cupy_finds_its_own_without_a_compiler(tmp_path: Path) -> None:
+    import cupy
+
+    def run(number: int, *words: str, **more: str) -> Any:
+        environment = {**os.environ, "CUPY_CACHE_DIR": os.fspath(tmp_path / f"cupy{number}"), **more}
+        done = subprocess.run([sys.executable, "-c", CUPY, *words], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    asked, compiles = run(0, os.fspath(tmp_path))
+    assert asked and compiles
+    requests = [CuPyRequest(source, tuple(options)) for source, options in asked]
+    place = package(requests, [f"sm_{cupy.cuda.Device().compute_capability}"], 1, tmp_path / "wheel")
+    path = os.pathsep.join([os.fspath(place), os.environ.get("PYTHONPATH", "")])
+    assert run(1, PYTHONPATH=path) == [None, False]
 
 
 def test_recorded_requests_have_their_sources() -> None:

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 class Communities(Protocol):
     """What either backend offers."""
 
-    def move_vertices(self, level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, Any]:
-        """Local moving: communities of higher modularity, and the number of moves.
+    def move_vertices(
+        self, level: Level, label: Any, resolution: float, seed: int, *, alone: bool = False, limit: int = 0
+    ) -> tuple[Any, Any]:
+        """Local moving: communities of higher quality, and the number of moves.
 
-        On the GPU, reading that number waits for the device.
+        ``alone``: vertices may also leave for communities of their own; ``limit``: most original vertices of a
+        community, 0 for any number. On the GPU, reading the number of moves waits for the device.
         """
 
     def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:

@@ -25,6 +25,9 @@ REFINING_ROUNDS = 3
 EVIDENCE = 1 / 8
 # If more than this share of the vertices has moved in a round, all are examined in the next.
 MANY_MOVES = 1 / 4
+# With a size limit, the vertices of a batch that choose one community join it in the order of geometric priorities: all
+# of a priority or none, so that at least half of the room is taken as a rule. One of the last in 512 has the highest.
+PRIORITIES = 10
 
 
 def batch_bits(n: int, arcs: int) -> int:

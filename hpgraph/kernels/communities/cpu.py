@@ -29,7 +29,7 @@ from hpgraph.kernels.communities.cpu_choice import (
     slot_of,
     tables,
 )  # fmt: skip
-from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
@@ -38,25 +38,34 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.structure.cpu_greedy import mixed
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
 # Chunk: at most this many vertices; and arcs of a batch up to which one thread does all, since distributing them takes
 # as long.
 CHUNK, ALONE = 256, 4096
-# Communities, each numbered by a vertex: the label of each vertex, and each community's strengths and size.
-Groups = namedtuple("Groups", "label sent received size")
-# Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay. `fetching`:
-# rows are long enough to prefetch. `communities`: upper bound of the communities of vertices with arcs.
-Rule = namedtuple("Rule", "sent received within penalty directed refining fetching given communities bits seed")
-# Active vertices, and those with arcs; a round's vertices and work by batch; their targets; counters.
-Space = namedtuple("Space", "active joined listed starts work target counter")
+LAST = batches.PRIORITIES - 1
+# Communities, each numbered by a vertex: the label of each vertex, and each community's strengths, number of vertices,
+# and load, the original vertices, under a size limit.
+Groups = namedtuple("Groups", "label sent received size load")
+# Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay. `alone`:
+# vertices may leave for a community of their own. `fetching`: rows are long enough to prefetch. `communities`: upper
+# bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of a community, 0 for none.
+Rule = namedtuple(
+    "Rule", "sent received within penalty two_sided refining alone fetching given communities load limit bits seed"
+)
+# Active vertices, and those with arcs that may move; a round's vertices and work by batch; their targets; counters; the
+# load that vertices from each priority on would add to each community.
+Space = namedtuple("Space", "active joined listed starts work target counter demand")
 
 
-def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
-    """Communities of higher modularity, numbered by any vertex, from those in ``label``; and the number of moves."""
+def move_vertices(
+    level: Level, label: Any, resolution: float, seed: int, *, alone: bool = False, limit: int = 0
+) -> tuple[Any, int]:
+    """Communities of higher quality, numbered by any vertex, from those in ``label``; and the number of moves."""
     until = batches.ROUNDS, batches.FEW_MOVES, batches.FEW_YIELD
-    return _moved(level, label.copy(), label[:0], resolution, seed, *until)
+    return _moved(level, label.copy(), label[:0], resolution, seed, until, alone, limit)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -68,12 +77,13 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     "Leiden algorithm": refinement). Here a vertex takes the best community, not a random one.
     """
     label = np.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, within, resolution, seed, batches.REFINING_ROUNDS, 0, 0)[0]
+    return _moved(level, label, within, resolution, seed, (batches.REFINING_ROUNDS, 0, 0), False, 0)[0]
 
 
 def _moved(
-    level: Level, label: Any, within: Any, resolution: float, seed: int, rounds: int, few: float, share: float
+    level: Level, label: Any, within: Any, resolution: float, seed: int, until: Any, alone: bool, limit: int
 ) -> tuple[Any, int]:
+    """``until``: the most rounds, and the shares of moves that end them."""
     arcs, n = level.arcs, len(label)
     if arcs.nnz == 0:
         return label, 0
@@ -81,20 +91,24 @@ def _moved(
     degrees = arcs.degrees
     joined = int(np.count_nonzero(degrees))
     bits = batches.batch_bits(joined, arcs.nnz)
-    communities = int(np.count_nonzero(np.bincount(label[degrees > 0])))
-    groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n))
+    communities = joined if alone else int(np.count_nonzero(np.bincount(label[degrees > 0])))
+    load = level.size if limit else level.sent[:0]
+    loads = summed_by(label, load, n) if limit else load
+    groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n), loads)
     given = int(np.count_nonzero(groups.size)) < joined
     rule = Rule(
-        level.sent, level.received, within, level.penalty(resolution), level.directed, refining, pays(arcs, joined),
-        given, communities, bits, np.uint64(seed),
+        level.sent, level.received, within, level.penalty(resolution), level.is_two_sided, refining, alone,
+        pays(arcs, joined), given, communities, load, limit, bits, np.uint64(seed),
     )  # fmt: skip
     listed, target, counter = np.empty(n, ids), np.empty(n, ids), np.zeros(32, np.int64)
     starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
-    space = Space(degrees > 0, degrees > 0, listed, starts, work, target, counter)
+    free = degrees > 0 if level.movable is None else (degrees > 0) & level.movable
+    demand = np.zeros((batches.PRIORITIES if limit else 0, n), np.int64)
+    space = Space(free.copy(), free, listed, starts, work, target, counter, demand)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
-        rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (few, share, batches.MANY_MOVES)
-        moves = _move(rows, groups, rule, space, found, rounds, shares)
+        rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], batches.MANY_MOVES)
+        moves = _move(rows, groups, rule, space, found, until[0], shares)
     return label, moves
 
 
@@ -108,7 +122,7 @@ def _list(rows, groups, rule, space, round_):
     last = starts.size - 1
     for v in range(active.size):
         if active[v]:
-            if rule.refining and groups.size[groups.label[v]] != 1:
+            if not space.joined[v] or (rule.refining and groups.size[groups.label[v]] != 1):
                 active[v] = False
             else:
                 batch = drawn(v, round_, seed, bits)
@@ -144,7 +158,7 @@ def _fetch_own(groups, sent, listed, i, end):
 
 @part(whole=True)
 def _score(groups, sent, received, penalty, c, weight):
-    """Modularity gain of a vertex in a community, up to a factor; `weight` joins the two."""
+    """Gain of a vertex in a community, up to a factor; `weight` joins the two."""
     apart = np.float64(sent) * np.float64(peek(groups.received, c))
     apart += np.float64(received) * np.float64(peek(groups.sent, c))
     return np.float64(weight) - penalty * apart
@@ -198,7 +212,7 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         apart += np.float64(received) * np.float64(peek(groups.sent, own) - sent)
         most, best = np.float64(inside) - rule.penalty * apart, own
         least = most
-        if not rule.refining:
+        if not rule.refining and not rule.limit:
             # The heaviest community is likely to win: then few others need a score.
             least = max(most, _score(groups, sent, received, rule.penalty, heaviest, largest))
         batch = drawn(v, round_, seed, bits)
@@ -211,6 +225,8 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
                 continue
             if rule.refining and peek(size, c) == 1 and drawn(c, round_, seed, bits) == batch:
                 continue
+            if rule.limit and peek(groups.load, c) + peek(rule.load, v) > rule.limit:
+                continue
             score = _score(groups, sent, received, rule.penalty, c, weight)
             if score > most or (score == most and best != own and is_before(c, best, v, seed)):
                 most, best = score, c
@@ -218,7 +234,41 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
             # Singletons swap only if in different batches; one under another vertex's number may be of any batch.
             apart = vertex(label, best) == best and drawn(best, round_, seed, bits) != batch
             best = best if apart else own
+        if rule.alone and most < 0 and peek(size, v) == 0:
+            # It leaves for the community under its own number, which no other vertex takes while it is empty.
+            best = v
         space.target[i] = best
+
+
+@part(whole=True)
+def _priority(v, round_, seed):
+    """The priority of a vertex under a size limit: p or more with a probability of 2⁻ᵖ, from the hash's low bits."""
+    bits = mixed(np.uint64(v) + seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15))
+    priority = 0
+    while priority < LAST and not (bits >> np.uint64(priority)) & np.uint64(1):
+        priority += 1
+    return priority
+
+
+@part(whole=True)
+def _keep_to_limit(groups, rule, space, begin, end, round_):
+    """Give vertices of a batch target -1 if those of their priority and above would together exceed the limit.
+
+    One thread does it: the choice before looks at all arcs.
+    """
+    for sign in (1, 0, -1):
+        for i in range(begin, end):
+            v, to = vertex(space.listed, i), space.target[i]
+            priority = _priority(v, round_, rule.seed)
+            if sign == 0:
+                if to != groups.label[v] and groups.load[to] + space.demand[priority, to] > rule.limit:
+                    space.target[i] = -2 - to
+                continue
+            space.target[i] = to if sign == 1 or to >= 0 else -1
+            to = to if to >= 0 else -2 - to
+            if to != groups.label[v]:
+                for p in range(priority + 1):
+                    space.demand[p, to] += sign * rule.load[v]
 
 
 @part(whole=True)
@@ -226,8 +276,11 @@ def _apply_moves(groups, rule, space, begin, end):
     """Apply the moves of a range of the list; vertices that stay get target -1. Returns the number of moves."""
     moves = 0
     for i in range(begin, end):
-        v, to = vertex(space.listed, i), vertex(space.target, i)
+        v, to = vertex(space.listed, i), np.int64(space.target[i])
         own = vertex(groups.label, v)
+        if to < 0:
+            # It does not fit in now, and chooses again in the next round.
+            continue
         space.active[v] = False
         if to == own:
             space.target[i] = -1
@@ -236,9 +289,12 @@ def _apply_moves(groups, rule, space, begin, end):
         groups.label[v] = to
         fetch_add(groups.size, own, -1)
         fetch_add(groups.size, to, 1)
+        if rule.limit:
+            fetch_add(groups.load, own, -rule.load[v])
+            fetch_add(groups.load, to, rule.load[v])
         fetch_add(groups.sent, own, -rule.sent[v])
         fetch_add(groups.sent, to, rule.sent[v])
-        if rule.directed:
+        if rule.two_sided:
             fetch_add(groups.received, own, -rule.received[v])
             fetch_add(groups.received, to, rule.received[v])
     return moves
@@ -290,6 +346,8 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if space.work[batch] <= ALONE:
                 _choose(rows, groups, rule, space, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
+                if rule.limit:
+                    _keep_to_limit(groups, rule, space, begin, end, round_)
                 moves += _apply_moves(groups, rule, space, begin, end)
                 waking = waking and moves <= many * n
                 if waking:
@@ -299,6 +357,8 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
             for worker in prange(workers):
                 _choose_chunks(rows, groups, rule, space, found, np.int64(worker), begin, end, round_, chunk)
+            if rule.limit:
+                _keep_to_limit(groups, rule, space, begin, end, round_)
             for worker in prange(workers):
                 share = (end - begin + workers - 1) // workers
                 at = begin + worker * share

@@ -48,7 +48,7 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
         _close_up(ends, indptr, wide, weight, indices, data)
     sent, received = group_strengths(level, number, count)
     coarse = CSR((count, count), indptr, indices, data, validate=False, copy=False)
-    return Level(coarse, sent, received, level.total, level.unit), number
+    return level.of_parts(coarse, sent, received, number), number
 
 
 def weight_between(level: Level, label: Any) -> int:
@@ -66,7 +66,7 @@ def weight_between(level: Level, label: Any) -> int:
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     """What the vertices of each community send and receive: the same array twice if the graph is undirected."""
     sent = summed_by(label, level.sent, count)
-    return sent, summed_by(label, level.received, count) if level.directed else sent
+    return sent, summed_by(label, level.received, count) if level.is_two_sided else sent
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -47,7 +47,7 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
         return label
     size = min(MAX, max(MIN, n // BLOCKS))
     flags = np.zeros(n, np.bool_)
-    around = level.sent + level.received if level.directed else level.sent
+    around = level.sent + level.received if level.is_two_sided else level.sent
     state = State(label, label.copy(), arcs.degrees > 0, flags, np.zeros(-(-n // size), np.bool_), around)
     with team() as threads:
         found = tables(threads, int(arcs.degrees.max()))

@@ -7,8 +7,16 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import cuda_members as groups
-from hpgraph.kernels.communities.batches import FEW_MOVES, FEW_YIELD, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
-from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.communities.batches import (
+    FEW_MOVES,
+    FEW_YIELD,
+    MANY_MOVES,
+    PRIORITIES,
+    REFINING_ROUNDS,
+    ROUNDS,
+    batch_bits,
+)
+from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
 
@@ -18,13 +26,12 @@ COUNTERS = 2 * _SET + 2
 MOVING = Layout(
     "Moving<{Index}, {Weight}, {Sum}>",
     n="i64", indptr="*", indices="*", weights="*", sent="*", received="*",
-    label="*", group_sent="*", group_received="*", group_size="*", within="*",
-    active="*", listed="*", target="*", counters="*",
+    label="*", group_sent="*", group_received="*", group_size="*", group_load="*", within="*", load="*", demand="*",
+    movable="*", active="*", listed="*", target="*", counters="*",
     hub_of="*", hub_begin="*", hub_inside="*", hub_done="*", hub_keys="*", hub_sums="*",
     hub_best="*",
-    seed="u64", joined="i64", few="i64", many="i64", share="double", penalty="double",
-    rounds="int", bits="int", directed="int", refining="int",
-    by_weight="int",
+    seed="u64", joined="i64", few="i64", many="i64", limit="i64", share="double", penalty="double",
+    rounds="int", bits="int", two_sided="int", refining="int", alone="int", by_weight="int",
 )  # fmt: skip
 KERNELS = KernelSet(
     "move_groups.cuh", "communities", {"<{frequent}, {Index}, {Weight}, {Sum}>": "move_groups"}, layouts=(MOVING,),
@@ -43,14 +50,19 @@ class _Search(NamedTuple):
     bits: int = 0
     within: Any = None
     by_weight: bool = False
+    alone: bool = False
+    limit: int = 0
 
 
-def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, Any]:
+def move_vertices(
+    level: Level, label: Any, resolution: float, seed: int, *, alone: bool = False, limit: int = 0
+) -> tuple[Any, Any]:
     """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU.
 
     The number of moves is an array without dimensions.
     """
-    return _moved(level, label.copy(), resolution, _Search(ROUNDS, seed, int(FEW_MOVES * len(label)), FEW_YIELD))
+    few = int(FEW_MOVES * len(label))
+    return _moved(level, label.copy(), resolution, _Search(ROUNDS, seed, few, FEW_YIELD, alone=alone, limit=limit))
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -99,17 +111,20 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: groups.Beginni
     strengths = (None, None) if level is None else (level.sent, level.received)
     types = groups.types_of(arcs, sums)
     kernel = KERNELS.of(frequent=level is None, **types).functions["move_groups"]
-    check_memory(n * (1 + 3 * ids.itemsize), "the work space of communities", "cuda")
+    limited = PRIORITIES * n if search.limit else 0
+    check_memory(n * (1 + 3 * ids.itemsize) + 8 * limited, "the work space of communities", "cuda")
     counters, (joined, hubs) = cupy.zeros(COUNTERS, np.uint64), groups.row_counts(arcs)
     work, tables = cupy.empty((2, n), ids), _tables(arcs, hubs, sums)
+    load, demand = (level.size, cupy.zeros(limited, np.int64)) if level is not None and limited else (None, None)
     made = MOVING.of(**types)(
         np.int64(n), arcs.indptr, arcs.indices, arcs.data, *strengths, label, at_first.sent, at_first.received,
-        at_first.size, search.within, at_first.active, work[0], work[1], counters, *tables,
+        at_first.size, summed_by(label, load, n) if limited else None, search.within, load, demand,
+        None if level is None else level.movable, at_first.active, work[0], work[1], counters, *tables,
         np.uint64(search.seed), np.int64(joined), np.int64(search.few), np.int64(int(MANY_MOVES * n)),
-        np.float64(search.share), np.float64(search.penalty),
+        np.int64(search.limit), np.float64(search.share), np.float64(search.penalty),
         np.int32(search.rounds), np.int32(search.bits),
-        np.int32(level is not None and level.directed), np.int32(search.within is not None),
-        np.int32(search.by_weight),
+        np.int32(level is not None and level.is_two_sided), np.int32(search.within is not None),
+        np.int32(search.alone), np.int32(search.by_weight),
     )  # fmt: skip
     # A barrier's cost grows with the blocks, so small levels get few.
     busy = max(-(-n // (4 * groups.THREADS)), -(-arcs.nnz // (8 * groups.THREADS)))

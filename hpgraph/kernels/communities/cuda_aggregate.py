@@ -33,7 +33,7 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     check_memory(arcs.nnz * width + 40 * len(label), "the graph of the communities", "cuda")
     members = groups.members_of(level, label)
     coarse = _arcs(level, members)
-    return Level(coarse, members.sent, members.received, level.total, level.unit), members.number
+    return level.of_parts(coarse, members.sent, members.received, members.number), members.number
 
 
 def _arcs(level: Level, by: groups.Members) -> CSR:

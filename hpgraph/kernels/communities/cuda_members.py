@@ -74,7 +74,7 @@ def members_of(level: Level, label: Any) -> Members:
     sums = cupy.zeros((5, count + 1), np.int64)
     sent, received, starts, begin, placed = sums
     number = cupy.empty(n, ids)
-    incoming = level.received if level.directed else None
+    incoming = level.received if level.is_two_sided else None
     given = arcs.indptr, label, before, level.sent, incoming
     kernels.each("number_groups", n, size, *given, number, sent, received, starts, begin)
     starts, begin = cupy.cumsum(starts), cupy.cumsum(begin)
@@ -83,7 +83,7 @@ def members_of(level: Level, label: Any) -> Members:
     arcs_before = cupy.cumsum(arcs_before)
     # Copies, so that the larger arrays are freed.
     sent = sent[:count].copy()
-    received = received[:count].copy() if level.directed else sent
+    received = received[:count].copy() if level.is_two_sided else sent
     return Members(number, count, sent, received, starts, begin, members, arcs_before)
 
 
@@ -102,8 +102,8 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     import cupy
 
     sent = cupy.zeros(count, np.int64)
-    received = cupy.zeros(count, np.int64) if level.directed else sent
-    apart = (level.received, sent, received) if level.directed else (None, sent, None)
+    received = cupy.zeros(count, np.int64) if level.is_two_sided else sent
+    apart = (level.received, sent, received) if level.is_two_sided else (None, sent, None)
     n = len(label)
     KERNELS.of(Index=label.dtype).each("sum_groups", n, np.int64(n), label, level.sent, *apart)
     return sent, received

@@ -37,8 +37,13 @@ struct Moving {
     const W* weights;
     const i64 *sent, *received;
     Index* label;
-    i64 *group_sent, *group_received, *group_size;
+    i64 *group_sent, *group_received, *group_size, *group_load;
     const Index* within;
+    // Under a size limit: original vertices of each vertex, and what those from each priority on would add to each
+    // community. Vertices that may move, null if all.
+    const i64* load;
+    i64* demand;
+    const unsigned char* movable;
     unsigned char* active;
     Index *listed, *target;
     u64* counters;
@@ -52,9 +57,9 @@ struct Moving {
     Sum* hub_sums;
     Choice* hub_best;
     u64 seed;
-    i64 joined, few, many;
+    i64 joined, few, many, limit;
     double share, penalty;
-    int rounds, bits, directed, refining, by_weight;
+    int rounds, bits, two_sided, refining, alone, by_weight;
 };
 
 // Ties are broken by a random order of each vertex; among labels with enough weight, by one order for all.
@@ -115,7 +120,7 @@ struct Chooser {
     __device__ Ties ties_of(Index v) const {
         const u64 chance = m.seed ^ u64(v) * 0x9E3779B97F4A7C15ull;
         if (FREQUENT || !m.by_weight) return {chance, chance, 0};
-        return {chance, m.seed, EVIDENCE * double(m.directed ? m.sent[v] + m.received[v] : m.sent[v])};
+        return {chance, m.seed, EVIDENCE * double(m.two_sided ? m.sent[v] + m.received[v] : m.sent[v])};
     }
     __device__ bool counts(Index u, Index v) const { return u != v && (FREQUENT || !m.refining || m.within[u] == m.within[v]); }
 
@@ -132,14 +137,15 @@ struct Chooser {
     __device__ Strengths strengths_of(Index v, Index own) const {
         if (FREQUENT) return {0, 0, 0, 0};
         const i64 sent = m.sent[v], group_sent = m.group_sent[own];
-        return {sent, m.directed ? m.received[v] : sent, group_sent, m.directed ? m.group_received[own] : group_sent};
+        return {sent, m.two_sided ? m.received[v] : sent, group_sent, m.two_sided ? m.group_received[own] : group_sent};
     }
     // Score of another community c for a vertex.
     __device__ Choice offer(Index v, Index c, i64 sum, const Strengths& of) const {
         if (FREQUENT) return {double(sum), u64(c)};
         if (m.refining && m.group_size[c] == 1 && batch_of(c) == batch_of(v)) return {0, NO_LABEL};
+        if (m.limit && m.group_load[c] + m.load[v] > m.limit) return {0, NO_LABEL};
         const i64 group_sent = m.group_sent[c];
-        return {score(sum, of.sent, of.received, group_sent, m.directed ? m.group_received[c] : group_sent), u64(c)};
+        return {score(sum, of.sent, of.received, group_sent, m.two_sided ? m.group_received[c] : group_sent), u64(c)};
     }
     // Writes the target of a vertex; by one thread.
     __device__ void settle(i64 place, Index v, Index own, i64 inside, Choice best, Ties ties, const Strengths& of) const {
@@ -160,6 +166,8 @@ struct Chooser {
             const bool apart = m.label[to] == to && batch_of(to) != batch_of(v);
             if (!apart) to = own;
         }
+        // It leaves for the community under its own number, which no other vertex takes while it is empty.
+        if (m.alone && (to == own ? stay : best.score) < 0 && m.group_size[v] == 0) to = v;
         m.target[place] = to;
     }
 

@@ -15,8 +15,11 @@ class Level(NamedTuple):
     """A graph, or one whose vertices are the communities of another.
 
     ``arcs``: every edge from both of its ends; int64 weights, or None if all are 1. Loops are skipped, and are part of
-    the strengths. ``sent, received``: weight of the arcs that leave and reach each vertex, one array if the graph is
-    undirected; ``total``: their sum; ``unit``: the original weight of 1 unit.
+    the strengths. ``sent, received``: the null model, by which ``scale · sent · received / total`` is expected between
+    two vertices; in modularity the weight of the arcs that leave and reach each, at a scale of 1; one array if equal.
+    ``total``: weight of all arcs, an undirected edge twice; ``unit``: the original weight of 1 unit; ``directed``:
+    whether ``arcs`` has the sums of both directions. ``size``: original vertices of each, None without a size limit;
+    ``movable``: False for vertices that keep their communities, None without such.
     """
 
     arcs: CSR
@@ -24,15 +27,28 @@ class Level(NamedTuple):
     received: Any
     total: int
     unit: float
+    directed: bool
+    scale: float = 1.0
+    size: Any = None
+    movable: Any = None
 
     @property
-    def directed(self) -> bool:
-        """Whether sent and received strengths differ."""
+    def is_two_sided(self) -> bool:
+        """Whether what vertices send and receive differs."""
         return self.received is not self.sent
 
     def penalty(self, resolution: float) -> float:
         """Factor of ``sent · received + received · sent`` in the comparison with the weight between two communities."""
-        return resolution / self.total if self.directed else resolution / (2 * self.total)
+        return resolution * self.scale / (self.total if self.directed else 2 * self.total)
+
+    def of_parts(self, arcs: CSR, sent: Any, received: Any, number: Any) -> "Level":
+        """The level whose vertices are parts of this one's, from the number of each vertex's part."""
+        size, movable = self.size, self.movable
+        if size is not None:
+            size = summed_by(number, size, len(sent))
+        if movable is not None:
+            movable = array_module(number).bincount(number[~movable], minlength=len(sent)) == 0
+        return self._replace(arcs=arcs, sent=sent, received=received, size=size, movable=movable)
 
 
 def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
@@ -44,7 +60,8 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     row = out.expand_rows()
     loop = out.indices == row
     if weighted and out.data is not None:
-        weight, unit = _whole(out.data, xp)
+        complaint = "weight: communities need weights that are finite and not negative; see weight=None"
+        weight, unit = in_units(out.data, complaint)
     else:
         weight, unit = None, 1.0
     if not directed:
@@ -63,7 +80,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
         both = xp.concatenate((source, target)), xp.concatenate((target, source)), xp.concatenate((weight, weight))
         arcs = CSR.from_coo(*both, out.shape, duplicates="sum", copy=False)
     total = int(sent.sum())
-    return Level(arcs, sent, received, total, unit)
+    return Level(arcs, sent, received, total, unit, directed)
 
 
 def first_neighbours(arcs: CSR) -> Any:
@@ -83,11 +100,11 @@ def summed_by(number: Any, weight: Any, count: int) -> Any:
     return array_module(number).bincount(number, weights=weight, minlength=count).astype(np.int64)
 
 
-def _whole(data: Any, xp: Any) -> tuple[Any, float]:
-    """Weights as integers, and the weight of one unit."""
-    wide = data.astype(np.float64)
+def in_units(data: Any, complaint: str) -> tuple[Any, float]:
+    """Weights as integers, and the weight of one unit; `complaint` if one is negative or not finite."""
+    xp, wide = array_module(data), data.astype(np.float64)
     if not bool(((wide >= 0) & (wide < np.inf)).all()):
-        raise ValueError("weight: communities need weights that are finite and not negative; see weight=None")
+        raise ValueError(complaint)
     largest = float(wide.max()) if len(wide) else 0.0
     if largest == 0:
         return wide.astype(np.int64), 1.0

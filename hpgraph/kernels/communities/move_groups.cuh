@@ -7,6 +7,8 @@
 
 namespace hpgraph {
 
+// As in batches.py.
+constexpr int PRIORITIES = 10;
 constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
 // Counters: a double buffer of vertices by bucket, of those placed, of moves and of communities; then the barrier's
 // word and the number of moves.
@@ -26,7 +28,9 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
 
     __device__ Mover(const Moving<Index, W, Sum>& moving, int round) : HubChooser<FREQUENT, Index, W, Sum>{{moving, round}} {}
 
-    __device__ bool is_listed(i64 v) const { return m.active[v] && (FREQUENT || !m.refining || m.group_size[m.label[v]] == 1); }
+    __device__ bool is_listed(i64 v) const {
+        return m.active[v] && (FREQUENT || ((!m.movable || m.movable[v]) && (!m.refining || m.group_size[m.label[v]] == 1)));
+    }
     __device__ int bucket_of(i64 v) const {
         const i64 degree = m.indptr[v + 1] - m.indptr[v];
         const int bin = degree > BLOCK_ENTRIES ? 0 : degree > WARP_ENTRIES ? 1 : degree > HALF_ARCS ? 2 : degree > FEW_ARCS ? 3 : 4;
@@ -89,11 +93,43 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         for (i64 i = at[4] + number * 32 + lane_of_warp(); i < at[5]; i += warps * 32) this->by_thread(i);
     }
 
+    // The vertices of a batch that would move: use(place, v, target, priority). A priority is p or more with a
+    // probability of 2^-p, from the low bits of the hash whose high bits are the batch.
+    template <class Use>
+    __device__ void for_moving(i64 begin, i64 end, Use use) const {
+        for (i64 i = begin + (i64)blockIdx.x * GROUP_THREADS + threadIdx.x; i < end; i += (i64)gridDim.x * GROUP_THREADS) {
+            const Index v = m.listed[i], to = m.target[i];
+            if (to == m.label[v]) continue;
+            const u64 bits = group_hash(u64(v) + m.seed + u64(this->round) * 0x9E3779B97F4A7C15ull);
+            use(i, v, to < 0 ? Index(-2 - to) : to, __ffsll(i64(bits | 1ull << (PRIORITIES - 1))) - 1);
+        }
+    }
+    // Gives vertices of a batch target -1 if those of their priority and above would together exceed the limit. The
+    // steps of it, with a barrier after the first two: what each community would gain; who fits in; and the gains back.
+    __device__ void add_demand(i64 begin, i64 end) const {
+        for_moving(begin, end, [&](i64, Index v, Index to, int priority) {
+            for (int p = 0; p <= priority; ++p) atomicAdd((u64*)m.demand + p * m.n + to, u64(m.load[v]));
+        });
+    }
+    __device__ void find_excess(i64 begin, i64 end) const {
+        for_moving(begin, end, [&](i64 place, Index, Index to, int priority) {
+            if (m.group_load[to] + __ldcg(m.demand + priority * m.n + to) > m.limit) m.target[place] = Index(-2 - to);
+        });
+    }
+    __device__ void clear_demand(i64 begin, i64 end) const {
+        for_moving(begin, end, [&](i64 place, Index v, Index to, int priority) {
+            for (int p = 0; p <= priority; ++p) atomicAdd((u64*)m.demand + p * m.n + to, 0 - u64(m.load[v]));
+            if (m.target[place] < 0) m.target[place] = Index(-1);
+        });
+    }
+
     // Applies the moves of a batch; returns how many this thread made.
     __device__ u64 apply_moves(i64 begin, i64 end) const {
         u64 moves = 0;
         for (i64 i = begin + (i64)blockIdx.x * GROUP_THREADS + threadIdx.x; i < end; i += (i64)gridDim.x * GROUP_THREADS) {
             const Index v = m.listed[i], to = m.target[i], own = m.label[v];
+            // A vertex that does not fit in now chooses again in the next round.
+            if (to == Index(-1)) continue;
             m.active[v] = 0;
             if (to == own) {
                 m.target[i] = Index(-1);
@@ -104,10 +140,14 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             if (FREQUENT) continue;
             atomicAdd((u64*)m.group_size + own, ~0ull);
             atomicAdd((u64*)m.group_size + to, 1ull);
+            if (m.limit) {
+                atomicAdd((u64*)m.group_load + own, 0 - u64(m.load[v]));
+                atomicAdd((u64*)m.group_load + to, u64(m.load[v]));
+            }
             const u64 sent = u64(m.sent[v]);
             atomicAdd((u64*)m.group_sent + own, 0 - sent);
             atomicAdd((u64*)m.group_sent + to, sent);
-            if (m.directed) {
+            if (m.two_sided) {
                 const u64 received = u64(m.received[v]);
                 atomicAdd((u64*)m.group_received + own, 0 - received);
                 atomicAdd((u64*)m.group_received + to, received);
@@ -157,6 +197,8 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
             if (starts[BUCKETS] == 0) break;
         }
         barrier.wait();
+        // Each listed vertex may begin another community.
+        const u64 most = !FREQUENT && m.alone ? groups + u64(starts[BUCKETS]) : groups;
         // The next round's counters are not read any more.
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < SET; i += GROUP_THREADS) m.counters[((round + 1) & 1) * SET + i] = 0;
@@ -166,11 +208,19 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
         for (int batch = 0; batch < batches; ++batch) {
             const i64* const at = starts + batch * BINS;
             if (at[0] == at[BINS]) continue;
-            mover.choose(at, groups, share.ends, keys, sums);
+            mover.choose(at, most, share.ends, keys, sums);
             barrier.wait();
             if (at[0] < at[1]) {
-                mover.look_at_hubs(at[0], at[1], groups, share.ends);
+                mover.look_at_hubs(at[0], at[1], most, share.ends);
                 barrier.wait();
+            }
+            if (!FREQUENT && m.limit) {
+                mover.add_demand(at[0], at[BINS]);
+                barrier.wait();
+                mover.find_excess(at[0], at[BINS]);
+                barrier.wait();
+                // The same thread applies a vertex's move below.
+                mover.clear_demand(at[0], at[BINS]);
             }
             const u64 moves = warp_sum(mover.apply_moves(at[0], at[BINS]));
             if (lane_of_warp() == 0 && moves) atomicAdd(tally + 1, moves);

@@ -10,7 +10,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import address, words
 from hpgraph.semiring.c_types import c_type
-from hpgraph.semiring.cuda import LinkedCode, binary_functor, monoid_functor
+from hpgraph.semiring.cuda import LinkedCode, binary_functor, function_functor, monoid_functor
 
 SOURCE = "spgemm.cuh"
 # As in the source.
@@ -44,10 +44,14 @@ def multiply_code(
     elif op.cpp == "pair":
         value = f"({c})1"
     else:
-        code = binary_functor(op, product.a_dtype, product.b_dtype, "Times", product.dtype)
+        if op.position is None:
+            code, value = binary_functor(op, product.a_dtype, product.b_dtype, "Times", product.dtype), "(a, b)"
+        else:
+            types = product.a_dtype, product.b_dtype, np.int64, np.int64, np.int64
+            code, value = function_functor(product, types, product.dtype, "Times"), "(a, b, i, k, j)"
         source += code.source
         ltoir += code.ltoir
-        value = "Times::apply(a, b)"
+        value = f"Times::apply{value}"
     flag = {True: "true", False: "false"}
     source += f"""struct Multiply {{
     typedef {a} A;

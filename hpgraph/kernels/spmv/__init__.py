@@ -1,8 +1,8 @@
 """SpMV: the generalized product y<mask> accum= A (+.x) x<active>, over CSR, HYB and blocks of columns.
 
 `pull` computes row by row, or on the GPU by stretches of equally many entries (a segmented scan); `push` multiplies a
-sparse vector (SpMSpV), `pull_dense` a dense matrix (SpMM). Blocks of columns are propagation blocking (S. Beamer et
-al., IPDPS'17) with partial sums instead of bins of messages.
+sparse vector (SpMSpV), `pull_dense` a dense matrix (SpMM); `sample_dense` is SDDMM. Blocks of columns are propagation
+blocking (S. Beamer et al., IPDPS'17) with partial sums instead of bins of messages.
 """
 
 from __future__ import annotations
@@ -31,3 +31,9 @@ class Products(Protocol):
 
     def pull_dense(self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
         """`pull` for each column of a dense operand at once."""
+
+    def sample_dense(self, csr: CSR, x: Any, y: Any, out: Any) -> None:
+        """SDDMM: ``out[e, h]`` is the dot product of ``x[i, h]`` and ``y[j, h]`` for each entry e, at (i, j)."""
+
+    def extreme_entries(self, csr: CSR, x: Any, extreme: Any, first: Any) -> None:
+        """For a row i and a column c the first entry whose value times ``x[j, c]`` is ``extreme[i, c]``; -1 if none."""

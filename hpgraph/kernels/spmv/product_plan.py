@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.semiring import BinaryOp, Semiring, get_binary
+from hpgraph.semiring import BinaryOp, IndexBinaryOp, Semiring, get_binary
 
 _COMMUTATIVE = frozenset({
     "plus", "times", "min", "max", "pair", "any", "land", "lor", "lxor", "lxnor", "band", "bor", "bxor", "bxnor",
@@ -23,6 +23,8 @@ def swapped(semiring: Semiring) -> Semiring:
 
 @functools.lru_cache(maxsize=1024)
 def _swapped(semiring: Semiring, op: BinaryOp) -> Semiring:
+    if isinstance(op, IndexBinaryOp):
+        return Semiring(semiring.add, op.with_operands_turned())
     builtin = op.cpp == op.name and get_binary(op.name) is op
     if builtin and op.name in _COMMUTATIVE:
         return semiring

@@ -16,6 +16,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.structure.cpu_fifo import blank_marks, is_marked, mark, within
 from hpgraph.semiring.stop import is_stopped
 
 # A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's
@@ -36,12 +37,16 @@ def depth_first(arcs: CSR) -> DepthFirst:
 
 
 def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
-    """Depth-first order from a vertex, neighbours in the order of their rows, and predecessors, or `missing`."""
+    """Depth-first order from a vertex, neighbours in the order of their rows, and predecessors, or `missing`.
+
+    Columns need not have been checked, as for `hpgraph.kernels.structure.cpu_fifo.fifo_order`.
+    """
     n, ids = rows.shape[0], rows.indices.dtype
     order, predecessors = np.empty(n, ids), np.full(n, missing, ids)
+    path = np.empty(n, ids), np.empty(n, np.int64)
     with interruptible():
-        count = _follow(rows.indptr, rows.indices, rows.indptr[:-1].copy(), start, missing, order, predecessors)
-    return order[:count], predecessors
+        count = _follow(rows.indptr, rows.indices, start, blank_marks(n), path, order, predecessors)
+    return order[: within(rows, count)], predecessors
 
 
 def number_down(forest: DepthFirst, begins: Any) -> Any:
@@ -69,26 +74,36 @@ def _number(order, parent, number):
 
 
 @njit(cache=True, nogil=True)
-def _follow(indptr, indices, following, start, missing, order, predecessors):
-    order[0], count, v = start, 1, np.int64(start)
+def _follow(indptr, indices, start, marks, path, order, predecessors):
+    """`path`: the vertices above the one that is looked at, and the next arc of each."""
+    above, following = path
+    order[0], count, depth, v = start, 1, 0, np.int64(start)
+    mark(marks, v)
+    at, end = peek(indptr, v), peek(indptr, v + 1)
     while count < order.size and not is_stopped():
-        at, end = peek(following, v), peek(indptr, v + 1)
         met = np.int64(-1)
         while at < end:
             u = vertex(indices, at)
             at += 1
-            if predecessors[u] == missing and u != start:
+            if u >= order.size:
+                return -1
+            if not is_marked(marks, u):
                 met = np.int64(u)
                 break
-        following[v] = at
         if met >= 0:
+            above[depth], following[depth] = v, at
+            depth += 1
+            mark(marks, met)
             order[count], predecessors[met] = met, v
             count += 1
             v = met
-        elif v == start:
+            at, end = peek(indptr, v), peek(indptr, v + 1)
+        elif depth == 0:
             break
         else:
-            v = np.int64(predecessors[v])
+            depth -= 1
+            v = np.int64(vertex(above, depth))
+            at, end = peek(following, depth), peek(indptr, v + 1)
     return count
 
 

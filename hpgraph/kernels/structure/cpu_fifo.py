@@ -9,19 +9,48 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
+from hpgraph.formats.checks import as_ids
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
-    """Breadth-first order by rows, which need not be sorted, and the vertex that discovered each, or `missing`."""
+    """Breadth-first order by rows, which need not be sorted, and the vertex that discovered each, or `missing`.
+
+    Columns need not have been checked: one beyond the shape is an IndexError if the search meets it.
+    """
     n = rows.shape[0]
     order = np.empty(n, rows.indices.dtype)
     predecessors = np.full(n, missing, rows.indices.dtype)
-    count = _fill(rows.indptr, rows.indices, start, missing, order, predecessors)
+    count = within(rows, _fill(rows.indptr, rows.indices, start, blank_marks(n), order, predecessors))
     return order[:count], predecessors
+
+
+def within(rows: CSR, count: int) -> int:
+    """What a search returned; an IndexError where that is negative, as it met a column beyond the shape."""
+    if count < 0:
+        as_ids(rows.indices, "indices", rows.shape[1], "column")
+    return count
+
+
+def blank_marks(n: int) -> Any:
+    """A bit for each of n vertices, which are fewer bytes to look at than any other array of them."""
+    return np.zeros((n + 63) // 64, np.uint64)
+
+
+@part
+def is_marked(marks, v):
+    """Whether the bit of a vertex is set."""
+    return (marks[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
+
+
+@part
+def mark(marks, v):
+    """Set the bit of a vertex."""
+    marks[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
 def rows_beside(first: CSR, second: CSR) -> CSR:
@@ -44,20 +73,20 @@ def _copy_rows(first_indptr, first_indices, second_indptr, second_indices, indic
 
 
 @njit(cache=True)
-def _fill(indptr, indices, start, missing, order, predecessors):
-    # As if it had one: arcs to the start are skipped.
-    predecessors[start] = start
+def _fill(indptr, indices, start, marks, order, predecessors):
     order[0], count, taken = start, 1, 0
+    mark(marks, start)
     while taken < count:
         u = vertex(order, taken)
         taken += 1
         for at in range(peek(indptr, u), peek(indptr, u + 1)):
             v = vertex(indices, at)
-            if peek(predecessors, v) == missing:
-                predecessors[v] = u
-                order[count] = v
+            if v >= order.size:
+                return -1
+            if not is_marked(marks, v):
+                mark(marks, v)
+                predecessors[v], order[count] = u, v
                 count += 1
-    predecessors[start] = missing
     return count
 
 

@@ -1,16 +1,21 @@
-"""Lengths of paths from their predecessors, on one thread: no vertex of a row is passed twice."""
+"""What predecessors stand for, on one thread: the lengths of paths, and the arcs of a tree."""
 
 from typing import Any
 
 import numpy as np
 
+from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.structure.cpu_fifo import within
 from hpgraph.semiring.stop import is_stopped
 
 
 def path_lengths(weight: Any, before: Any, missing: int, null_value: float) -> Any:
     """The length of the path to each column from its row, by predecessors; `null_value` where it does not lead there.
+
+    No vertex of a row is passed twice.
 
     ``weight`` (float64 array, shape (n, n)): lengths of arcs; ``before`` (int32 array, shape (n, n)).
     """
@@ -48,3 +53,47 @@ def _walk(weight, before, missing, null_value, length):
         for column in range(n):
             if np.isnan(length[row, column]):
                 length[row, column] = null_value
+
+
+def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:
+    """The arcs from the predecessor of each vertex, in either direction unless `directed`, of several the lightest.
+
+    Rows need neither be sorted nor free of duplicates, and columns need not have been checked.
+    """
+    n = rows.shape[0]
+    arc, indptr = np.full(n, -1, np.int64), np.zeros(n + 1, np.int64)
+    count = within(rows, _find_arcs(rows.indptr, rows.indices, rows.data, before, directed, arc, indptr))
+    indices, data = np.empty(count, rows.indices.dtype), np.empty(count, rows.data.dtype)
+    _lay_out(arc, before, rows.data, indptr, indices, data)
+    return CSR(rows.shape, indptr, indices, data, validate=False)
+
+
+@njit(cache=True, nogil=True)
+def _find_arcs(indptr, indices, weight, before, directed, arc, ends):
+    """The position of the `arc` to each vertex from its predecessor, and how many each row has before its `ends`."""
+    n = arc.size
+    for v in range(n):
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            if u >= n:
+                return -1
+            if before[u] == v and (arc[u] < 0 or weight[at] < weight[arc[u]]):
+                arc[u] = at
+            if not directed and before[v] == u and (arc[v] < 0 or weight[at] < weight[arc[v]]):
+                arc[v] = at
+    for v in range(n):
+        if arc[v] >= 0:
+            ends[before[v] + 1] += 1
+    for v in range(n):
+        ends[v + 1] += ends[v]
+    return ends[n]
+
+
+@njit(cache=True, nogil=True)
+def _lay_out(arc, before, weight, indptr, indices, data):
+    following = indptr[:-1].copy()
+    for v in range(arc.size):
+        if arc[v] >= 0:
+            at = following[before[v]]
+            following[before[v]] = at + 1
+            indices[at], data[at] = v, weight[arc[v]]

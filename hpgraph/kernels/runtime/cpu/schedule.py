@@ -75,7 +75,11 @@ def _longer_than(task: int, indptr: Any, starts: Any, work: Any) -> tuple[Any, A
     return rows[is_long], lengths[is_long]
 
 
-@attached
 def schedule(rows: CSR) -> Schedule:
-    """The schedule of a matrix; cached."""
+    """The schedule of a matrix; cached for all matrices of its pattern."""
+    return _schedule(rows.pattern)
+
+
+@attached
+def _schedule(rows: CSR) -> Schedule:
     return make_schedule(rows.indptr)

@@ -26,23 +26,13 @@ from hpgraph.core import cache_folder, patches, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.device import cuda_extra
 from hpgraph.core.errors import OutOfBoundsError
+from hpgraph.core.ready_kernels import ready_folder
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
 from hpgraph.semiring.cuda import LinkedCode
 
 if TYPE_CHECKING:
     from hpgraph.semiring.function import Function
-
-
-@functools.cache
-def ready_folder() -> Path | None:
-    """The package of kernels compiled ahead (wheels/kernels.py) for this driver; CUDA 12's runs by a newer one, too."""
-    releases = ("cu13", "cu12") if cuda_extra() == "cuda13" else ("cu12",)
-    for release in releases:
-        spec = importlib.util.find_spec(f"hpgraph_kernels_{release}")
-        if spec is not None and spec.origin is not None:
-            return Path(spec.origin).parent
-    return None
 
 
 class _Thread(threading.local):
@@ -270,7 +260,7 @@ def build_cached(
         if requests is not None:
             requests.append(Request(source, prologue, tuple(names), title, checks))
         # Code is as good by whichever compiler it was made ahead.
-        ready = ready_folder()
+        ready = ready_folder(cuda_extra())
         found = ready and _read(ready / f"{cache_key(source, prologue + checks, (), names, arch, '')}.kernels", True)
         if found:
             return found

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import RowFormat
+from hpgraph.formats import CSR, RowFormat
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -97,8 +97,12 @@ def make_bins(indptr: Any) -> Bins:
     return Bins(layout, blocks[-1], rows, n_pieces, n_long, slots, piece_slot, piece_order, long_slots, first_piece)
 
 
-@attached
 def bins(rows: RowFormat) -> Bins:
-    """The bins of a matrix's rows, or of those beyond its slab; cached."""
+    """The bins of a matrix's rows, or of those beyond its slab; cached for all matrices of a CSR's pattern."""
+    return _bins(rows.pattern if isinstance(rows, CSR) else rows)
+
+
+@attached
+def _bins(rows: RowFormat) -> Bins:
     assert rows.tail is not None
     return make_bins(rows.tail.indptr)

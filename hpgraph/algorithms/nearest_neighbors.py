@@ -1,0 +1,177 @@
+"""Nearest neighbours of points: exact, by tiles of matrix products or by a k-d tree; or by pynndescent."""
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.arrays import Array
+from hpgraph.core.config import config
+from hpgraph.core.device import array_module, check_memory, device_of, native, normalize_device, to_device, unmasked
+from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.backend import nearest
+
+# Up to so many dimensions a k-d tree visits few of the points.
+_TREE = 8
+# Points of a tile, rows and columns: on the CPU one that lies in the cache, on the GPU one that fills it with work.
+_TILES = {"cpu": (512, 2048), "cuda": (8192, 16384)}
+_METRICS = ("euclidean", "cosine", "correlation")
+_METHODS = ("auto", "tiles", "kdtree", "pynndescent")
+
+
+@naming_arguments
+def nearest_neighbors(
+    X: Any, k: int = 15, metric: str = "euclidean", *, method: str = "auto", device: str | None = None, seed: int = 0
+) -> tuple[Array, Array]:
+    """The nearest points of each of some points, itself excluded.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The points, as numbers; in float32 if they are, else in float64.
+    k : int
+        How many neighbours each has. UMAP and scanpy count the point itself: their ``n_neighbors`` is k + 1.
+    metric : str
+        "euclidean", "cosine" (1 less the cosine of the angle) or "correlation" (the same of points less their means).
+    method : str
+        "tiles" compares all pairs, "kdtree" is SciPy's k-d tree (CPU, euclidean). "auto" is the tree up to 8 dimensions
+        on the CPU, else tiles; both are exact, up to rounding. "pynndescent", a package of its own, is approximate and
+        runs on the CPU.
+    device : str, optional
+        Where to search; by default where `X` lies.
+    seed : int
+        For "pynndescent".
+
+    Returns
+    -------
+    indices : int64 array of shape (n, k)
+        The nearest first, the lower index of equals.
+    distances : float64 array of shape (n, k)
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than k other points, or values are not finite.
+
+    Notes
+    -----
+    Other indices (faiss, hnswlib, cuVS, a database) give arrays that `hpgraph.from_knn` takes.
+
+    References
+    ----------
+    V. Garcia, E. Debreuve, M. Barlaud, "Fast k nearest neighbor search using GPU", CVPR Workshops 2008.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> indices, distances = hpg.nearest_neighbors([[0.0], [1.0], [3.0]], k=1)
+    >>> indices.tolist(), distances.tolist()
+    ([[1], [0], [1]], [[1.0], [1.0], [2.0]])
+    """
+    points, k = _points(X, device), whole(k, "k")
+    n, device = len(points), device_of(points)
+    if not 1 <= k < max(n, 2):
+        raise ValueError(f"k must be between 1 and the {max(n - 1, 0)} other points, not {k}")
+    if metric not in _METRICS:
+        raise ValueError(
+            f"metric must be one of {', '.join(_METRICS)}, not {metric!r}: hpgraph.from_knn takes neighbours "
+            "that another library found by others"
+        )
+    if method not in _METHODS:
+        raise ValueError(f"method must be one of {', '.join(_METHODS)}, not {method!r}")
+    if device == "cuda" and method not in ("auto", "tiles"):
+        raise ValueError(f'method={method!r} runs on the CPU alone: give device="cpu", or method="tiles"')
+    if method == "kdtree" and metric != "euclidean":
+        raise ValueError(f'method="kdtree" has metric="euclidean" alone, not {metric!r}')
+    if method == "auto":
+        in_tree = device == "cpu" and metric == "euclidean" and points.shape[1] <= _TREE
+        method = "kdtree" if in_tree else "tiles"
+    points = _scaled(points, metric)
+    if method == "tiles":
+        indices = _by_tiles(points, k, device)
+    else:
+        indices = (_by_tree if method == "kdtree" else _by_descent)(points, k, seed)
+    return _in_order(points, indices, metric)
+
+
+def _points(X: Any, device: str | None) -> Any:
+    points = native(unmasked(X, "X"))
+    points = points if hasattr(points, "dtype") else np.asarray(points)
+    if points.ndim != 2 or points.dtype.kind not in "biuf":
+        raise ValueError(f"X must be numbers of shape (points, dimensions), not {points.dtype} of shape {points.shape}")
+    points = to_device(points, device_of(points) if device is None else normalize_device(device))
+    points = points.astype(np.float32 if points.dtype == np.float32 else np.float64, copy=False)
+    if not bool(array_module(points).isfinite(points).all()):
+        raise ValueError("X must be finite, and there is NaN or infinity")
+    return points
+
+
+def _scaled(points: Any, metric: str) -> Any:
+    """Points whose Euclidean distances are in the order of those asked for."""
+    xp = array_module(points)
+    if metric == "euclidean":
+        # About their mean, so that products are no larger than distances are.
+        return xp.ascontiguousarray(points - points.mean(axis=0, dtype=np.float64).astype(points.dtype))
+    if metric == "correlation":
+        points = points - points.mean(axis=1, keepdims=True)
+    length = xp.sqrt((points * points).sum(axis=1, keepdims=True))
+    return xp.ascontiguousarray(points / xp.where(length > 0, length, 1))
+
+
+def _by_tiles(points: Any, k: int, device: str) -> Any:
+    xp, n = array_module(points), len(points)
+    rows, columns = (min(n, size) for size in _TILES[device])
+    check_memory(points.itemsize * rows * columns + 16 * n * k, "a tile of distances", device)
+    squares = (points * points).sum(axis=1)
+    distance, index = xp.full((n, k), np.inf, points.dtype), xp.zeros((n, k), np.int64)
+    keep = nearest(device).keep_nearest
+    room = xp.empty(rows * columns, points.dtype)
+    for row in range(0, n, rows):
+        block = points[row : row + rows]
+        near = distance[row : row + rows], index[row : row + rows]
+        for column in range(0, n, columns):
+            others = points[column : column + columns]
+            products = room[: len(block) * len(others)].reshape(len(block), len(others))
+            xp.matmul(block, others.T, out=products)
+            keep(products, squares[column : column + columns], row, column, near)
+    return index
+
+
+def _by_tree(points: Any, k: int, seed: int) -> Any:
+    from scipy.spatial import KDTree
+
+    return _others(KDTree(points).query(points, k + 1, workers=config.threads or -1)[1])
+
+
+def _by_descent(points: Any, k: int, seed: int) -> Any:
+    try:
+        pynndescent = importlib.import_module("pynndescent")
+    except ImportError:
+        raise MissingExtraError("pynndescent", "neighbors", 'method="pynndescent"') from None
+    return _others(pynndescent.NNDescent(points, n_neighbors=k + 1, random_state=seed).neighbor_graph[0])
+
+
+def _others(found: Any) -> Any:
+    """Rows without the point itself, or without the last where duplicates took its place."""
+    n = len(found)
+    own = found == np.arange(n)[:, None]
+    own[~own.any(axis=1), -1] = True
+    return found[~own].reshape(n, -1).astype(np.int64)
+
+
+def _in_order(points: Any, indices: Any, metric: str) -> tuple[Any, Any]:
+    """Neighbours by distance, computed anew from differences, and by index; in blocks of rows."""
+    xp, (n, k) = array_module(points), indices.shape
+    distances = xp.empty((n, k))
+    block = max(1, (1 << 22) // max(1, k * points.shape[1]))
+    for begin in range(0, n, block):
+        near = xp.sort(indices[begin : begin + block], axis=1)
+        gap = points[near].astype(np.float64) - points[begin : begin + block, None]
+        squares = (gap * gap).sum(axis=2)
+        order = xp.argsort(squares, axis=1, kind="stable") if xp is np else xp.argsort(squares, axis=1)
+        indices[begin : begin + block] = xp.take_along_axis(near, order, axis=1)
+        squares = xp.take_along_axis(squares, order, axis=1)
+        distances[begin : begin + block] = xp.sqrt(squares) if metric == "euclidean" else squares / 2
+    return indices, distances

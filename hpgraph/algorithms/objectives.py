@@ -1,0 +1,158 @@
+"""Objectives of communities: the weight within them, less what a null model expects there, times a resolution."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.algorithms.communities import as_labels, checked, quality_of, smallest_of
+from hpgraph.algorithms.vertex_values import as_array, vertex_values
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.communities.level import Level, in_units
+
+# Of each objective, by what the expected weight between two vertices is proportional to, and whether the quality is a
+# share of the weight of all arcs.
+_NULLS = {
+    "modularity": ("strength", True),
+    "rbconfiguration": ("strength", False),
+    "cpm": ("nodes", False),
+    "rber": ("density", False),
+}
+
+
+class Objective(NamedTuple):
+    """What a search maximizes.
+
+    ``level``: the graph with the null model of the objective; ``factor, offset``: the quality as leidenalg has it is
+    ``factor · share + offset``, where the share is what `quality_of` gives; ``strengths``: whether that is a
+    modularity.
+    """
+
+    level: Level
+    factor: float
+    offset: float
+    strengths: bool
+
+    def quality(self, graph: Graph, resolution: float, label: Any, count: int) -> float:
+        """The quality of communities, from labels below `count`."""
+        between = kernels(graph.device).weight_between(self.level, label)
+        return self.factor * quality_of(self.level, label, count, resolution, between) + self.offset
+
+
+def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, node_weights: Any) -> Objective:
+    """An objective by name; `level` has the strengths of the vertices as their null model."""
+    if not isinstance(objective, str) or objective.lower() not in _NULLS:
+        raise ValueError(f'objective must be "modularity", "RBConfiguration", "CPM" or "RBER", not {objective!r}')
+    null, is_share = _NULLS[objective.lower()]
+    weight = level.total * level.unit
+    if null == "strength":
+        if node_weights is not None:
+            raise ValueError('node_weights are those of "CPM" and "RBER": by modularity strengths stand for them')
+        return Objective(level, 1.0 if is_share else weight, 0.0, True)
+    given = vertex_values(graph, 1.0 if node_weights is None else node_weights, "node_weights", np.dtype(np.float64))
+    nodes, node_unit = in_units(given, "node_weights must be finite and not negative")
+    all_nodes = int(nodes.sum()) * node_unit
+    pairs = all_nodes * (all_nodes - 1)
+    density, alone = 1.0, 1.0
+    if null == "density":
+        density = weight / pairs if pairs > 0 else 0.0
+    elif bool((graph.out_csr.indices == graph.out_csr.expand_rows()).any()):
+        # leidenalg counts the pair of a vertex with itself only where there are loops: once, or from both of its ends.
+        alone = 0.0 if graph.directed else -1.0
+    scale = density * node_unit * node_unit / level.unit * level.total
+    searched = level._replace(sent=nodes, received=nodes, scale=scale)
+    return Objective(searched, weight, resolution * density * alone * all_nodes, False)
+
+
+@naming_arguments
+def community_quality(
+    G: Graph | Any,
+    communities: Any,
+    objective: str = "modularity",
+    weight: Any = "weight",
+    resolution: float = 1,
+    *,
+    node_weights: Any = None,
+) -> float:
+    """The quality of communities by the objectives of `hpgraph.leiden`, in the numbers of leidenalg.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    communities : Communities, integer array of length n, dict, or list of collections of vertices
+        As for `hpgraph.modularity`.
+    objective, resolution, node_weights
+        As for `hpgraph.leiden`.
+    weight : None, bool or str
+        As for `hpgraph.louvain`.
+
+    Returns
+    -------
+    float
+        What the method ``quality`` of leidenalg's partitions gives: modularity as a share of the total weight, the
+        others in weight, where an undirected edge counts twice. NaN where there is no edge, or all weights are 0.
+
+    Notes
+    -----
+    With w the total weight of the edges, weighted n_c vertices and the strength k_c of a community (k⁺ and k⁻ in
+    directed graphs), and γ the resolution, "RBConfiguration" is the weight within communities less ``γ Σ k_c² / 2w``
+    (or ``γ Σ k⁺_c k⁻_c / w``), "CPM" less ``γ Σ n_c (n_c - 1)``, and "RBER" the same times the density. igraph's CPM is
+    ``(quality - γ Σ n_v) / 2w`` without loops: it counts the pair of a vertex with itself, and divides by the weight.
+
+    References
+    ----------
+    J. Reichardt, S. Bornholdt, "Statistical mechanics of community detection", Physical Review E 74 (2006). V. A.
+    Traag, P. Van Dooren, Y. Nesterov, "Narrow scope for resolution-limit-free community detection", Physical Review E
+    84 (2011).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> round(hpg.community_quality(G, [0, 0, 0, 1, 1, 1], "CPM", resolution=0.5), 6)
+    6.0
+    """
+    graph, level, resolution = checked(G, weight, resolution, positive=False)
+    count, label = as_labels(graph, communities)
+    made = objective_of(graph, level, objective, resolution, node_weights)
+    return made.quality(graph, resolution, label, count)
+
+
+def start_of(graph: Graph, start: Any) -> Any:
+    """Communities to start from, as labels by index: each the number of a vertex; None for single vertices."""
+    if start is None:
+        return array_module(graph.device).arange(graph.n_vertices, dtype=graph.id_dtype)
+    label = as_labels(graph, start, "start")[1].astype(graph.id_dtype)
+    return smallest_of(graph.device, label)[label]
+
+
+def movable_of(graph: Graph, fixed: Any) -> Any:
+    """Which vertices may leave their communities, from those that may not; None if all may."""
+    if fixed is None:
+        return None
+    xp, n = array_module(graph.device), graph.n_vertices
+    mask = as_array(fixed, "fixed")
+    if mask.dtype == np.bool_:
+        if mask.shape != (n,):
+            raise ValueError(f"fixed must say so for each of the {n} vertices, or list vertices, not {mask.shape}")
+        return ~to_device(mask, graph.device)
+    movable = xp.ones(n, np.bool_)
+    movable[graph.indices_of(fixed, "fixed")] = False
+    return movable
+
+
+def size_limit(max_size: Any, label: Any) -> int:
+    """The most vertices of a community, 0 for any number; `label` has what a search starts with."""
+    if max_size is None:
+        return 0
+    limit = whole(max_size, "max_size", "a whole number or None")
+    if limit < 1:
+        raise ValueError(f"max_size must be at least 1, or None, not {max_size!r}")
+    largest = int(array_module(label).bincount(label).max()) if len(label) else 0
+    if largest > limit:
+        raise ValueError(f"start: a community has {largest} vertices, more than max_size={limit}")
+    return limit

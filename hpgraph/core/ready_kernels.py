@@ -1,0 +1,64 @@
+"""Kernels compiled ahead, in an installed package of data: where it is, and those of CuPy's own operations in it.
+
+CuPy compiles a kernel, for a tenth of a second, for each operation and types that a process meets first; a first call
+may need fifty. The package (wheels/kernels.py) has those of the built-in algorithms for one version of CuPy.
+"""
+
+import functools
+import hashlib
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hpgraph.core import cache_folder, patches
+
+
+class CuPyRequest(NamedTuple):
+    """A kernel that CuPy was to compile: its text, and options but for the folders of headers."""
+
+    source: str
+    options: tuple[str, ...]
+
+    def key(self, version: str, arch: str) -> str:
+        """Fingerprint for a version of CuPy and an architecture, which decide the machine code with it."""
+        parts = (self.source, *self.options, version, arch)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+# While it is a list, the requests of this process are added to it.
+requests: list[CuPyRequest] | None = None
+
+
+@functools.cache
+def ready_folder(extra: str) -> Path | None:
+    """The package for a driver of the extra "cuda13" or "cuda12"; CUDA 12's runs by a newer driver, too."""
+    for release in ("cu13", "cu12") if extra == "cuda13" else ("cu12",):
+        spec = importlib.util.find_spec(f"hpgraph_kernels_{release}")
+        if spec is not None and spec.origin is not None:
+            return Path(spec.origin).parent
+    return None
+
+
+def serve_cupy(folder: Path) -> None:
+    """Have CuPy take its kernels from a folder where they are there, and compile the others as ever."""
+    patches.replace_cupys_compiler(lambda compiled: functools.partial(_found_or, compiled, folder))
+
+
+def _found_or(compiled: Callable[..., Any], folder: Path, source: str, options: Any = (), **given: Any) -> Any:
+    import cupy
+
+    plain = given.get("backend", "nvrtc") == "nvrtc" and not any(
+        given.get(name) for name in ("arch", "name_expressions", "log_stream", "jitify", "to_ltoir")
+    )
+    if plain and "-DCUPY_USE_JITIFY" not in options:
+        request = CuPyRequest(source, tuple(option for option in options if not option.startswith("-I")))
+        if requests is not None:
+            requests.append(request)
+        arch = f"sm_{cupy.cuda.Device().compute_capability}"
+        code = cache_folder.read_sealed(folder / f"{request.key(cupy.__version__, arch)}.cupy", True)
+        if code is not None:
+            module = cupy.cuda.function.Module()
+            module.load(code)
+            return module
+    return compiled(source, options, **given)

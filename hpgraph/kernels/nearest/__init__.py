@@ -1,0 +1,16 @@
+"""Nearest neighbours: the smallest distances of each row, kept while tiles of a matrix product pass by."""
+
+from typing import Any, Protocol
+
+
+class Nearest(Protocol):
+    """What either backend offers."""
+
+    def keep_nearest(self, products: Any, squares: Any, row: int, column: int, nearest: tuple[Any, Any]) -> None:
+        """Merge a tile of squared distances into the nearest so far.
+
+        ``products`` (floating array of shape (r, c)): of points row.. with points column..; ``squares`` (shape (c,)):
+        of the lengths of the latter. ``nearest``: squared distances less the square of the point's own length,
+        ascending, infinite at first, and indices, each of shape (r, k). A point is no neighbour of itself; of equals
+        the lower index is nearer.
+        """

@@ -1,0 +1,89 @@
+"""Distances and trees of shortest paths on the CPU, one thread a search: Dijkstra's algorithm with a heap.
+
+E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1 (1959). Elements of the heap
+that became out of date stay in it, and are skipped. Of paths of equal length one with fewest arcs wins: as no arc has
+length 0, all vertices before another on its shortest paths are expanded before it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.heap import pop, push
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.structure.cpu_fifo import within
+from hpgraph.semiring.stop import is_stopped
+
+
+def shortest_trees(rows: CSR, sources: Any, limit: float, missing: int) -> tuple[Any, Any]:
+    """Distances up to a limit and predecessors, arrays of shape (k, n), of k searches from arrays of sources each.
+
+    ``rows``: float64 weights above 0, or none, which are 1 each. Rows need neither be sorted nor free of
+    duplicates, and columns need not have been checked. ``sources`` (integer array, shape (k, s)).
+    """
+    k, n = len(sources), rows.shape[0]
+    distance, before = np.full((k, n), np.inf), np.full((k, n), missing, rows.indices.dtype)
+    with team() as workers:
+        workers = min(workers, k)
+        # Each arc is looked at once, and inserts its end at most once.
+        most = rows.nnz + sources.shape[1]
+        ids = rows.indices.dtype
+        room = np.empty((workers, n), np.int32), np.empty((workers, most)), np.empty((workers, most), ids)
+        inside = np.ones(workers, np.bool_)
+        _search_all(rows.indptr, rows.indices, rows.data, sources, limit, (distance, before), room, inside)
+    within(rows, 0 if inside.all() else -1)
+    return distance, before
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _search_all(indptr, indices, weight, sources, limit, found, room, inside):
+    distance, before = found
+    hops, keys, vertices = room
+    counter = np.zeros(1, np.int64)
+    for worker in prange(inside.size):
+        while True:
+            search = next_task(counter)
+            if search >= sources.shape[0]:
+                break
+            heap = keys[worker], vertices[worker]
+            state = distance[search], before[search], hops[worker]
+            if not _search(indptr, indices, weight, sources[search], limit, state, heap):
+                inside[worker] = False
+
+
+@part
+def _search(indptr, indices, weight, sources, limit, state, heap):
+    """Whether all columns were within the shape. The number of arcs, `hops`, is set where the distance is finite."""
+    distance, before, hops = state
+    keys, vertices = heap
+    size = 0
+    for source in sources:
+        distance[source], hops[source] = 0.0, 0
+        size = push(keys, vertices, size, 0.0, source)
+    while size > 0 and not is_stopped():
+        v, here = vertex(vertices, 0), keys[0]
+        size = pop(keys, vertices, size)
+        if here > distance[v]:
+            continue
+        arcs = hops[v] + 1
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            if u >= distance.size:
+                return False
+            there = here + (1.0 if weight is None else weight[at])
+            known = distance[u]
+            if there > known or there > limit:
+                continue
+            if there < known:
+                size = push(keys, vertices, size, there, u)
+            elif hops[u] <= arcs or there == np.inf:
+                continue
+            distance[u], before[u], hops[u] = there, v, arcs
+    return True

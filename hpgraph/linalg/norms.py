@@ -1,0 +1,131 @@
+"""Norms of a matrix, exact ones and an estimate by products alone."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module
+from hpgraph.linalg.libraries import device_of_operator, library
+from hpgraph.scipy_api.matrix import Matrix
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    """The norm of a sparse matrix, or of its rows or columns: `scipy.sparse.linalg.norm`.
+
+    Parameters
+    ----------
+    x : Matrix, or sparse array or matrix of SciPy or CuPy
+    ord : {None, "fro", 1, -1, 2, inf, -inf} or number, optional
+        As in SciPy. 2 is the largest singular value, found by `svds`.
+    axis : int or pair of ints, optional
+        As in SciPy.
+
+    Returns
+    -------
+    scalar or array
+        On the GPU of CuPy's.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> float(hpg.linalg.norm(hpg.Matrix([[3, 0], [0, 4]])))
+    5.0
+    """
+    linalg, held = library(x), x.tocsr()
+    if ord == 2 and axis is None and device_of_operator(x) == "cuda":
+        return linalg.svds(held.astype(np.promote_types(held.dtype, np.float32)), k=1, return_singular_vectors=False)[0]
+    return linalg.norm(held, ord, axis)
+
+
+def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, compute_w: bool = False) -> Any:
+    """A lower bound of the 1-norm of a matrix, most often the norm itself, by few products: as SciPy's `onenormest`.
+
+    Parameters
+    ----------
+    A : Matrix, sparse or dense array, or linear operator, shape (n, n)
+        Of an operator `matmat` and `rmatmat` are asked for.
+    t, itmax : int
+        Columns that are multiplied at once, and the most iterations.
+    compute_v, compute_w : bool
+        Whether to return a vector of norm 1, and its product with A, whose norm is the estimate.
+
+    Returns
+    -------
+    est : float
+    v, w : array, shape (n,)
+        Where they are asked for, on the device of A.
+
+    Notes
+    -----
+    SciPy's own on the CPU; on the GPU the same algorithm over CuPy's arrays.
+
+    References
+    ----------
+    N. J. Higham, F. Tisseur, "A block algorithm for matrix 1-norm estimation, with an application to 1-norm
+    pseudospectra", SIAM J. Matrix Anal. Appl. 21 (2000), algorithm 2.4.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> float(hpg.linalg.onenormest(hpg.Matrix([[1.0, 0, 0], [5, 8, 2], [0, -1, 0]])))
+    9.0
+    """
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"A must be square, not of shape {A.shape}")
+    if device_of_operator(A) == "cpu":
+        return library(A).onenormest(A, t, itmax, compute_v, compute_w)
+    if t < 1 or itmax < 2:
+        raise ValueError(f"t must be at least 1 and itmax at least 2, not {t} and {itmax}")
+    est, v, w = estimate(A if hasattr(A, "matmat") else Matrix(A), t, itmax)
+    wanted = [array for array, asked in ((v, compute_v), (w, compute_w)) if asked]
+    return (est, *wanted) if wanted else est
+
+
+def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
+    """The estimate of a square operator's 1-norm, the vector at which it is taken, and their product.
+
+    On the GPU it waits for the stream several times an iteration.
+    """
+    xp, n = array_module(device_of_operator(A)), A.shape[0]
+    if n <= max(t, 4):
+        product = A.matmat(xp.eye(n, dtype=np.float64))
+        sizes = abs(product).sum(axis=0)
+        best = int(sizes.argmax())
+        return float(sizes[best]), xp.eye(n)[best], product[:, best]
+    random = np.random.default_rng(0)
+    X = xp.asarray(random.choice([-1.0, 1.0], (n, t)) / n)
+    X[:, 0] = 1 / n
+    signs, columns, met = xp.zeros((n, t)), xp.zeros(0, np.int64), xp.zeros(n, bool)
+    est, w, place = 0.0, X[:, 0], -1
+    for step in range(1, itmax + 1):
+        product = A.matmat(X)
+        sizes = abs(product).sum(axis=0)
+        best = int(sizes.argmax())
+        better = float(sizes[best]) > est
+        if better or step == 2:
+            place, w = (int(columns[best]) if step > 1 else -1), product[:, best]
+        if step > 1 and not better:
+            break
+        est = float(sizes[best])
+        before, signs = signs, _signs(xp, product)
+        if step > 1 and bool((abs(before.conj().T @ signs).max(axis=0) >= n * (1 - 1e-12)).all()):
+            break
+        heights = abs(A.rmatmat(signs)).max(axis=1)
+        if step > 1 and float(heights.max()) == float(heights[place]):
+            break
+        order = xp.argsort(-heights)
+        if bool(met[order[:t]].all()):
+            break
+        columns = order[~met[order]][:t]
+        met[columns] = True
+        X = xp.zeros((n, len(columns)))
+        X[columns, xp.arange(len(columns))] = 1
+    v = xp.zeros(n)
+    v[place] = 1
+    return max(est, float(abs(w).sum())), v, w
+
+
+def _signs(xp: Any, values: Any) -> Any:
+    """The sign of each element, 1 of 0; of complex ones the direction."""
+    size = abs(values)
+    return xp.where(size == 0, 1, values / xp.where(size == 0, 1, size))

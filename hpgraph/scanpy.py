@@ -1,0 +1,255 @@
+"""scanpy's clustering and neighbours on AnnData: the same arguments, and the same places for what is found.
+
+Nothing here imports scanpy or anndata: what is given needs `X`, `obs`, `obsm`, `obsp` and `uns`, as AnnData has them.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.knn_graph import from_knn
+from hpgraph.algorithms.louvain import leiden as _leiden
+from hpgraph.algorithms.louvain import louvain as _louvain
+from hpgraph.algorithms.nearest_neighbors import nearest_neighbors
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import normalize_device, to_device
+
+__all__ = ["leiden", "louvain", "neighbors"]
+
+
+def leiden(
+    adata: Any,
+    resolution: float = 1,
+    *,
+    restrict_to: Any = None,
+    random_state: int = 0,
+    key_added: str = "leiden",
+    adjacency: Any = None,
+    directed: bool = False,
+    use_weights: bool = True,
+    n_iterations: int = 2,
+    neighbors_key: str | None = None,
+    obsp: str | None = None,
+    copy: bool = False,
+    device: str = "cpu",
+    **options: Any,
+) -> Any:
+    """Cluster cells by the Leiden method: scanpy's ``sc.tl.leiden`` in parallel, on the CPU or on a GPU.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With a graph of neighbours in `obsp`, as ``sc.pp.neighbors`` or `neighbors` makes it.
+    resolution : float
+        Above 1 more clusters, below 1 fewer.
+    restrict_to : (str, sequence of str), optional
+        Only cells of these categories of a column of `obs` are clustered.
+    random_state : int
+        Another seed, other clusters; the same seed gives the same, however many threads there are.
+    key_added : str
+        The column of `obs`; with `restrict_to` "leiden" becomes "leiden_R".
+    adjacency : sparse matrix, optional
+        The graph, instead of that in `obsp`.
+    directed, use_weights : bool
+        Whether arcs have directions, and weights.
+    n_iterations : int
+        As for `hpgraph.leiden`; -1 repeats while it helps.
+    neighbors_key, obsp : str, optional
+        Where the graph is: ``adata.uns[neighbors_key]`` names it, or ``adata.obsp[obsp]`` has it.
+    copy : bool
+        Whether to work on a copy, and return it.
+    device : str
+        "cpu" or "cuda".
+    **options
+        For `hpgraph.leiden`: ``objective="CPM"``, ``max_size=``, ``start=``, ...
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one is asked for. ``adata.obs[key_added]`` has the clusters, as categories "0", "1", ... from the
+        largest on; ``adata.uns[key_added]`` the parameters and the modularity.
+
+    References
+    ----------
+    V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
+    Scientific Reports 9, 5233 (2019). F. A. Wolf, P. Angerer, F. J. Theis, "SCANPY: large-scale single-cell gene
+    expression data analysis", Genome Biology 19 (2018).
+
+    Examples
+    --------
+    >>> import hpgraph.scanpy as hsc
+    >>> from types import SimpleNamespace
+    >>> import pandas as pd, scipy.sparse as sp
+    >>> near = sp.csr_array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0.0]])
+    >>> adata = SimpleNamespace(obs=pd.DataFrame(index=list("abcd")), obsp={"connectivities": near}, uns={})
+    >>> hsc.leiden(adata)
+    >>> adata.obs["leiden"].tolist()
+    ['0', '0', '1', '1']
+    """
+    options |= {"n_iterations": n_iterations}
+    where = adjacency, neighbors_key, obsp, directed, use_weights, device
+    named = key_added if restrict_to is None or key_added != "leiden" else "leiden_R"
+    return _cluster(adata, _leiden, resolution, random_state, named, where, restrict_to, copy, options)
+
+
+def louvain(
+    adata: Any,
+    resolution: float = 1,
+    *,
+    random_state: int = 0,
+    restrict_to: Any = None,
+    key_added: str = "louvain",
+    adjacency: Any = None,
+    directed: bool = False,
+    use_weights: bool = True,
+    neighbors_key: str | None = None,
+    obsp: str | None = None,
+    copy: bool = False,
+    device: str = "cpu",
+    **options: Any,
+) -> Any:
+    """Cluster cells by the Louvain method: scanpy's ``sc.tl.louvain``, with the arguments of `leiden`.
+
+    Parameters
+    ----------
+    adata, resolution, random_state, restrict_to, key_added, adjacency, directed, use_weights
+        As for `leiden`.
+    neighbors_key, obsp, copy, device
+        As for `leiden`.
+    **options
+        For `hpgraph.louvain`.
+
+    Returns
+    -------
+    AnnData or None
+        As `leiden` does.
+
+    Examples
+    --------
+    >>> import hpgraph.scanpy as hsc
+    >>> from types import SimpleNamespace
+    >>> import pandas as pd, scipy.sparse as sp
+    >>> near = sp.csr_array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0.0]])
+    >>> adata = SimpleNamespace(obs=pd.DataFrame(index=list("abcd")), obsp={"connectivities": near}, uns={})
+    >>> hsc.louvain(adata)
+    >>> adata.obs["louvain"].tolist()
+    ['0', '0', '1', '1']
+    """
+    where = adjacency, neighbors_key, obsp, directed, use_weights, device
+    named = key_added if restrict_to is None or key_added != "louvain" else "louvain_R"
+    return _cluster(adata, _louvain, resolution, random_state, named, where, restrict_to, copy, options)
+
+
+def neighbors(
+    adata: Any,
+    n_neighbors: int = 15,
+    n_pcs: int | None = None,
+    *,
+    use_rep: str | None = None,
+    metric: str = "euclidean",
+    key_added: str | None = None,
+    copy: bool = False,
+    device: str = "cpu",
+) -> Any:
+    """The graph of neighbours of cells: scanpy's ``sc.pp.neighbors`` with UMAP's weights, exact.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells.
+    n_neighbors : int
+        How many, the cell itself included.
+    n_pcs : int, optional
+        Only so many columns of the representation.
+    use_rep : str, optional
+        "X", or a name in `obsm`; by default "X_pca" if it is there, else "X".
+    metric : str
+        As for `hpgraph.nearest_neighbors`.
+    key_added : str, optional
+        A prefix of the names in `obsp`, and the name in `uns`; by default "neighbors", without a prefix.
+    copy : bool
+        Whether to work on a copy, and return it.
+    device : str
+        "cpu" or "cuda".
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one is asked for. Written are ``adata.obsp["distances"]``, ``adata.obsp["connectivities"]`` and
+        ``adata.uns["neighbors"]``.
+
+    Examples
+    --------
+    >>> import hpgraph.scanpy as hsc
+    >>> from types import SimpleNamespace
+    >>> adata = SimpleNamespace(X=[[0.0], [1.0], [5.0]], obsm={}, obsp={}, uns={})
+    >>> hsc.neighbors(adata, n_neighbors=2)
+    >>> adata.obsp["distances"].toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 4.0, 0.0]]
+    """
+    adata = adata.copy() if copy else adata
+    name = use_rep or ("X_pca" if "X_pca" in adata.obsm else "X")
+    points = adata.X if name == "X" else adata.obsm[name]
+    points = points.toarray() if hasattr(points, "toarray") else np.asarray(points)
+    found = nearest_neighbors(points[:, :n_pcs], n_neighbors - 1, metric, device=normalize_device(device))
+    prefix = "" if key_added is None else f"{key_added}_"
+    keys = {"connectivities": f"{prefix}connectivities", "distances": f"{prefix}distances"}
+    for weights, what in (("distance", "distances"), ("fuzzy", "connectivities")):
+        adata.obsp[keys[what]] = from_knn(*found, weights).to("cpu").out_csr.to_scipy()
+    said = {"n_neighbors": n_neighbors, "method": "umap", "metric": metric, "random_state": 0, "use_rep": name}
+    adata.uns[key_added or "neighbors"] = {
+        "connectivities_key": keys["connectivities"], "distances_key": keys["distances"],
+        "params": said | ({} if n_pcs is None else {"n_pcs": n_pcs}),
+    }  # fmt: skip
+    return adata if copy else None
+
+
+def _cluster(
+    adata: Any, search: Any, resolution: Any, seed: Any, key: str, where: Any, restrict_to: Any, copy: bool,
+    options: dict[str, Any],
+) -> Any:  # fmt: skip
+    import pandas
+
+    adjacency, neighbors_key, obsp, directed, use_weights, device = where
+    adata = adata.copy() if copy else adata
+    matrix = _connectivities(adata, neighbors_key, obsp) if adjacency is None else adjacency
+    among = None
+    if restrict_to is not None:
+        column, categories = restrict_to
+        among = np.flatnonzero(adata.obs[column].isin(list(categories)))
+        matrix = matrix.tocsr()[among][:, among]
+    graph = Graph(matrix, directed=directed).to(normalize_device(device))
+    found = search(graph, weight=use_weights, resolution=resolution, seed=seed, **options)
+    label = to_device(found.label, "cpu")
+    size = np.bincount(label, minlength=found.count)
+    rank = np.empty(found.count, np.int64)
+    rank[np.argsort(-size, kind="stable")] = np.arange(found.count)
+    groups = rank[label].astype(str).astype(object)
+    if among is not None:
+        within = adata.obs[column].astype(str).to_numpy(object, copy=True)
+        within[among] = [f"{'-'.join(map(str, categories))},{group}" for group in groups]
+        groups = within
+    adata.obs[key] = pandas.Categorical(groups, categories=sorted(set(groups), key=_natural))
+    params = {"resolution": resolution, "random_state": seed}
+    params |= {name: value for name, value in options.items() if name == "n_iterations"}
+    adata.uns[key] = {"params": params, "modularity": found.modularity}
+    return adata if copy else None
+
+
+def _connectivities(adata: Any, neighbors_key: str | None, obsp: str | None) -> Any:
+    if obsp is not None and neighbors_key is not None:
+        raise ValueError("obsp and neighbors_key both say where the graph is: give one")
+    name = obsp or "connectivities"
+    if neighbors_key is not None:
+        if neighbors_key not in adata.uns:
+            raise KeyError(f"neighbors_key: adata.uns has no {neighbors_key!r}: sc.pp.neighbors makes it")
+        name = adata.uns[neighbors_key]["connectivities_key"]
+    if name not in adata.obsp:
+        raise KeyError(f"adata.obsp has no {name!r}: run sc.pp.neighbors or hpgraph.scanpy.neighbors first")
+    return adata.obsp[name]
+
+
+def _natural(name: str) -> list[Any]:
+    """A key by which "10" comes after "9"."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

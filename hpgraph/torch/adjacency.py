@@ -1,0 +1,149 @@
+"""A sparse matrix of PyTorch: places of entries that operations share, and a tensor of values."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.torch.structure import Structure, array, stream_of, tensor
+
+
+class Adjacency:
+    """A sparse matrix whose places are fixed and whose values, if it has any, are a tensor that may require gradients.
+
+    `Adjacency.of` makes one. What is prepared for products, as the order of the transpose, is kept with the places:
+    `with_values` shares it.
+
+    Attributes
+    ----------
+    shape : (int, int)
+    values : tensor of shape (nnz,) or (nnz, heads), or None
+        In order of rows; None stands for ones.
+    order : int64 tensor of shape (nnz,), or None
+        For what was made from an edge index: the column of the edge index that each entry comes from.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import hpgraph.torch
+    >>> A = hpgraph.torch.Adjacency.of(torch.tensor([[0, 0, 1], [1, 2, 0]]), shape=(2, 3))
+    >>> hpgraph.torch.spmm(A, torch.eye(3)).tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+
+    def __init__(self, places: Structure, values: Tensor | None = None, order: Tensor | None = None) -> None:
+        if values is not None and (values.ndim not in (1, 2) or len(values) != places.csr.nnz):
+            raise ValueError(
+                f"values must have shape ({places.csr.nnz},) or ({places.csr.nnz}, heads), not {tuple(values.shape)}"
+            )
+        self.places, self.values, self.order = places, values, order
+
+    @classmethod
+    def of(cls, A: Any, values: Tensor | None = None, *, shape: Sequence[int] | None = None) -> "Adjacency":
+        """The matrix of what other libraries and this one have.
+
+        Parameters
+        ----------
+        A : Adjacency, hpgraph.Graph, hpgraph.Matrix, sparse tensor, or integer tensor of shape (2, nnz)
+            A tensor in PyTorch's CSR layout, whose memory is shared, or COO layout; an edge index, as PyTorch
+            Geometric's: rows, then columns, parallel edges kept; its ``SparseTensor``; a graph of DGL. A graph has the
+            arc from i to j at [i, j].
+        values : tensor of shape (nnz,) or (nnz, heads), optional
+            For the entries of A, in the order of A; by default those of A.
+        shape : (int, int), optional
+            For an edge index; by default square, with the largest id.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If A is none of these, or values are not one for each entry.
+        """
+        if isinstance(A, Adjacency):
+            return A if values is None else A.with_values(values)
+        if isinstance(A, Graph | MatrixStorage):
+            csr = A.out_csr if isinstance(A, Graph) else A.csr
+            own = None if csr.data is None else tensor(csr.data.copy())
+            return cls(Structure(csr), own if values is None else values)
+        if hasattr(A, "adj_tensors"):
+            indptr, indices, _ = A.adj_tensors("csr")
+            return cls(_structure(indptr, indices, (A.num_src_nodes(), A.num_dst_nodes())), values)
+        if not isinstance(A, Tensor) and callable(getattr(A, "csr", None)):
+            indptr, indices, own = A.csr()
+            return cls(_structure(indptr, indices, A.sizes()), own if values is None else values)
+        if isinstance(A, Tensor) and A.layout == torch.sparse_csr and A.ndim == 2:
+            own = A.values() if values is None else values
+            return cls(_structure(A.crow_indices(), A.col_indices(), A.shape), own)
+        if isinstance(A, Tensor) and A.layout == torch.sparse_coo and A.ndim == 2:
+            made = A.coalesce()
+            return cls.of(made.indices(), made.values() if values is None else values, shape=made.shape)
+        if isinstance(A, Tensor) and not A.is_floating_point() and A.ndim == 2 and len(A) == 2:
+            return cls._of_edges(A, values, shape)
+        raise TypeError(
+            "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or integers of shape (2, nnz), "
+            f"not {type(A).__name__}" + (f" of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else "")
+        )
+
+    @classmethod
+    def _of_edges(cls, index: Tensor, values: Tensor | None, shape: Sequence[int] | None) -> "Adjacency":
+        if index.requires_grad:
+            raise TypeError("an edge index holds ids and cannot require gradients")
+        if shape is None:
+            n = int(index.max()) + 1 if index.numel() else 0
+            shape = (n, n)
+        rows, columns = shape
+        for name, ids, most in (("row", index[0], rows), ("column", index[1], columns)):
+            if ids.numel() and not (int(ids.min()) >= 0 and int(ids.max()) < most):
+                raise ValueError(f"every {name} of the edge index must be from 0 to {most - 1}, as shape says")
+        order = torch.argsort(index[0] * columns + index[1], stable=True)
+        degree = torch.bincount(index[0], minlength=rows)
+        indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
+        made = _structure(indptr, index[1][order], (rows, columns))
+        return cls(made, None if values is None else values[order], order)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.places.csr.shape
+
+    @property
+    def nnz(self) -> int:
+        """How many entries there are."""
+        return self.places.csr.nnz
+
+    @property
+    def indices(self) -> Tensor:
+        """Row and column of each entry: int64 tensor of shape (2, nnz), in the order of `values`."""
+        return torch.stack([self.places.row, self.places.column])
+
+    def with_values(self, values: Tensor | None) -> "Adjacency":
+        """The same places with other values, in the order of `indices`."""
+        return Adjacency(self.places, values, self.order)
+
+    def to_torch(self) -> Tensor:
+        """A tensor in PyTorch's CSR layout, with ones where there are no values; the memory is shared."""
+        csr, values = self.places.csr, self.values
+        if values is None:
+            values = torch.ones(self.nnz, device=self.places.row.device)
+        columns = tensor(csr.indices).to(torch.int64)
+        return torch.sparse_csr_tensor(tensor(csr.indptr), columns, values, size=self.shape, check_invariants=False)
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        values = "no values" if self.values is None else f"{self.values.dtype} values"
+        return f"Adjacency: {rows:,} x {columns:,}, {self.nnz:,} entries, {values}, {self.places.csr.device}"
+
+
+def _structure(indptr: Tensor, indices: Tensor, shape: Sequence[int]) -> Structure:
+    rows, columns = (int(size) for size in shape)
+    with stream_of(indptr):
+        offsets, ids = array(indptr.to(torch.int64)), array(indices)
+        if ids.dtype not in (np.int32, np.int64):
+            raise TypeError(f"indices must be int32 or int64, not {indices.dtype}")
+        # Ids of 32 bits, where they fit, are half the bytes of every product.
+        ids = ids.astype(index_dtype(max(rows, columns)), copy=False)
+        return Structure(CSR((rows, columns), offsets, ids, copy=False))

@@ -1,0 +1,152 @@
+"""The operators that PyTorch knows, with their derivatives, each in terms of the others: second ones follow.
+
+A product's gradient to its values is a product of dense matrices at the entries (SDDMM), and to its operand a product
+with the transpose; those of an SDDMM are two products.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hpgraph.kernels.backend import kernels
+from hpgraph.semiring import get_semiring
+from hpgraph.torch.structure import array, stream_of, structure
+
+
+@torch.library.custom_op("hpgraph::spmm", mutates_args=())
+def spmm(places: int, turned: bool, values: Tensor | None, x: Tensor) -> Tensor:
+    """The product of a matrix, or of its transpose, with a dense one of shape (columns, k)."""
+    with stream_of(x):
+        matrix = structure(places).matrix(turned, values)
+        out = x.new_empty((matrix.shape[0], x.shape[1]))
+        _reduce(matrix, "plus", x, out)
+    return out
+
+
+@spmm.register_fake
+def _(places: int, turned: bool, values: Tensor | None, x: Tensor) -> Tensor:
+    return x.new_empty((structure(places).csr.shape[turned], x.shape[1]))
+
+
+def _spmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
+    places, ctx.turned, values, x = inputs
+    # Alive for as long as a derivative may be asked for.
+    ctx.places = structure(places)
+    ctx.save_for_backward(values, x)
+
+
+def _spmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+    values, x = ctx.saved_tensors
+    number, gradient = ctx.places.number, gradient.contiguous()
+    to_values = to_x = None
+    if values is not None and ctx.needs_input_grad[2]:
+        left, right = (x, gradient) if ctx.turned else (gradient, x)
+        to_values = sddmm(number, left[:, None], right[:, None])[:, 0]
+    if ctx.needs_input_grad[3]:
+        to_x = spmm(number, not ctx.turned, values, gradient)
+    return None, None, to_values, to_x
+
+
+spmm.register_autograd(_spmm_back, setup_context=_spmm_saves)
+
+
+@torch.library.custom_op("hpgraph::sddmm", mutates_args=())
+def sddmm(places: int, x: Tensor, y: Tensor) -> Tensor:
+    """Dot products of rows of x, of shape (rows, heads, k), and y, of shape (columns, heads, k): shape (nnz, heads)."""
+    with stream_of(x):
+        csr = structure(places).csr
+        out = x.new_empty((csr.nnz, x.shape[1]))
+        kernels(csr.device).sample_dense(csr, array(x), array(y), array(out))
+    return out
+
+
+@sddmm.register_fake
+def _(places: int, x: Tensor, y: Tensor) -> Tensor:
+    return x.new_empty((structure(places).csr.nnz, x.shape[1]))
+
+
+def _sddmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
+    places, *dense = inputs
+    ctx.places = structure(places)
+    ctx.save_for_backward(*dense)
+
+
+def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+    x, y = ctx.saved_tensors
+    number = ctx.places.number
+    return (
+        None,
+        per_head(number, False, gradient, y) if ctx.needs_input_grad[1] else None,
+        per_head(number, True, gradient, x) if ctx.needs_input_grad[2] else None,
+    )
+
+
+sddmm.register_autograd(_sddmm_back, setup_context=_sddmm_saves)
+
+
+def per_head(number: int, turned: bool, values: Tensor | None, x: Tensor) -> Tensor:
+    """`spmm` for each head: values of shape (nnz, heads), x of shape (columns, heads, k)."""
+    if values is None or values.shape[1] == 1:
+        flat = spmm(number, turned, None if values is None else values[:, 0].contiguous(), x.flatten(1))
+        return flat.unflatten(1, x.shape[1:])
+    each = (spmm(number, turned, values[:, h].contiguous(), x[:, h].contiguous()) for h in range(x.shape[1]))
+    return torch.stack(list(each), 1)
+
+
+@torch.library.custom_op("hpgraph::extremes", mutates_args=())
+def extremes(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """For each row and column the extreme message, or 0; the first entry that it comes from, or -1; and its column."""
+    with stream_of(x):
+        matrix = structure(places).matrix(False, values)
+        out = x.new_empty((matrix.shape[0], x.shape[1]))
+        first = torch.empty(out.shape, dtype=torch.int64, device=x.device)
+        _reduce(matrix, "max" if largest else "min", x, out)
+        kernels(matrix.device).extreme_entries(matrix, array(x), array(out), array(first))
+    out[structure(places).degree == 0] = 0
+    column = structure(places).column
+    return out, first, column[first.clamp(min=0)] if len(column) else torch.zeros_like(first)
+
+
+@extremes.register_fake
+def _(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    out = x.new_empty((structure(places).csr.shape[0], x.shape[1]))
+    return out, torch.empty_like(out, dtype=torch.int64), torch.empty_like(out, dtype=torch.int64)
+
+
+def _extremes_saves(ctx: Any, inputs: Any, output: tuple[Tensor, Tensor, Tensor]) -> None:
+    places, _, values, x = inputs
+    ctx.any = structure(places).csr.nnz > 0
+    ctx.mark_non_differentiable(*output[1:])
+    ctx.save_for_backward(values, x, *output[1:])
+
+
+def _extremes_back(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
+    values, x, first, column = ctx.saved_tensors
+    at = first.clamp(min=0)
+    gradient = gradient * (first >= 0)
+    to_values = to_x = None
+    if values is not None and ctx.needs_input_grad[2]:
+        to_values = torch.zeros_like(values)
+        if ctx.any:
+            to_values = to_values.index_add(0, at.flatten(), (gradient * x.gather(0, column)).flatten())
+    if ctx.needs_input_grad[3]:
+        to_x = torch.zeros_like(x)
+        if ctx.any:
+            to_x = to_x.scatter_add(0, column, gradient if values is None else gradient * values[at])
+    return None, None, to_values, to_x
+
+
+extremes.register_autograd(_extremes_back, setup_context=_extremes_saves)
+
+
+def _reduce(matrix: Any, add: str, x: Tensor, out: Tensor) -> None:
+    """The product over a semiring, into `out`."""
+    if not out.numel():
+        return
+    operand = array(x)
+    semiring = get_semiring(f"{add}_{'second' if matrix.data is None else 'times'}")
+    weights = np.dtype(np.bool_) if matrix.data is None else matrix.data.dtype
+    gather = semiring.gather(weights, operand.dtype, operand.dtype)
+    kernels(matrix.device).pull_dense(matrix, gather, semiring.add, (operand,), array(out))

@@ -1,0 +1,215 @@
+"""Products of sparse and dense matrices, with autograd."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hpgraph.algebra.mxm import mxm
+from hpgraph.containers.public import make_matrix
+from hpgraph.core.device import array_module
+from hpgraph.formats import CSR
+from hpgraph.torch import operators
+from hpgraph.torch.adjacency import Adjacency
+from hpgraph.torch.structure import Structure, stream_of, tensor
+
+# What is computed in float32 and given back in its own type: sums of many halves lose all digits.
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
+    """The product of a sparse and a dense matrix; or the mean, maximum or minimum of each row's products.
+
+    Parameters
+    ----------
+    A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
+        If its values have shape (nnz, heads), X has heads.
+    X : tensor of shape (m, k), (m,) or (m, heads, k)
+        float16, bfloat16, float32 or float64, on A's device, of the type of A's values; halves are summed in float32.
+    reduce : {"sum", "mean", "max", "min"}
+        A row without entries gets 0. The gradient of an extreme goes to the first entry that attains it.
+
+    Returns
+    -------
+    tensor of shape (n, k), (n,) or (n, heads, k)
+        Of the type of X; on a GPU computed on PyTorch's current stream.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If types, devices or shapes do not fit.
+
+    Notes
+    -----
+    The sum's derivatives of any order exist: that by X is a product with the transpose, that by A's values an SDDMM.
+    Sums have a fixed order and repeat bit for bit, but for the gradients of extremes on the GPU.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import hpgraph as hpg, hpgraph.torch
+    >>> G = hpg.from_edges([0, 0, 1], [1, 2, 2])
+    >>> hpgraph.torch.spmm(G, torch.tensor([1.0, 2.0, 4.0]), reduce="mean").tolist()
+    [3.0, 4.0, 0.0]
+    """
+    A = Adjacency.of(A)
+    if reduce not in ("sum", "mean", "max", "min"):
+        raise ValueError(f"reduce must be 'sum', 'mean', 'max' or 'min', not {reduce!r}")
+    given = X.dtype
+    values, X = _checked(A, X, "X", 1)
+    heads = None if values is None or values.ndim == 1 else values.shape[1]
+    if heads is not None and (X.ndim != 3 or X.shape[1] != heads):
+        raise ValueError(
+            f"X must have shape ({A.shape[1]}, {heads}, k) for values of {heads} heads, not {tuple(X.shape)}"
+        )
+    if reduce in ("sum", "mean"):
+        if heads is None:
+            found = operators.spmm(A.places.number, False, values, _flat(X))
+        else:
+            found = operators.per_head(A.places.number, False, values, X)
+        found = found.reshape(A.shape[0], *X.shape[1:])
+        if reduce == "mean":
+            found = found / A.places.degree.clamp(min=1).to(found.dtype).reshape(-1, *[1] * (X.ndim - 1))
+    else:
+        largest, number = reduce == "max", A.places.number
+        if heads is None:
+            found = operators.extremes(number, largest, values, _flat(X))[0]
+        else:
+            assert values is not None
+            each = (operators.extremes(number, largest, values[:, h].contiguous(), X[:, h].contiguous())[0]
+                    for h in range(heads))  # fmt: skip
+            found = torch.stack(list(each), 1)
+        found = found.reshape(A.shape[0], *X.shape[1:])
+    return found.to(given)
+
+
+def sddmm(A: Any, X: Tensor, Y: Tensor) -> Tensor:
+    """The product of two dense matrices, X and the transpose of Y, at the entries of a sparse one (SDDMM).
+
+    Parameters
+    ----------
+    A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
+        Its values play no part.
+    X, Y : tensor of shape (n, k) and (m, k), or (n, heads, k) and (m, heads, k)
+        Of one type, on A's device.
+
+    Returns
+    -------
+    tensor of shape (nnz,) or (nnz, heads)
+        ``X[i] @ Y[j]`` for each entry of A, in its order: values for `Adjacency.with_values`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import hpgraph as hpg, hpgraph.torch
+    >>> G = hpg.from_edges([0, 1], [1, 0])
+    >>> hpgraph.torch.sddmm(G, torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [5.0]])).tolist()
+    [5.0, 6.0]
+    """
+    A = Adjacency.of(A).with_values(None)
+    given = X.dtype
+    _, X = _checked(A, X, "X", 0)
+    _, Y = _checked(A, Y, "Y", 1)
+    if X.dtype != Y.dtype or X.ndim != Y.ndim or X.shape[1:] != Y.shape[1:] or X.ndim not in (2, 3):
+        raise ValueError(
+            f"X and Y must have as many columns, and heads, of one type; not {tuple(X.shape)}, {X.dtype} and "
+            f"{tuple(Y.shape)}, {Y.dtype}"
+        )
+    left, right = (part if part.ndim == 3 else part[:, None] for part in (X, Y))
+    found = operators.sddmm(A.places.number, left.contiguous(), right.contiguous()).to(given)
+    return found if X.ndim == 3 else found[:, 0]
+
+
+def spspmm(A: Any, B: Any) -> Adjacency:
+    """The product of two sparse matrices, whose values may require gradients.
+
+    Parameters
+    ----------
+    A, B : Adjacency, or what `Adjacency.of` takes, shape (n, l) and (l, m)
+        With one value an entry, or none, which count as ones; no place twice.
+
+    Returns
+    -------
+    Adjacency, shape (n, m)
+
+    Notes
+    -----
+    The gradient to A is the product of the result's gradient with the transpose of B, at the entries of A alone:
+    nothing is ever dense. Derivatives of the first order exist.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import hpgraph.torch
+    >>> A = hpgraph.torch.Adjacency.of(torch.tensor([[0, 1], [1, 0]]), torch.tensor([2.0, 3.0]))
+    >>> hpgraph.torch.spspmm(A, A).values.tolist()
+    [6.0, 6.0]
+    """
+    A, B = Adjacency.of(A), Adjacency.of(B)
+    if A.shape[1] != B.shape[0]:
+        raise ValueError(f"A of shape {A.shape} cannot be multiplied by B of shape {B.shape}")
+    for name, one in (("A", A), ("B", B)):
+        if one.values is not None and one.values.ndim > 1:
+            raise ValueError(f"{name} must have one value an entry: multiply its heads one by one")
+        if not one.places.csr.is_canonical():
+            raise ValueError(f"{name} must have sorted rows and no place twice: coalesce() it")
+    kind = next((one.values.dtype for one in (A, B) if one.values is not None), torch.float32)
+    a, b = (torch.ones(one.nnz, dtype=kind, device=one.places.row.device) if one.values is None else one.values
+            for one in (A, B))  # fmt: skip
+    if a.dtype != b.dtype or a.device != b.device:
+        raise TypeError(
+            f"values of A and B must have one type, on one device, not {a.dtype}, {a.device} and {b.dtype}, {b.device}"
+        )
+    values, places = _SparseProduct.apply(a, b, A.places, B.places)
+    return Adjacency(places, values)
+
+
+class _SparseProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor, left: Structure, right: Structure) -> Any:
+        ctx.save_for_backward(a, b)
+        ctx.places = left, right
+        with stream_of(a):
+            made = (make_matrix(left.matrix(False, a)) @ make_matrix(right.matrix(False, b))).csr
+            ctx.found = Structure(made)
+            return tensor(made.data.copy()), ctx.found
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor, _: Any) -> Any:
+        a, b = ctx.saved_tensors
+        left, right = ctx.places
+        with stream_of(gradient):
+            result = ctx.found.matrix(False, gradient)
+            to_a = _at_entries(left, result, right.matrix(True, b)) if ctx.needs_input_grad[0] else None
+            to_b = _at_entries(right, left.matrix(True, a), result) if ctx.needs_input_grad[1] else None
+        return to_a, to_b, None, None
+
+
+def _at_entries(places: Structure, left: CSR, right: CSR) -> Tensor:
+    """The product of two matrices at the entries of a third."""
+    zeros = array_module(left.device).zeros(places.csr.nnz, left.data.dtype)
+    out = make_matrix(places.csr.with_data(zeros, copy=False))
+    mxm(make_matrix(left), make_matrix(right), mask=make_matrix(places.csr), accum="plus", out=out)
+    return tensor(out.csr.data.copy())
+
+
+def _flat(X: Tensor) -> Tensor:
+    return X.reshape(len(X), math.prod(X.shape[1:])).contiguous()
+
+
+def _checked(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | None, Tensor]:
+    """A's values and a dense operand, in a type that kernels compute in."""
+    values, device = A.values, A.places.row.device
+    if not isinstance(X, Tensor) or X.layout != torch.strided or not X.is_floating_point():
+        raise TypeError(f"{name} must be a dense tensor of floats, not {getattr(X, 'dtype', type(X).__name__)}")
+    if X.device != device or (values is not None and values.device != device):
+        raise ValueError(f"{name} and A must be on one device, not {X.device} and {device}")
+    if not X.ndim or X.shape[0] != A.shape[side]:
+        raise ValueError(f"{name} must have {A.shape[side]} rows for A of shape {A.shape}, not shape {tuple(X.shape)}")
+    if values is not None and values.dtype != X.dtype:
+        raise TypeError(f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}")
+    if X.dtype in _HALVES:
+        return None if values is None else values.float(), X.float()
+    return values, X

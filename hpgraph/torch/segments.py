@@ -1,0 +1,87 @@
+"""Reductions of what the entries of a matrix have, by its rows, and the softmax of attention."""
+
+from typing import Any
+
+from torch import Tensor
+
+from hpgraph.torch.adjacency import Adjacency
+from hpgraph.torch.products import spmm
+
+
+def _segments(A: Any, source: Tensor, reduce: str) -> Tensor:
+    return spmm(Adjacency(Adjacency.of(A).places.entries), source, reduce)
+
+
+def segment_sum(A: Any, source: Tensor) -> Tensor:
+    """The sum of what the entries of each row have.
+
+    Parameters
+    ----------
+    A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
+        Its values play no part.
+    source : tensor of shape (nnz, ...)
+        For each entry, in the order of A.
+
+    Returns
+    -------
+    tensor of shape (n, ...)
+        0 for a row without entries.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import hpgraph as hpg, hpgraph.torch
+    >>> G = hpg.from_edges([0, 0, 1], [1, 2, 2])
+    >>> hpgraph.torch.segment_sum(G, torch.tensor([1.0, 2.0, 4.0])).tolist()
+    [3.0, 4.0, 0.0]
+    """
+    return _segments(A, source, "sum")
+
+
+def segment_mean(A: Any, source: Tensor) -> Tensor:
+    """The mean of what the entries of each row have, as `segment_sum`."""
+    return _segments(A, source, "mean")
+
+
+def segment_max(A: Any, source: Tensor) -> Tensor:
+    """The maximum of what the entries of each row have, as `segment_sum`."""
+    return _segments(A, source, "max")
+
+
+def segment_min(A: Any, source: Tensor) -> Tensor:
+    """The minimum of what the entries of each row have, as `segment_sum`."""
+    return _segments(A, source, "min")
+
+
+def edge_softmax(A: Any, scores: Tensor) -> Tensor:
+    """The softmax of the scores of each row's entries: attention weights.
+
+    Parameters
+    ----------
+    A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
+        Its values play no part.
+    scores : tensor of shape (nnz,) or (nnz, heads)
+        In the order of A.
+
+    Returns
+    -------
+    tensor of the shape of scores
+        Positive, of sum 1 in each row: values for `Adjacency.with_values`.
+
+    References
+    ----------
+    P. Veličković et al., "Graph Attention Networks", ICLR'18.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import hpgraph as hpg, hpgraph.torch
+    >>> G = hpg.from_edges([0, 0, 1], [1, 2, 2])
+    >>> hpgraph.torch.edge_softmax(G, torch.tensor([0.0, 0.0, 5.0])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    A = Adjacency.of(A)
+    row = A.places.row
+    # The maximum keeps exponentials in range; the result does not depend on it.
+    power = (scores - segment_max(A, scores.detach())[row]).exp()
+    return power / segment_sum(A, power)[row]

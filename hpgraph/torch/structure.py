@@ -1,0 +1,103 @@
+"""Where a sparse matrix of PyTorch has entries: both orders of them, and the number by which operators know it."""
+
+import contextlib
+import functools
+import itertools
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hpgraph.core.device import array_module, require_cupy
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
+
+_NUMBERS = itertools.count(1)
+_ALIVE: weakref.WeakValueDictionary[int, "Structure"] = weakref.WeakValueDictionary()
+
+
+class Structure:
+    """The places of entries, in the order of a CSR pattern.
+
+    Operators of `torch.library` take numbers and tensors alone: there `number` stands for the structure, and the
+    function `structure` finds it, as long as it is alive.
+    """
+
+    def __init__(self, csr: CSR) -> None:
+        self.csr = csr.pattern
+        self.number = next(_NUMBERS)
+        _ALIVE[self.number] = self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Structure, (self.csr,)
+
+    @functools.cached_property
+    def _turned(self) -> tuple[CSR, Any]:
+        places = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
+        both = kernels(self.csr.device).transpose(self.csr.with_data(places, copy=False))
+        return both.pattern, both.data
+
+    def matrix(self, turned: bool, values: Tensor | None) -> CSR:
+        """The matrix, or its transpose, with values in the order of `csr`."""
+        pattern, places = self._turned if turned else (self.csr, None)
+        if values is None:
+            return pattern
+        found = array(values)
+        return pattern.with_data(found if places is None else found[places], copy=False)
+
+    @functools.cached_property
+    def row(self) -> Tensor:
+        """The row of each entry: int64 tensor of shape (nnz,)."""
+        return tensor(self.csr.expand_rows().astype(np.int64))
+
+    @functools.cached_property
+    def column(self) -> Tensor:
+        """The column of each entry: int64 tensor of shape (nnz,)."""
+        return tensor(self.csr.indices.astype(np.int64))
+
+    @functools.cached_property
+    def degree(self) -> Tensor:
+        """How many entries each row has: int64 tensor of shape (rows,)."""
+        return tensor(self.csr.degrees)
+
+    @functools.cached_property
+    def entries(self) -> "Structure":
+        """The rows with each entry in a column of its own: a product with it reduces what entries have, by rows."""
+        csr = self.csr
+        indices = array_module(csr.device).arange(csr.nnz, dtype=csr.indices.dtype if csr.nnz < 2**31 else np.int64)
+        return Structure(CSR((csr.shape[0], csr.nnz), csr.indptr, indices, validate=False))
+
+
+def structure(number: int) -> Structure:
+    """The structure of a number."""
+    return _ALIVE[number]
+
+
+def array(given: Tensor) -> Any:
+    """A tensor's memory as a NumPy or CuPy array, contiguous."""
+    plain = given.detach().contiguous()
+    return require_cupy().from_dlpack(plain) if plain.is_cuda else plain.numpy()
+
+
+def tensor(given: Any) -> Tensor:
+    """An array's memory as a tensor."""
+    return torch.from_numpy(given) if isinstance(given, np.ndarray) else torch.from_dlpack(given)
+
+
+@contextlib.contextmanager
+def stream_of(given: Tensor) -> Iterator[None]:
+    """Work on the device of a tensor, on PyTorch's current stream there."""
+    if not given.is_cuda:
+        yield
+        return
+    cuda, stream = require_cupy().cuda, torch.cuda.current_stream(given.device)
+    with cuda.Device(given.device.index):
+        if hasattr(stream, "__cuda_stream__") and hasattr(cuda.Stream, "from_external"):
+            there = cuda.Stream.from_external(stream)
+        else:
+            there = cuda.ExternalStream(stream.cuda_stream, given.device.index)
+        with there:
+            yield

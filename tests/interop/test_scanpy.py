@@ -1,0 +1,80 @@
+"""Clustering of cells, on a stand-in that has what AnnData has, and on AnnData where that is installed."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+import hpgraph.scanpy as hsc
+
+pandas = pytest.importorskip("pandas")
+
+PLANTED = np.repeat(["x", "y", "z"], [30, 60, 50])
+
+
+class Cells(SimpleNamespace):
+    def copy(self):
+        return Cells(**{name: held.copy() for name, held in vars(self).items()})
+
+
+@pytest.fixture(params=["stand-in", "anndata"])
+def cells(request):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(140, 12)) + 8 * np.eye(12)[np.searchsorted(["x", "y", "z"], PLANTED)]
+    obs = pandas.DataFrame({"kind": pandas.Categorical(PLANTED)}, index=[f"cell{i}" for i in range(140)])
+    if request.param == "anndata":
+        made = pytest.importorskip("anndata").AnnData(X, obs=obs)
+    else:
+        made = Cells(X=X, obs=obs, obsm={}, obsp={}, uns={})
+    hsc.neighbors(made, n_neighbors=12)
+    return made
+
+
+def test_neighbours(cells):
+    assert cells.uns["neighbors"]["connectivities_key"] == "connectivities"
+    distances = cells.obsp["distances"]
+    assert (np.diff(distances.tocsr().indptr) == 11).all()
+    near, far = hpg.nearest_neighbors(cells.X, 11)
+    assert np.allclose(distances.toarray()[np.arange(140)[:, None], near], far)
+    expected = hpg.from_knn(near, far).out_csr.to_scipy()
+    assert abs(cells.obsp["connectivities"] - expected).max() < 1e-12
+    cells.obsm["X_pca"] = np.asarray(cells.X)[:, ::-1]
+    hsc.neighbors(cells, 12, 10, key_added="pca")
+    assert cells.uns["pca"]["params"]["n_pcs"] == 10 and "pca_connectivities" in cells.obsp
+
+
+@pytest.mark.parametrize("search", [hsc.leiden, hsc.louvain])
+def test_clusters(search, cells, device):
+    name = search.__name__
+    assert search(cells, 0.1, device=device) is None
+    column = cells.obs[name]
+    assert list(column.cat.categories) == ["0", "1", "2"]
+    # The largest is the first.
+    assert dict(zip(column, PLANTED, strict=True)) == {"0": "y", "1": "z", "2": "x"}
+    assert cells.uns[name]["params"]["resolution"] == 0.1 and 0.5 < cells.uns[name]["modularity"] < 1
+    other = search(cells, 3, key_added="fine", copy=True, random_state=2)
+    assert "fine" in other.obs and "fine" not in cells.obs and list(cells.obs["kind"]) == list(PLANTED)
+    numbers = [int(category) for category in other.obs["fine"].cat.categories]
+    assert numbers == list(range(len(numbers)))
+
+
+def test_some_cells(cells):
+    hsc.leiden(cells, 3, restrict_to=("kind", ["x", "z"]))
+    column = cells.obs["leiden_R"].astype(str)
+    assert (column[PLANTED == "y"] == "y").all()
+    assert column[PLANTED != "y"].str.startswith("x-z,").all()
+
+
+def test_where_the_graph_is(cells):
+    hsc.neighbors(cells, 20, key_added="wide")
+    hsc.leiden(cells, 0.1, neighbors_key="wide", key_added="a")
+    hsc.leiden(cells, 0.1, obsp="wide_connectivities", key_added="b")
+    hsc.leiden(cells, 0.1, adjacency=cells.obsp["wide_connectivities"], key_added="c", max_size=40)
+    assert list(cells.obs["a"]) == list(cells.obs["b"]) and cells.obs["c"].value_counts().max() <= 40
+    with pytest.raises(ValueError, match="give one"):
+        hsc.leiden(cells, neighbors_key="wide", obsp="wide_connectivities")
+    with pytest.raises(KeyError, match=r"adata\.uns has no 'narrow'"):
+        hsc.leiden(cells, neighbors_key="narrow")
+    with pytest.raises(KeyError, match=r"adata\.obsp has no 'narrow'"):
+        hsc.leiden(cells, obsp="narrow")

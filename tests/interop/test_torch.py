@@ -1,0 +1,202 @@
+"""`hpgraph.torch` against PyTorch's own dense operations, and its derivatives against finite differences."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.core.device import cuda_available
+
+torch = pytest.importorskip("torch")
+
+from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
+
+import hpgraph.torch as ht  # noqa: E402
+
+DEVICES = ["cpu", *(["cuda"] if cuda_available() and torch.cuda.is_available() else [])]
+# Parallel edges, a loop, an empty row, an empty column.
+ROWS, COLUMNS, SHAPE = [0, 0, 0, 2, 2, 3, 3, 0], [1, 1, 4, 0, 2, 3, 5, 0], (5, 7)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def edges(device: str) -> Any:
+    """An edge index out of order."""
+    return torch.tensor([ROWS, COLUMNS], device=device)
+
+
+def values_of(*shape: int, device: str, dtype: Any = None) -> Any:
+    made = torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)), dtype=dtype or torch.float64)
+    return made.to(device)
+
+
+def messages(A: Any, X: Any) -> list[list[Any]]:
+    """What the entries of each row send, one by one."""
+    found: list[list[Any]] = [[] for _ in range(A.shape[0])]
+    for e, (i, j) in enumerate(A.indices.T.tolist()):
+        weight = 1 if A.values is None else A.values[e]
+        found[i].append((weight[:, None] if getattr(weight, "ndim", 0) else weight) * X[j])
+    return found
+
+
+REDUCE = {
+    "sum": lambda sent: sent.sum(0), "mean": lambda sent: sent.mean(0),
+    "max": lambda sent: sent.amax(0), "min": lambda sent: sent.amin(0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reduce", REDUCE)
+@pytest.mark.parametrize("heads", [None, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_spmm(device: str, reduce: str, heads: int | None, weighted: bool) -> None:
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    shape = () if heads is None else (heads,)
+    if weighted:
+        A = A.with_values(values_of(A.nnz, *shape, device=device).requires_grad_())
+    X = values_of(SHAPE[1], *shape, 4, device=device).requires_grad_()
+    found = ht.spmm(A, X, reduce)
+    expected = torch.stack([REDUCE[reduce](torch.stack(sent)) if sent else X[0] * 0 for sent in messages(A, X)])
+    assert torch.allclose(found, expected, atol=1e-12)
+    inputs = (X,) if A.values is None else (X, A.values)
+    again = lambda X, *values: ht.spmm(A.with_values(*values) if values else A, X, reduce)  # noqa: E731
+    assert gradcheck(again, inputs)
+    assert gradgradcheck(again, inputs)
+
+
+def test_spmm_of_a_vector_and_of_a_graph(device: str) -> None:
+    G = hpg.datasets.kron(8, weighted=True, device=device)
+    x = values_of(G.n_vertices, device=device, dtype=torch.float32)
+    dense = torch.from_numpy(G.to("cpu").out_csr.to_scipy().toarray()).to(device, torch.float32)
+    assert torch.allclose(ht.spmm(G, x), dense @ x, rtol=1e-4, atol=1e-4)
+    assert torch.allclose(
+        ht.spmm(ht.Adjacency.of(G).to_torch(), x[:, None]), (dense @ x)[:, None], rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("heads", [None, 2])
+@pytest.mark.parametrize("columns", [1, 3, 8, 64])
+def test_sddmm(device: str, heads: int | None, columns: int) -> None:
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    shape = (columns,) if heads is None else (heads, columns)
+    X, Y = (values_of(rows, *shape, device=device).requires_grad_() for rows in SHAPE)
+    row, column = A.indices
+    assert torch.allclose(ht.sddmm(A, X, Y), (X[row] * Y[column]).sum(-1))
+    if columns == 3:
+        assert gradcheck(lambda X, Y: ht.sddmm(A, X, Y), (X, Y))
+        assert gradgradcheck(lambda X, Y: ht.sddmm(A, X, Y), (X, Y))
+
+
+def test_sddmm_of_rows_longer_than_a_task(device: str) -> None:
+    G = hpg.datasets.kron(10, 32, device=device)
+    A = ht.Adjacency.of(G)
+    X = values_of(G.n_vertices, 16, device=device, dtype=torch.float32)
+    row, column = A.indices
+    assert torch.allclose(ht.sddmm(A, X, X), (X[row] * X[column]).sum(-1), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("heads", [None, 4])
+def test_softmax_and_segments(device: str, heads: int | None) -> None:
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    scores = values_of(A.nnz, *(() if heads is None else (heads,)), device=device).requires_grad_()
+    row = A.indices[0]
+    found = ht.edge_softmax(A, 1000 + scores)
+    for i in range(SHAPE[0]):
+        assert torch.allclose(found[row == i], torch.softmax(scores[row == i], 0))
+    assert gradcheck(lambda scores: ht.edge_softmax(A, scores), (scores,))
+    assert gradgradcheck(lambda scores: ht.edge_softmax(A, scores), (scores,))
+    for name, reduce in REDUCE.items():
+        segments = getattr(ht, f"segment_{name}")(A, scores)
+        expected = torch.stack([
+            reduce(scores[row == i]) if bool((row == i).any()) else scores[0] * 0 for i in range(SHAPE[0])
+        ])  # fmt: skip
+        assert torch.allclose(segments, expected)
+
+
+def test_spspmm(device: str) -> None:
+    left = torch.tensor([[0, 0, 2, 2, 3], [1, 4, 0, 2, 3]], device=device)
+    right = torch.tensor([[1, 4, 4, 0, 2], [0, 0, 2, 1, 1]], device=device)
+    A, B = ht.Adjacency.of(left, shape=(4, 5)), ht.Adjacency.of(right, shape=(5, 3))
+    a, b = (values_of(one.nnz, device=device).requires_grad_() for one in (A, B))
+    made = ht.spspmm(A.with_values(a), B.with_values(b))
+    dense = [
+        torch.zeros(one.shape, dtype=a.dtype, device=device).index_put(tuple(one.indices), values)
+        for one, values in ((A, a), (B, b))
+    ]
+    product = dense[0] @ dense[1]
+    assert torch.allclose(made.to_torch().to_dense(), product)
+    assert torch.equal(ht.spspmm(A, B).values, ht.spspmm(A, B).values)
+    assert gradcheck(lambda a, b: ht.spspmm(A.with_values(a), B.with_values(b)).values, (a, b))
+
+
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_halves_are_summed_in_float32(device: str, half: str) -> None:
+    kind = getattr(torch, half)
+    n = 4096
+    A = ht.Adjacency.of(torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)]).to(device), shape=(1, n))
+    X = torch.ones(n, 1, dtype=kind, device=device)
+    found = ht.spmm(A, X)
+    assert found.dtype == kind and float(found) == n
+
+
+def test_operators_are_what_torch_compile_asks_for(device: str) -> None:
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    values, X = values_of(A.nnz, device=device).requires_grad_(), values_of(SHAPE[1], 4, device=device).requires_grad_()
+    torch.library.opcheck(torch.ops.hpgraph.spmm, (A.places.number, False, values, X))
+    torch.library.opcheck(torch.ops.hpgraph.extremes, (A.places.number, True, values, X))
+    Y = values_of(SHAPE[0], 1, 4, device=device).requires_grad_()
+    torch.library.opcheck(torch.ops.hpgraph.sddmm, (A.places.number, Y, X[:, None].detach().requires_grad_()))
+
+
+def test_edge_index_keeps_its_order(device: str) -> None:
+    index, values = edges(device), torch.arange(len(ROWS), device=device, dtype=torch.float32)
+    A = ht.Adjacency.of(index, values, shape=SHAPE)
+    assert torch.equal(A.indices, index[:, A.order]) and torch.equal(A.values, values[A.order])
+    coo = torch.sparse_coo_tensor(index, values, SHAPE)
+    assert torch.equal(ht.Adjacency.of(coo).to_torch().to_dense(), coo.to_dense())
+    empty = ht.Adjacency.of(torch.zeros(2, 0, dtype=torch.int64, device=device), shape=(3, 2))
+    assert torch.equal(ht.spmm(empty, torch.ones(2, 2, device=device), "max"), torch.zeros(3, 2, device=device))
+    assert ht.edge_softmax(empty, torch.zeros(0, device=device)).shape == (0,)
+
+
+def test_a_matrix_outlives_its_use_for_derivatives(device: str) -> None:
+    X = values_of(SHAPE[1], 2, device=device).requires_grad_()
+    found = ht.spmm(ht.Adjacency.of(edges(device), shape=SHAPE), X)
+    found.sum().backward()
+    assert torch.equal(X.grad[:, 0], torch.bincount(edges(device)[1], minlength=SHAPE[1]).double())
+
+
+def test_bad_input(device: str) -> None:
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    X = values_of(SHAPE[1], 2, device=device)
+    with pytest.raises(ValueError, match="reduce must be"):
+        ht.spmm(A, X, "prod")
+    with pytest.raises(ValueError, match="X must have 7 rows"):
+        ht.spmm(A, X[:3])
+    with pytest.raises(TypeError, match="X must be a dense tensor of floats"):
+        ht.spmm(A, torch.ones(7, 2, dtype=torch.int64, device=device))
+    with pytest.raises(TypeError, match="must have one type"):
+        ht.spmm(A.with_values(torch.ones(A.nnz, device=device)), X)
+    with pytest.raises(ValueError, match="values must have shape"):
+        A.with_values(X)
+    with pytest.raises(ValueError, match="every column of the edge index must be from 0 to 3"):
+        ht.Adjacency.of(edges(device), shape=(5, 4))
+    with pytest.raises(TypeError, match="A must be a Graph, a Matrix"):
+        ht.spmm(X, X)
+    with pytest.raises(ValueError, match="cannot be multiplied"):
+        ht.spspmm(A, A)
+    with pytest.raises(ValueError, match="no place twice"):
+        ht.spspmm(A, ht.Adjacency.of(edges(device), shape=(7, 7)))
+    if device == "cuda":
+        with pytest.raises(ValueError, match="must be on one device"):
+            ht.spmm(A, X.cpu())
+
+
+def test_without_a_gpu_there_is_still_a_repr() -> None:
+    A = ht.Adjacency.of(edges("cpu"), shape=SHAPE)
+    assert repr(A) == "Adjacency: 5 x 7, 8 entries, no values, cpu"
+    assert np.array_equal(pickle.loads(pickle.dumps(A)).indices, A.indices)
