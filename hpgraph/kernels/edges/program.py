@@ -262,7 +262,8 @@ class EdgeProgramCode(ProgramCode):
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
         """See `ProgramCode.cells`; stamps are compared with the superstep, too."""
-        found = super().cells
+        # `func`: `super()` would keep the base's value under this name, where another thread finds it meanwhile.
+        found: tuple[np.dtype, ...] = ProgramCode.cells.func(self)
         asked = self.keeps_two or any(f is not None and self.takes_world(f, 3) for f in (self.reply, self.reply_cond))
         if asked and not found:
             found = np.dtype(np.int64), *(dtype for _, dtype in self.parameters)

@@ -50,7 +50,8 @@ class SweepProgram(CUDAProgram):
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         # A vertex's properties are updated in registers: a load of a stored value would wait for the store.
-        made, found = ProgramFunctions(self.code, own="0"), dict(super()._functions)
+        # `func`: `super()` would keep the base's value under this name, where another thread finds it meanwhile.
+        made, found = ProgramFunctions(self.code, own="0"), CUDAProgram._functions.func(self)
         found["hpg_advance"] = (made.update, *found["hpg_update"][1:])
         if self.code.aggregate is not None:
             found["hpg_tally"] = (made.aggregate, *found["hpg_aggregate"][1:])
@@ -89,7 +90,7 @@ class SweepProgram(CUDAProgram):
         tally = f"        hpg_tally({fresh}, {before}, v, {world}step, sums);\n" if self.code.aggregate else ""
         return "".join(
             [
-                super().prologue,
+                CUDAProgram.prologue.func(self),
                 DIFFER,
                 "struct Sweeping : Program {\n",
                 "    struct Vertex {\n",
