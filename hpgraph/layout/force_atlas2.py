@@ -124,7 +124,7 @@ def force_atlas2(
         far = 1.0 if strong_gravity else xp.maximum(_length(place), np.finfo(np.float64).tiny)[:, None]
         force -= gravity * mass[:, None] * place / far
         swing = mass * _length(force - before)
-        totals = xp.stack((swing.sum(), mass @ _length(force + before) / 2))
+        totals = xp.stack((swing.sum(), (mass * _length(force + before)).sum() / 2))
         swinging, traction = to_device(totals, "cpu").tolist()
         speed, efficiency = _speeds(n, swinging, traction, float(jitter_tolerance), speed, efficiency)
         place = place + force * (speed / (1 + xp.sqrt(speed * swing)))[:, None]
