@@ -33,8 +33,7 @@ class Mutual(VertexProgram):
     reduce = "plus"
     activity = "all"
     value = Property()  # not yet scaled
-    once = Property()  # the one before it, scaled
-    twice = Property()  # and the one before that
+    kept = Property()  # the one before it, scaled: after even supersteps, and from there on
     tol = Parameter("float64")
     aggregators = ("total", "residual")
 
@@ -43,10 +42,10 @@ class Mutual(VertexProgram):
 
     def update(vertex, message, world):  # noqa: D102
         scale = 1 / world.total if world.total > 0 else 1.0
-        return scale * message, scale * vertex.value, vertex.once  # type: ignore[operator]
+        return scale * message, scale * vertex.value if world.superstep & 1 == 0 else vertex.kept  # type: ignore
 
     def aggregate(before, vertex, world):  # noqa: D102
-        return abs(vertex.value), abs(vertex.once - before.twice)
+        return abs(vertex.value), abs(vertex.kept - before.kept)
 
     def converged(world):  # noqa: D102
         even = world.superstep & 1 == 0  # type: ignore[attr-defined]  # a GPU needs no linker for it, as for %
@@ -147,7 +146,7 @@ def hits(
     Notes
     -----
     NetworkX with ``method="svd"``, before 3.7 its only one, asks SciPy for a singular vector; where the largest of the
-    singular values is one of several alike the two answers may differ. Takes five numbers a vertex beside the graph. A
+    singular values is one of several alike the two answers may differ. Takes four numbers a vertex beside the graph. A
     directed graph is transposed, and keeps that.
 
     Examples
@@ -184,13 +183,11 @@ def hits(
 
 def _mutually(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
     nothing = array_module(graph.device).zeros_like(hubs)
-    found = run(
-        _MUTUAL[weighted], graph, max_iteration=2 * limit, value=hubs, once=nothing, twice=nothing.copy(), tol=tol
-    )
+    found = run(_MUTUAL[weighted], graph, max_iteration=2 * limit, value=hubs, kept=nothing, tol=tol)
     if not found.supersteps:
         return hubs, nothing, 0, math.inf
     residual = float(found.world["residual"]) if found.supersteps > 2 else math.inf
-    return _scaled(found.value, found.world["total"]), found.once, found.supersteps // 2, residual
+    return _scaled(found.value, found.world["total"]), found.kept, found.supersteps // 2, residual
 
 
 def _in_turn(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
