@@ -40,7 +40,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the sdist of a copy of this checkout, and the wheel built from that sdist."""
     folder = tmp_path_factory.mktemp("built")
     checkout = folder / "checkout"
-    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "generated")
+    # Of docs; the notebooks themselves are a folder that is copied.
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "generated", "notebooks")
     for name in (*SOURCES, *BESIDE):
         shutil.copytree(ROOT / name, checkout / name, ignore=ignore, symlinks=True)
     for name in FILES:
