@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hpgraph.algorithms.knn_graph import knn_graph
 from hpgraph.algorithms.louvain import leiden, louvain
@@ -45,7 +46,7 @@ class _Clusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if given:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f'affinity="precomputed" needs a square matrix, not shape {X.shape}')
-            graph = Graph(X, directed=False).to(normalize_device(self.device or "cpu"))
+            graph = Graph(csr_array(X), directed=False).to(normalize_device(self.device or "cpu"))
         else:
             k = min(self.n_neighbors, len(X) - 1)
             graph = knn_graph(X, k, self.metric, weights=self.weights, device=self.device or "cpu")

@@ -26,7 +26,7 @@ def test_as_scikit_learn_has_it(estimator, check):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
 def test_groups_are_found(estimator):
-    X, planted = make_blobs(300, 5, centers=3, cluster_std=0.5, random_state=1)
+    X, planted = make_blobs(150, 5, centers=3, cluster_std=0.5, random_state=1)
     estimator = clone(estimator).set_params(**({} if "n_clusters" in estimator.get_params() else {"resolution": 0.1}))
     assert adjusted_rand_score(planted, make_pipeline(StandardScaler(), estimator).fit_predict(X)) == 1
     assert estimator.labels_.dtype == np.int64 and 0.5 < estimator.modularity_ < 1

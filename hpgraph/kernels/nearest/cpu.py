@@ -7,6 +7,7 @@ from numba import prange
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
@@ -30,6 +31,12 @@ def _insert(distance, index, value, number):
     distance[at], index[at] = value, number
 
 
+@part(whole=True)
+def _apart(squares, products, j):
+    # Not twice the product: an integer as a factor would make it a float64.
+    return peek(squares, j) - (peek(products, j) + peek(products, j))
+
+
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _keep(products, squares, row, column, distance, index):
     rows, columns = products.shape
@@ -40,10 +47,10 @@ def _keep(products, squares, row, column, distance, index):
             end = min(begin + STRETCH, columns)
             limit, below = kept[last], 0
             for j in range(begin, end):
-                below += squares[j] - 2 * one[j] < limit
+                below += _apart(squares, one, j) < limit
             if below == 0:
                 continue
             for j in range(begin, end):
-                value = squares[j] - 2 * one[j]
+                value = _apart(squares, one, j)
                 if value < kept[last] and np.int64(column + j) != np.int64(row + i):
                     _insert(kept, numbers, value, column + j)
