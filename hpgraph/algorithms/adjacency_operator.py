@@ -200,8 +200,7 @@ class AdjacencyOperator:
         if x.size != self.shape[1] or x.ndim > 2:
             raise ValueError(f"x must have {self.shape[1]} elements, not shape {x.shape}")
         x = x.reshape(-1).astype(self.dtype, copy=False)
-        n = self.shape[0]
-        return run(program, self._graph, x=x, y=array_module(self._graph.device).zeros(n, self.dtype)).y
+        return run(program, self._graph, x=x, y=self.dtype.type(0)).y
 
     def _times_all(self, X: Any, by_target: bool) -> Any:
         graph = self._graph
@@ -209,6 +208,10 @@ class AdjacencyOperator:
         if X.ndim != 2 or len(X) != self.shape[1]:
             raise ValueError(f"X must have {self.shape[1]} rows, not shape {X.shape}")
         made = array_module(graph.device).zeros(X.shape, self.dtype)
+        if graph.on_cluster:
+            for column, x in zip(made.T, X.T, strict=True):
+                column[:] = self._times(_Transposed if by_target else _Product, x)
+            return made
         with graph.exclusive():
             for block in _blocks(graph, by_target):
                 # A row that goes on in the next block gets its sum in parts.

@@ -4,8 +4,8 @@ By numbers of arcs the sources search together (`hpgraph.kernels.betweenness`). 
 distances come first, from `sssp`; paths are then counted along the arcs on which distances are tight. Either way the
 way back adds up dependencies, the farthest vertices first.
 
-Of a graph in pages one source after the other is searched from, by vertex programs: what belongs to vertices stays, and
-arcs come past it once forwards and once backwards for each level.
+Of a graph in pages or on a cluster one source after the other is searched from, by vertex programs. In pages what
+belongs to vertices stays, and arcs come past it once forwards and once backwards, level by level.
 """
 
 import math
@@ -230,7 +230,7 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
         sums.reach[:] = 1
         return sums
     with _progress(len(sources)) as done:
-        if graph.in_pages and not weighted and not arcs:
+        if (graph.in_pages or graph.on_cluster) and not weighted and not arcs:
             add_dependencies(graph, sources, sums, done)
         elif weighted:
             _by_distances(graph, sources, sums, done)
@@ -362,6 +362,30 @@ class _Dependencies(VertexProgram):
 _BACK = Phases([_Dependencies])
 
 
+class _AllDependencies(VertexProgram):
+    """The same for all levels in one run, from the last to the first: every vertex sends in each superstep."""
+
+    weighted = False
+    edges = "out"
+    reduce = "plus"
+    activity = "all"
+    message = "float64"
+    level = Property("int32")
+    paths = Property("float64")
+    depends = Property("float64", initial=0.0)
+    depth = Parameter("int32")
+
+    def cond(vertex, world):
+        return vertex.level == world.depth - world.superstep
+
+    def gather(source, weight, target):
+        return (1 + source.depends) / source.paths if source.level == target.level + 1 else 0.0  # type: ignore[operator]
+
+    def update(vertex, message, world):
+        reached = vertex.level == world.depth - world.superstep
+        return vertex.level, vertex.paths, (vertex.paths * message if reached else vertex.depends)
+
+
 def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
     """Add the dependencies of each source by numbers of arcs."""
     xp = array_module(graph.device)
@@ -370,12 +394,17 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
         level, paths = found.level, found.paths
         there = level >= 0
         if not bool(xp.isfinite(paths).all()):
-            raise not_served("in pages", "there are more shortest paths than a float64 holds")
+            placement = "on a cluster" if graph.on_cluster else "in pages"
+            raise not_served(placement, "there are more shortest paths than a float64 holds")
         depth = int(level.max())
-        found = run(
-            _BACK, graph, max_iteration=max(depth - 1, 0), level=level, paths=paths, depth=depth, depends=0,
-            share=xp.where(there, 1 / xp.where(there, paths, 1), 0),
-        )  # fmt: skip
+        limit = max(depth - 1, 0)
+        if graph.on_cluster:
+            found = run(_AllDependencies, graph, max_iteration=limit, level=level, paths=paths, depth=depth)
+        else:
+            found = run(
+                _BACK, graph, max_iteration=limit, level=level, paths=paths, depth=depth, depends=0,
+                share=xp.where(there, 1 / xp.where(there, paths, 1), 0),
+            )  # fmt: skip
         sums.vertices[:] += found.depends
         if len(sums.reached):
             there[source] = False

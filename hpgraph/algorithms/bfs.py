@@ -23,7 +23,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
-from hpgraph.core.caller import gathers
+from hpgraph.core.caller import stays_apart
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of_own
@@ -91,14 +91,14 @@ def levels_from(
         return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
     find = joint_traversal(graph.device).parents_of_levels
     # Long rows cost more than this saves: 1.14 of the time at 86 arcs a vertex, 0.65 at 40, 0.33 at 32 (H200).
-    short = not graph.in_pages and not graph.on_devices and graph.n_edges <= _SHORT * n
+    short = graph.in_one_memory and graph.n_edges <= _SHORT * n
     if parents and find is not None and short:
         check_memory(k * n * (1 + ids.itemsize), f"levels and parents of {k} searches of {n} vertices", graph.device)
         levels = levels_from(graph, vertices, incoming=incoming, max_depth=max_depth, direction=direction)
         rows = graph.out_csr if incoming else graph.in_csr
         return levels._replace(parent=find(rows, levels.level, vertices), first=True)
     starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
-    known: dict[bool, str] = {} if graph.in_pages else _known(graph.out_csr)
+    known: dict[bool, str] = {} if graph.in_pages or graph.on_cluster else _known(graph.out_csr)
     for dtype in _TYPES[_TYPES.index(known.get(incoming, "int8")) :]:
         most = int(np.iinfo(dtype).max)
         limit = most if max_depth is None else min(max_depth, most)
@@ -237,7 +237,7 @@ def bfs(
         Levels beyond it are not searched.
     gather : bool, default True
         On a graph on several GPUs, whether levels and parents come to the first one, which takes a good part of a short
-        search's time; else they stay there, as `hpgraph.DividedArray`.
+        search's time; else they stay there, as `hpgraph.DividedArray`; on a cluster, as Dask arrays.
     apart : bool, optional
         Deprecated: ``apart=True`` is ``gather=False``.
 
@@ -250,7 +250,7 @@ def bfs(
     ------
     IndexError, TypeError, ValueError
         If `source`, or one of `sources`, is no vertex of the graph, or another argument does not fit; ``gather=False``
-        takes a graph on several GPUs, one source, and not `deterministic`.
+        takes a graph on several GPUs or on a cluster, one source, and not `deterministic`.
 
     Notes
     -----
@@ -276,9 +276,7 @@ def bfs(
     [[0, 1, 1, 2, -1], [-1, -1, 0, 1, -1]]
     """
     graph, limit = as_graph(G), ENDLESS if max_depth is None else limit_of(max_depth, "max_depth")
-    apart = not gather if apart is None else not gathers(apart)
-    if apart and not graph.on_devices:
-        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
+    apart = stays_apart(graph, gather, apart)
     if apart and (sources is not None or deterministic):
         raise ValueError("gather=False takes one source, and deterministic=False")
     if sources is not None:

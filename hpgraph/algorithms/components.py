@@ -57,6 +57,23 @@ class ComponentsResult(ArrayResult, array="label", groups=True):
         return f"<ComponentsResult: {self.count:,} of {len(self.label):,} vertices>"
 
 
+class Label(VertexProgram):
+    """The smallest label that reaches a vertex, its own included."""
+
+    weighted = False
+    reduce = "min"
+    label = Property("int32", initial=0, start="id")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.label
+
+
+class WideLabel(Label):
+    """The same for ids that need 64 bits."""
+
+    label = Property("int64", initial=0, start="id")
+
+
 class Color(VertexProgram):
     """The largest number that an ancestor has inside the same part of the graph: the part is in the upper 32 bits."""
 
@@ -133,6 +150,8 @@ def _weak(graph: Graph) -> tuple[int, Any]:
     """How many weak components there are, and that of each vertex."""
     if graph.in_pages:
         return _in_pages(graph)
+    if graph.on_cluster:
+        return numbered(_by_labels(graph))
     divided: Any = graph if graph.on_devices and techniques.multi_gpu else None
     if divided is not None and apart(divided) is not None:
         divided = None
@@ -154,6 +173,20 @@ def _in_pages(graph: Any) -> tuple[int, Any]:
         assert store is not None
         head = None if graph.directed else hub_cache_of(store, graph)
         return windows(graph.device).components(store, head, not graph.directed)
+
+
+def _by_labels(graph: Graph) -> Any:
+    """The smallest vertex of each vertex's weak component, by rounds along arcs and against them."""
+    forwards = Label if graph.id_dtype == np.int32 else WideLabel
+    label = run(forwards, graph).label
+    backwards = type(forwards.__name__, (forwards,), {"edges": "out"})
+    while graph.directed:
+        before = label
+        for program in (backwards, forwards):
+            label = run(program, graph, label=label).label
+        if bool((label == before).all()):
+            break
+    return label
 
 
 def _strong(graph: Graph) -> Any:

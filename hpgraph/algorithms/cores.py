@@ -10,7 +10,7 @@ outside the k-core are found in place: a removed vertex sends one message to its
 for that, in the few rounds of one k. Then they are peeled in memory, where their arcs to the k-core stay to the end. In
 pages this is semi-external core decomposition: vertex data stay in memory and arcs are streamed (D. Wen et al., "I/O
 efficient core graph decomposition at web scale", ICDE'16). Shards exchange the removed vertices; the shard that holds a
-vertex's row updates its degree.
+vertex's row updates its degree. On a cluster no arcs leave the workers: each band is of one number.
 """
 
 from collections.abc import Callable
@@ -162,9 +162,7 @@ def _peeled(graph: Graph) -> tuple[Any, Any]:
 
 
 def _numbers(graph: Graph) -> Any:
-    if graph.in_pages or graph.on_devices:
-        return core_numbers(graph)
-    return _peeled(graph)[0]
+    return _peeled(graph)[0] if graph.in_one_memory else core_numbers(graph)
 
 
 def _part(graph: Graph, k: Any, core: Any, belongs: Callable[[Any, Any], Any]) -> Graph:

@@ -102,10 +102,11 @@ class WeightFacts:
 @attached
 def weight_facts(arcs: CSR) -> WeightFacts:
     """Facts about the weights of a graph's arcs, computed once; waits for the GPU."""
-    return _facts(arcs.data, arcs.nnz)
+    return facts_of_weights(arcs.data, arcs.nnz)
 
 
-def _facts(weights: Any, arcs: int) -> WeightFacts:
+def facts_of_weights(weights: Any, arcs: int) -> WeightFacts:
+    """`weight_facts` of an array of weights, or of none, for so many arcs."""
     if weights is None or arcs == 0:
         return WeightFacts(1.0, 1.0, False, float(arcs))
     with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
@@ -123,7 +124,7 @@ def _facts(weights: Any, arcs: int) -> WeightFacts:
 
 def facts_of(graph: Graph) -> WeightFacts:
     """Facts about the weights of a graph, wherever its arcs are; computed once."""
-    if not graph.in_pages and not graph.on_devices:
+    if graph.in_one_memory:
         return weight_facts(graph.out_csr)
     return graph.once("weight_facts", lambda: _facts_of_parts(graph))
 
@@ -131,17 +132,19 @@ def facts_of(graph: Graph) -> WeightFacts:
 def _facts_of_parts(graph: Any) -> WeightFacts:
     found, backwards = [], []
     if graph.in_pages:
-        found = [(_facts(weights, len(weights)), len(weights)) for weights in graph.weights_by_page()]
+        found = [(facts_of_weights(weights, len(weights)), len(weights)) for weights in graph.weights_by_page()]
         if graph.directed:
             # The sides of a file may contradict each other, and searches among lengths below zero need not end.
-            backwards = [_facts(weights, len(weights)) for weights in graph.weights_by_page(by_target=True)]
+            backwards = [facts_of_weights(some, len(some)) for some in graph.weights_by_page(by_target=True)]
+    elif graph.on_cluster:
+        found = graph.weight_facts_of_blocks()
     else:
         for arcs in graph.arc_parts:
             with place_of(arcs.indptr).here:
                 found.append((weight_facts(arcs), arcs.nnz))
     some = [(facts, arcs) for facts, arcs in found if arcs]
     if not some:
-        return _facts(None, graph.n_edges)
+        return facts_of_weights(None, graph.n_edges)
     checked = [facts for facts, _ in some] + backwards
     mean = sum(facts.mean * arcs for facts, arcs in some) / graph.n_edges
     least, has_nan = float(np.min([facts.least for facts in checked])), any(facts.has_nan for facts in checked)
@@ -158,21 +161,16 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     two buckets hold nearly all vertices, too few for the width to adapt. On the CPU, where supersteps are cheap, fitted
     to degrees of 3, 17, 29 and 32.
     """
-    if not graph.weighted or not 0 < facts.mean < np.inf:
+    # Blocks of a cluster take unit weights in buckets, too: each relaxes many levels before it hears of others.
+    if not (graph.weighted or graph.on_cluster) or not 0 < facts.mean < np.inf:
         return None
-    if graph.device == "cpu":
-        return width_of(graph.n_vertices, graph.n_edges, facts.mean)
     degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
+    if graph.device == "cpu":
+        return facts.mean * max(1 / 64, 48 / degree**2) if _NEAR_NOTHING < facts.mean < _NEAR_ALL else None
     share = 16 / max(degree - (2 if graph.known_undirected else 1), 1e-9)
     # No path is longer than all of its vertices' arcs.
     share = min(max(min(share, share**2), 1 / 16), float(graph.n_vertices))
     return facts.mean * share if _NEAR_NOTHING < facts.mean < _NEAR_ALL else None
-
-
-def width_of(vertices: int, arcs: int, mean: float) -> float | None:
-    """`bucket_width` on the CPU, of a graph of so many vertices and arcs and that mean weight."""
-    degree = max(arcs / max(vertices, 1), 1.0)
-    return mean * max(1 / 64, 48 / degree**2) if _NEAR_NOTHING < mean < _NEAR_ALL else None
 
 
 def check_within_range(graph: Graph, distance: Any) -> None:

@@ -1,5 +1,6 @@
 """What leaves each vertex, by which ranks are shared out: arcs, or their weights; and weights of moderate sizes."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,9 +74,9 @@ def out_strength_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
         leaving = run(Leaving, graph).total.astype(dtype)
         leaving[leaving == 0] = -1
         return leaving
-    if graph.in_pages or graph.on_devices:
-        return _counted(graph.out_degree, graph.n_vertices)
-    return _row_sums(graph.out_csr)
+    if graph.in_one_memory:
+        return _row_sums(graph.out_csr)
+    return graph.of_out_degrees(partial(_counted, n=graph.n_vertices))
 
 
 @attached

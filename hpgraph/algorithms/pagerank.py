@@ -29,7 +29,7 @@ from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
-from hpgraph.core.caller import gathers
+from hpgraph.core.caller import stays_apart
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real
@@ -171,7 +171,7 @@ def pagerank(
         iteration is then a superstep in which some send. `damping` must be below 1.
     gather : bool, default True
         On a graph on several GPUs, whether ranks come to the first one; else they stay where their vertices are, as a
-        `DividedArray`: for one personalization, by power iteration.
+        `DividedArray`, or as a Dask array on a cluster: for one personalization, by power iteration.
     apart : bool, optional
         Deprecated: ``apart=True`` is ``gather=False``.
 
@@ -202,7 +202,7 @@ def pagerank(
     [[0.281, 0.389, 0.33], [0.36, 0.306, 0.335]]
     """
     graph, weighted = with_weights(G, weight)
-    damping, tol, dtype = checked(damping, tol, max_iteration, dtype, normalization, convergence)
+    damping, tol, dtype = _checked(damping, tol, max_iteration, dtype, normalization, convergence)
     if method not in ("power", "delta"):
         raise ValueError(f'method must be "power" or "delta", not {method!r}')
     if method == "delta" and damping == 1:
@@ -211,9 +211,7 @@ def pagerank(
     start = None if start is None else gathered(start)
     personalization = None if personalization is None else gathered(personalization)
     several = personalization is not None and are_personalizations(personalization, graph)
-    apart = not gather if apart is None else not gathers(apart)
-    if apart and not graph.on_devices:
-        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
+    apart = stays_apart(graph, gather, apart)
     if apart and (method == "delta" or several):
         raise ValueError('gather=False takes one personalization and method="power"')
     if several:
@@ -225,8 +223,8 @@ def pagerank(
         return _from_each(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         none = array_module(graph.device).empty(0, dtype)
-        rank: Any = graph.apart(none) if apart else none  # type: ignore[attr-defined]
-        return named(of_no_vertices(rank), graph)
+        rank: Any = graph.apart(none) if apart and graph.on_devices else none  # type: ignore[attr-defined]
+        return named(PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted:
@@ -244,7 +242,7 @@ def pagerank(
     # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
     given: dict[str, Any] = {} if teleport is None else {"teleport": teleport}
-    program = power_program(weighted=weighted, personalized=teleport is not None, convergence=convergence)
+    program = _STOPPING[_PROGRAMS[weighted, teleport is not None], convergence]
     given |= {
         "share": (_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False),
         "leaving": leaving, "damping": damping, "jump": (1 - damping) * each,
@@ -254,10 +252,10 @@ def pagerank(
     found = run_one(declared, graph, None, limit=limit, apart=apart, initial=given)
     iterations, residual = found.supersteps, float(found.world["residual"])
     reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
-    if apart:
+    if apart and graph.on_devices:
         rank = found.share.map(lambda share, leaving: (share * leaving).astype(dtype, copy=False), leaving)
     else:
-        rank = (found.share * leaving).astype(dtype, copy=False)
+        rank = (found.share * found.leaving).astype(dtype, copy=False)
     ranks = PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace)
     return named(_ended(ranks, tol), graph)
 
@@ -311,11 +309,6 @@ _STOPPING = {
 }
 
 
-def power_program(*, weighted: bool, personalized: bool, convergence: str) -> type[PageRank]:
-    """The program of power iteration."""
-    return _STOPPING[_PROGRAMS[weighted, personalized], convergence]
-
-
 def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np.dtype) -> Any:
     n = graph.n_vertices
     if start is not None:
@@ -325,15 +318,10 @@ def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np
     return dtype.type(1 if paper else 1 / n)
 
 
-def of_no_vertices(rank: Any) -> PageRankResult:
-    """The result of a graph without vertices."""
-    return PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
-
-
-def checked(
-    damping: Any, tol: Any, max_iteration: Any, dtype: Any, normalization: str = "standard", convergence: str = "global"
+def _checked(
+    damping: Any, tol: Any, max_iteration: Any, dtype: Any, normalization: str, convergence: str
 ) -> tuple[float, float, np.dtype]:
-    """The arguments that PageRank takes wherever the graph lies, once they are known to be right."""
+    """The arguments of PageRank, once they are known to be right."""
     damping, (tol, _, dtype) = real(damping, "damping"), iteration_checked(tol, max_iteration, dtype)
     if not 0 <= damping <= 1:
         raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")

@@ -91,8 +91,10 @@ def triangles(G: Any) -> Array:
     return by_vertex(first, graph)
 
 
-def _of_parts(graph: Graph, kernel: str) -> list[Any]:
+def _of_parts(graph: Any, kernel: str) -> list[Any]:
     """What a kernel finds in the graph; or on each of several devices, which all have it, in its part of the work."""
+    if graph.on_cluster:
+        return graph.count_in_blocks(kernel)
     count = getattr(kernels(graph.device), kernel)
     adjacency = [replica.out_csr for replica in graph.replicas]
     if len(adjacency) == 1:

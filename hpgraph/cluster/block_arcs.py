@@ -80,7 +80,8 @@ class BlockArcs(InMemory):
     def _differs(self, i: int) -> bool:
         """Whether a property may differ from its fill value in other blocks at first."""
         beginning = self.job.beginnings[i]
-        return self.job.ranks or beginning is None or beginning[1] is not None
+        made = self.run.code.properties[i][0] in self.job.of_degrees
+        return made or beginning is None or beginning[1] is not None
 
     def shares(
         self, state: tuple[Any, ...], frontier: Frontier, settled: Bitmask | None, work_space: Callable[..., Any]

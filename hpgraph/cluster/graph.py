@@ -4,29 +4,38 @@ import contextlib
 import os
 import uuid
 import weakref
+from collections.abc import Callable
 from typing import Any, Literal, Self, TypedDict, Unpack
 
 import numpy as np
 from distributed import Client
 
-from hpgraph.algorithms.distances import width_of
+from hpgraph.algorithms.adjacency_operator import AdjacencyOperator
+from hpgraph.algorithms.distances import WeightFacts
 from hpgraph.cluster import runs
 from hpgraph.cluster.algorithms import Algorithms
 from hpgraph.cluster.errors import Limits
 from hpgraph.cluster.grid import Grid, Order, shape_for
 from hpgraph.cluster.placement import Placement
+from hpgraph.cluster.programs import InDegree, Loops, OfDegrees, OutDegree
+from hpgraph.cluster.result import ClusterResult
 from hpgraph.cluster.sources import File, InMemory
 from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
 from hpgraph.cluster.workers import Workers
 from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph
+from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names, as_names
 from hpgraph.core.device import Device, normalize_device
 from hpgraph.core.devices import even_ranges
 from hpgraph.core.number import whole
+from hpgraph.core.placements import check_serves, not_served
+from hpgraph.engine.run import run
+from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.io.opening import open as open_graph
+from hpgraph.placement.of_graph import arcs_of
 
 
 class Layout(TypedDict, total=False):
@@ -38,7 +47,7 @@ class Layout(TypedDict, total=False):
     device: Device
 
 
-class Graph(Placement, Algorithms):
+class Graph(Placement, Algorithms, LocalGraph):
     """A graph on a cluster, in an r × c grid of blocks; made by `from_graph`, `from_edges`, `from_parquet` or `open`.
 
     Attributes
@@ -69,14 +78,10 @@ class Graph(Placement, Algorithms):
     198
     """
 
+    on_cluster, in_one_memory = True, False
     # Data that the client itself holds.
     device = "cpu"
-    run = runs.run
-    count_triangles = runs.count_triangles
-    # Of names as on one machine.
-    names: Any = LocalGraph.names
-    index_of: Any = LocalGraph.index_of
-    indices_of: Any = LocalGraph.indices_of
+    run_on_workers = runs.run_declared
 
     def __init__(
         self, client: Client, source: Any, grid: Grid, *, arcs: np.ndarray | None = None, weight: np.dtype | None,
@@ -86,9 +91,9 @@ class Graph(Placement, Algorithms):
         self.limits = layout.get("limits") or Limits()
         self.blocks_on = normalize_device(layout.get("device", "cpu"))
         self.n_vertices, self.id_dtype = grid.n, grid.ids
-        self.dtype, self.weighted, self.directed = weight, weight is not None, directed
+        self.dtype, self.weighted = weight, weight is not None
+        self._layouts, self._names = Layouts(directed=directed), names
         self.key = uuid.uuid4().hex
-        self._names = names
         self._begin_placement(arcs)
         self.settle(Workers(client, self.limits))
         self._finalizer = weakref.finalize(self, _drop, client, self.key)
@@ -123,7 +128,7 @@ class Graph(Placement, Algorithms):
         return cls(client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names, **layout)
 
     @classmethod
-    def from_edges(
+    def from_edges(  # type: ignore[override]
         cls, client: Client, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
         directed: bool = True, duplicates: Duplicates | None = None, **layout: Unpack[Layout],
     ) -> Self:  # fmt: skip
@@ -229,19 +234,80 @@ class Graph(Placement, Algorithms):
             **layout,
         )  # fmt: skip
 
+    def run(self, program: Any, **arguments: Any) -> ClusterResult:
+        """`hpgraph.run` of a vertex program from one start, superstep by superstep, on all workers.
+
+        Parameters
+        ----------
+        program : VertexProgram
+        **arguments
+            As for `hpgraph.run`, and how the run is done: ``gather=False`` leaves properties on the workers, as Dask
+            arrays; ``checkpoint``: a folder, or a URL of an object store, for checkpoints; ``every``: seconds between
+            them (60); ``restarts``: how often a run starts again, with no checkpoint between, after a worker is lost
+            (8); ``threads``: threads of each block.
+        """
+        with runs.options_of(arguments).given():
+            return run(program, self, **arguments)  # type: ignore[return-value]
+
+    def count_triangles(self, **options: Any) -> ClusterResult:
+        """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
+        with runs.options_of(options).given():
+            return runs.count_triangles(self)
+
+    def count_in_blocks(self, kernel: str) -> list[Any]:
+        """The triangles at each vertex, or how many there are, as the kernels of a graph in memory count them."""
+        if kernel == "triangles_of_each":
+            return [runs.count_triangles(self).count]
+        return [int(runs.count_triangles(self).count.sum()) // 3]
+
+    def __matmul__(self, x: Any) -> np.ndarray:
+        """The adjacency matrix times `x`, an array of shape (n,) or (n, k); float64."""
+        x = np.asarray(x, np.float64)
+        if x.ndim not in (1, 2) or len(x) != self.n_vertices:
+            raise ValueError(f"x must have a row for each of {self.n_vertices} vertices, not the shape {x.shape}")
+        return AdjacencyOperator(self) @ x
+
+    def _check_serves(self, name: str) -> None:
+        check_serves("on a cluster", name, self.directed)
+
     @property
-    def n_edges(self) -> int:
+    def n_edges(self) -> int:  # type: ignore[override]
         """Number of stored arcs."""
         return sum(one.arcs for one in self._loaded.values())
 
-    def least_weight(self) -> float:
-        """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
-        return float(np.min([one.least for one in self._loaded.values()])) if self.weighted else 1.0
+    @property
+    def out_csr(self) -> CSR:  # type: ignore[override]
+        """Not to be had: arcs stay on the workers."""
+        raise not_served("on a cluster")
 
-    def bucket_width(self) -> float | None:
-        """The width of the first bucket of distances; see ``hpgraph.algorithms.distances.width_of``."""
-        mean = sum(one.total for one in self._loaded.values()) / max(self.n_edges, 1)
-        return width_of(self.n_vertices, self.n_edges, mean)
+    in_csr = out_csr
+
+    def of_out_degrees(self, make: Callable[[Any], Any]) -> OfDegrees:
+        """An array by vertex that blocks make of their out-degrees."""
+        return OfDegrees(self, make)
+
+    def _build_out_degree(self) -> np.ndarray:
+        return self.run(OutDegree, degree=OfDegrees(self, np.asarray)).degree
+
+    def _build_in_degree(self) -> np.ndarray:
+        if not self.directed:
+            return np.asarray(self.out_degree)
+        return self.run(InDegree, degree=OfDegrees(self, np.asarray)).degree
+
+    def loops(self) -> np.ndarray:
+        """Number of arcs of each vertex that lead to itself."""
+        return self.run(Loops, degree=0).degree
+
+    def lending(self) -> contextlib.AbstractContextManager[int]:
+        """Bytes of this process for arcs: none, which stay on the workers."""
+        return contextlib.nullcontext(-1)
+
+    def weight_facts_of_blocks(self) -> list[tuple[WeightFacts, int]]:
+        """Facts of the weights of each block, and how many these are."""
+        found = [(one.facts, one.arcs) for _, one in sorted(self._loaded.items())]
+        if any(facts.least < 0 for facts, _ in found):
+            raise not_served("on a cluster", "weights are negative")
+        return found
 
     def facts(self) -> dict[str, Any]:
         """What a checkpoint's table says of the graph."""
@@ -265,6 +331,11 @@ class Graph(Placement, Algorithms):
         kind = "directed" if self.directed else "undirected"
         where = f"{rows} × {columns} blocks on {len(set(self.placed.values()))} workers"
         return f"cluster.Graph: {self.n_vertices:,} vertices, {self.n_edges:,} arcs, {kind}, {where}"
+
+
+@arcs_of.register
+def _(graph: Graph, edges: str, weighted: bool, code: Any) -> Any:
+    raise not_served("on a cluster", "active is of several starts, or phases are wanted")
 
 
 def _shape(

@@ -1,6 +1,7 @@
 """What workers receive of a run through Dask, once, when it begins, and what comes back; the state of a block."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -52,8 +53,8 @@ class Job:
     dtypes: tuple[np.dtype, ...] = ()
     # For each property its initial value, and that of initially active vertices; or None.
     beginnings: tuple[tuple[Any, Any] | None, ...] = ()
-    # Whether `hpgraph.cluster.programs.ranks` fills properties.
-    ranks: bool = False
+    # What makes properties of the degrees of a block's own vertices.
+    of_degrees: dict[str, Callable[[np.ndarray], np.ndarray]] = field(default_factory=dict)
     # Parameters and sums.
     world: dict[str, Any] = field(default_factory=dict)
     # Whether messages go against the arcs, and whether `starts` selects the initially active vertices.

@@ -1,13 +1,12 @@
 """Resume a run from its checkpoint after its client is lost."""
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from distributed import Client
 
-from hpgraph.cluster.algorithms import Algorithms
+from hpgraph.cluster.algorithms import RESUMED
 from hpgraph.cluster.checkpoints import TABLE, Folder, read_table
 from hpgraph.cluster.errors import CheckpointError, Limits
 from hpgraph.cluster.graph import Graph
@@ -16,16 +15,11 @@ from hpgraph.cluster.sources import source_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, normalize_device
 
-_RESUMED: dict[str, Callable[..., Any]] = {
-    method.__name__: method
-    for method in (Algorithms.bfs, Algorithms.sssp, Algorithms.pagerank, Algorithms.connected_components)
-}
-
 
 def resume(
     client: Client, path: Any, program: Any = None, *, device: Device | None = None, limits: Limits | None = None,
     **run: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Go on with a run from its last checkpoint, on whatever workers there are.
 
     Parameters
@@ -65,20 +59,18 @@ def resume(
         source, grid, directed = source_of(path, table["source"]), Grid.of_table(facts["grid"]), bool(facts["directed"])
         weight = None if facts["dtype"] is None else np.dtype(facts["dtype"])
         where = normalize_device(facts["device"]) if device is None else device
-        method, arguments = (None, {}) if table["call"] is None else _called(**table["call"])
+        name, arguments = ("run", {"program": program}) if table["call"] is None else _called(**table["call"])
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise CheckpointError(f"{path}/{TABLE} is of no run of this release ({error!r})") from error
     graph = Graph(client, source, grid, directed=directed, weight=weight, limits=limits, device=where)
-    run = {**run, "checkpoint": path, "saved": table}
-    return graph.run(program, **run) if method is None else method(graph, **arguments, **run)
+    return getattr(graph, name)(**arguments, **run, checkpoint=path, saved=table, call=table["call"])
 
 
-def _called(name: str, arguments: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+def _called(name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The algorithm of a checkpoint, and its arguments."""
-    method = _RESUMED[name]
-    own = [one.name for one in inspect.signature(method).parameters.values() if one.kind is not one.VAR_KEYWORD]
-    if not arguments.keys() <= set(own[1:]):
-        raise ValueError(f"{name} takes no {', '.join(arguments.keys() - set(own[1:]))}")
+    own = list(inspect.signature(RESUMED[name]).parameters)[1:]
+    if not arguments.keys() <= set(own):
+        raise ValueError(f"{name} takes no {', '.join(arguments.keys() - set(own))}")
     if "source" in arguments:
         arguments = {**arguments, "source": id(arguments["source"])}
-    return method, arguments
+    return name, arguments

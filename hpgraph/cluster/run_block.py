@@ -16,7 +16,6 @@ from hpgraph.cluster.exchange import NO_VERTEX, Exchange, degrees_of, some_of
 from hpgraph.cluster.job import COLUMNS, BlockResult, BlockState, Job, Share, received
 from hpgraph.cluster.memory import Memory
 from hpgraph.cluster.mesh import Mesh
-from hpgraph.cluster.programs import ranks
 from hpgraph.cluster.relaxation import RelaxingArcs, relaxes
 from hpgraph.engine.complaint import reworded
 from hpgraph.engine.state import Run
@@ -95,10 +94,9 @@ class BlockRun:
         for values, beginning in zip(properties, job.beginnings, strict=True):
             if beginning is not None and beginning[1] is not None:
                 values[own][chosen] = ids[chosen] if beginning[1] == "id" else beginning[1]
-        if job.ranks:
-            names = [name for name, _ in run.code.properties]
-            for name, prepared in ranks(arcs.block, arcs.degree, job.dtypes[0]).items():
-                properties[names.index(name)][own] = put(prepared)
+        for (name, _), values in zip(run.code.properties, properties, strict=True):
+            if (make := job.of_degrees.get(name)) is not None:
+                values[own] = put(make(arcs.degree))
         if run.everyone:
             active = None
         settled, sums = None, np.zeros(len(run.declared.aggregators))

@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.cluster.job import Job, Share, key_of, sent
+from hpgraph.cluster.programs import OfDegrees
 from hpgraph.cluster.result import ClusterResult, collect
 from hpgraph.cluster.supervise import Supervisor, turns
 from hpgraph.core.config import config
 from hpgraph.core.locks import Lock
 from hpgraph.core.number import real, whole
 from hpgraph.core.placements import not_served
-from hpgraph.engine.declarations import Declarations, declarations_of
-from hpgraph.engine.definition import is_edge_program
+from hpgraph.engine.declarations import Declarations, EdgeDeclarations
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.forms import check_order, form_of, order_bounds
-from hpgraph.engine.phases import Phases
-from hpgraph.engine.state import are_sources, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.forms import check_order, form_of
+from hpgraph.engine.state import initial_state, parameters
 
 if TYPE_CHECKING:
     from hpgraph.cluster.graph import Graph
-    from hpgraph.engine.program import VertexProgram
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is done, whatever it computes; see `run`."""
+    """How a run is done, whatever it computes.
+
+    ``gather``: False leaves properties on the workers, as Dask arrays; ``checkpoint``: a folder, or a URL of an object
+    store, for checkpoints; ``every``: seconds between them; ``restarts``: how often a run starts again, with no
+    checkpoint between, after a worker is lost; ``threads``: threads of each block; ``call``: what a checkpoint says was
+    called; ``saved``: the table of the one to resume.
+    """
 
     gather: bool = True
     checkpoint: Any = None
     every: float = 60.0
     restarts: int = 8
     threads: int | None = None
-    # Of algorithms: how PageRank begins, what a checkpoint says was called, and the table of the one to resume.
-    ranks: bool = False
     call: dict[str, Any] | None = None
     saved: dict[str, Any] | None = None
 
@@ -47,65 +52,76 @@ class Options:
         if whole(self.restarts, "restarts") < 0:
             raise ValueError(f"restarts must not be negative, not {self.restarts!r}")
 
+    def to(self, **changed: Any) -> Options:
+        """The same but for some."""
+        return replace(self, **changed)
 
+    @contextmanager
+    def given(self) -> Iterator[None]:
+        """Context manager: the options of the runs within."""
+        token = _given.set(self)
+        try:
+            yield
+        finally:
+            _given.reset(token)
+
+
+_given: ContextVar[Options] = ContextVar("hpgraph_cluster_options", default=Options())  # noqa: B039
 _OPTIONS = {one.name for one in fields(Options)}
 
 
-def run(
-    graph: Graph, program: VertexProgram | type[VertexProgram], *, active: Any = None,
-    direction: str | Direction = "auto", max_iteration: int | None = None, delta: float | None = None,
-    ceiling: float | None = None, **arguments: Any,
-) -> ClusterResult:  # fmt: skip
-    """Run a vertex program, superstep by superstep, on all workers.
+def options_of(arguments: dict[str, Any]) -> Options:
+    """The options among arguments, taken out of these."""
+    return Options(**{name: arguments.pop(name) for name in _OPTIONS & arguments.keys()})
 
-    Parameters
-    ----------
-    program : VertexProgram
-    active, direction, max_iteration, delta, ceiling
-        As for `hpgraph.run`.
-    **arguments
-        Properties and parameters of the program, and how the run is done: ``gather=False`` leaves properties on the
-        workers, as Dask arrays; ``checkpoint``: a folder, or a URL of an object store, for checkpoints; ``every``:
-        seconds between them (60); ``restarts``: how often a run starts again, with no checkpoint between, after a
-        worker is lost (8); ``threads``: threads of each block.
-    """
-    options = Options(**{name: arguments.pop(name) for name in _OPTIONS & arguments.keys()})
-    if isinstance(program, Phases) or is_edge_program(program):
-        raise not_served(graph._placement, "phases and properties of edges are wanted")
-    if active is not None and are_sources(active, graph):  # type: ignore[arg-type]
-        raise not_served(graph._placement, "active is of several starts")
-    declared, saved = declarations_of(program), options.saved
+
+def _next_options() -> Options:
+    """The options of a run: a checkpoint belongs to the first of a function's runs."""
+    options = _given.get()
+    if options.checkpoint is not None or options.saved is not None:
+        _given.set(options.to(checkpoint=None, saved=None, call=None))
+    return options
+
+
+def run_declared(
+    graph: Graph, declared: Declarations, sources: Any, policy: Direction, limit: int, delta: float | None,
+    ceiling: float | None, gather: bool, initial: dict[str, Any],
+) -> ClusterResult:  # fmt: skip
+    """Run a program from one start, superstep by superstep, on all workers; uses up `initial`."""
+    options = _next_options()
+    options = options.to(gather=gather and options.gather)
+    saved = options.saved
+    if isinstance(declared, EdgeDeclarations):
+        raise not_served("on a cluster", "properties of edges are wanted")
     if declared.edges == "all" and graph.directed:
         raise ValueError(
             f'{declared.name}.edges is "all", and the graph is directed: load it with directed=False, or G.undirected'
         )
     if saved is not None and key_of(declared) != saved["key"]:
         raise ValueError(f"the checkpoint is of {saved['program']}, and {declared.name} is not the same program")
-    job, given = _job(graph, program, declared, arguments, options, limit=max_iteration)
+    job, given = _job(graph, declared, initial, options, limit)
     code = declared.code(job.dtypes)
     if code.is_shaped:
-        raise not_served(graph._placement, f"{declared.name} has tuples at vertices or as messages")
+        raise not_served("on a cluster", f"{declared.name} has tuples at vertices or as messages")
     if delta is not None or ceiling is not None:
         check_order(form_of(declared, code), delta, ceiling)
-        delta, ceiling = order_bounds(delta, ceiling)
-    job = replace(
-        job, starts=active is None and code.starts is not None, policy=Direction.of(direction), delta=delta,
-        ceiling=ceiling,
-    )  # fmt: skip
-    shares = _shares(graph, given, None if active is None else sources_of(active, graph))  # type: ignore[arg-type]
-    return _supervised(graph, job, shares, options)
+    job = replace(job, starts=sources is None and code.starts is not None, policy=policy, delta=delta, ceiling=ceiling)
+    return _supervised(graph, job, _shares(graph, given, sources), options)
 
 
 def _job(
-    graph: Graph, program: Any, declared: Declarations, arguments: dict[str, Any], options: Options, limit: int | None
+    graph: Graph, declared: Declarations, arguments: dict[str, Any], options: Options, limit: int
 ) -> tuple[Job, dict[str, np.ndarray]]:
     """The job of a program, and the properties that are given as arrays."""
     given: dict[str, np.ndarray] = {}
+    made = {name: value.make for name, value in arguments.items() if isinstance(value, OfDegrees)}
+    # Filled with zeros at first.
+    arguments.update({name: make(np.ones(1, np.int64)).dtype.type(0) for name, make in made.items()})
     if (saved := options.saved) is None:
-        state, beginnings = initial_state(declared, graph, arguments)  # type: ignore[arg-type]
+        arguments.update({k: np.asarray(value) for k, value in arguments.items() if hasattr(value, "dask")})
+        state, beginnings = initial_state(declared, graph, arguments)
         world = parameters(declared, arguments)
         dtypes = tuple(values.dtype for values in state.values())
-        limit = limit_of(declared.max_iteration if limit is None else limit)
         given = {name: values for (name, values), one in zip(state.items(), beginnings, strict=True) if one is None}
     else:
         # The checkpoint has the initial state.
@@ -121,10 +137,10 @@ def _job(
     if saved is not None:
         details.update(run=saved["run"], call=saved["call"])
     job = _blank(
-        graph, options, limit, program=sent(program), key=key_of(declared), dtypes=dtypes, world=world,
+        graph, options, limit, program=sent(declared.program), key=key_of(declared), dtypes=dtypes, world=world,
         beginnings=tuple(None if one is None else (one.fill, one.start) for one in beginnings),
         backwards=declared.edges == "out", checkpoint=None if checkpoint is None else str(checkpoint),
-        every=float(options.every), details=details, ranks=options.ranks,
+        every=float(options.every), details=details, of_degrees=made,
     )  # fmt: skip
     return job, given
 
@@ -137,9 +153,9 @@ def _blank(graph: Graph, options: Options, limit: int, **more: Any) -> Job:
     )  # fmt: skip
 
 
-def count_triangles(graph: Graph, **options: Any) -> ClusterResult:
+def count_triangles(graph: Graph) -> ClusterResult:
     """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
-    made = Options(**options)
+    made = _next_options()
     job = _blank(graph, made, graph.grid.columns, kind="triangles", details={"program": "triangles"})
     return _supervised(graph, job, [Share({}, None)] * graph.grid.blocks, made)
 

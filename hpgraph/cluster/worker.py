@@ -12,9 +12,9 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-import numpy as np
 from distributed import get_worker
 
+from hpgraph.algorithms.distances import WeightFacts, facts_of_weights
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.checkpoints import restore, save
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError, ProgramError
@@ -48,12 +48,11 @@ class Worker(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A loaded block: arcs, least weight (NaN if one is NaN), total weight; `unlike`: as of `Block`."""
+    """A loaded block: its arcs, and facts of their weights; `unlike`: as of `Block`."""
 
     block: int
     arcs: int
-    least: float
-    total: float
+    facts: WeightFacts
     unlike: bool
 
 
@@ -88,11 +87,8 @@ def hold(graph: str, table: dict[str, Any], block: int, device: Device, make: An
     _ = made.resident, made.resident_vertices
     with _lock:
         _blocks[graph, block] = made
-    weights = made.graph.weights
     arcs = int(made.graph.n_edges)
-    if weights is None or not arcs:
-        return Loaded(block, arcs, np.inf, float(arcs), False)
-    return Loaded(block, arcs, float(weights.min()), float(weights.sum(dtype=np.float64)), made.unlike)
+    return Loaded(block, arcs, facts_of_weights(made.graph.out_csr.data, arcs), made.unlike)
 
 
 def drop(graph: str) -> None:

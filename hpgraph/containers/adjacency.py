@@ -12,7 +12,6 @@ import numpy as np
 from hpgraph.core.caller import warn_caller
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.core.errors import SparseIdsWarning
-from hpgraph.core.placements import not_served
 from hpgraph.core.reductions import anywhere
 from hpgraph.formats import COO, CSR, ELL, RowFormat, index_dtype
 from hpgraph.formats.checks import as_value_dtype
@@ -42,8 +41,6 @@ def of(
     elif hasattr(source, "tocsr") and len(getattr(source, "shape", ())) == 2:
         csr = from_sparse(source, copy=copy, duplicates=duplicates)
     else:
-        if hasattr(type(source), "_serve"):  # the graph of a layer above
-            raise not_served(source._placement)
         raise TypeError(_no_graph(source))
     return add_reverses(csr, duplicates) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
 

@@ -40,7 +40,7 @@ class DividedGraph(DividedVertices, Graph):
     3
     """
 
-    on_devices = True
+    on_devices, in_one_memory = True, False
     shards: tuple[Shard, ...]
     memory: int | None
 

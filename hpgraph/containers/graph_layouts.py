@@ -42,8 +42,9 @@ class GraphLayouts:
     _layouts: Layouts
     # The GPU that it was copied to by number, if that was not the current one.
     _index: int | None = None
-    # Where the arcs are: read in pages, and then there is no `out_csr`; divided between devices.
-    in_pages, on_devices = False, False
+    # Where the arcs are: read in pages, or on a cluster's workers, and then there is no `out_csr`; divided between
+    # devices; none of these.
+    in_pages, on_devices, on_cluster, in_one_memory = False, False, False, True
 
     def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
         self._names = names
@@ -188,6 +189,10 @@ class GraphLayouts:
 
     def _build_out_degree(self) -> Any:
         return self.out_csr.degrees
+
+    def of_out_degrees(self, make: Callable[[Any], Any]) -> Any:
+        """An array by vertex, made of the out-degrees: on a cluster by each block, of those of its own vertices."""
+        return make(self.out_degree)
 
     @property
     def in_degree(self) -> Any:

@@ -57,7 +57,7 @@ class StreamedGraph(Graph):
     [0, 1, 2, 3]
     """
 
-    in_pages = True
+    in_pages, in_one_memory = True, False
 
     def __init__(
         self, out_pages: Pages, in_pages: Pages | None = None, *, directed: bool, names: Iterable[Any] | None = None,

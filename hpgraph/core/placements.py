@@ -38,6 +38,10 @@ FUNCTIONS = {
     ),
     "programs": "run",
 }
+_ON_WORKERS = (
+    "bfs sssp pagerank eigenvector_centrality katz_centrality degree_centrality in_degree_centrality "
+    "out_degree_centrality betweenness_centrality connected_components core_number triangle_count triangles run"
+)
 EVERYTHING = frozenset(name for names in FUNCTIONS.values() for name in names.split())
 
 
@@ -67,7 +71,6 @@ class Placement(NamedTuple):
         return "\n".join(rows)
 
 
-# Those of a layer above, such as a cluster's workers, are added by it.
 PLACEMENTS = {
     "in pages": Placement(
         "stays in pages",
@@ -96,6 +99,18 @@ PLACEMENTS = {
         {"connected_components": "weak, on GPUs", "run": 'of directed graphs not `edges = "all"`'},
         ("from each device's arcs", "from the whole graph, put together when first asked for"),
     ),
+    "on a cluster": Placement(
+        "lies on a cluster's workers",
+        f"what runs there is {', '.join(sorted(_ON_WORKERS.split()))}; for others load it on one machine, with "
+        "hpgraph.read or hpgraph.open",
+        _ON_WORKERS,
+        {
+            "betweenness_centrality": "by numbers of arcs", "connected_components": "weak",
+            "run": "vertex programs", "pagerank": "without weights, of one personalization",
+            **dict.fromkeys(("core_number", "triangles", "triangle_count"), "undirected graphs"),
+        },
+        ("on the workers", "on one machine"),
+    ),
 }  # fmt: skip
 
 
@@ -104,6 +119,16 @@ def not_served(placement: str, why: str | None = None, *, where: str | None = No
     place = PLACEMENTS[placement]
     why = f"{_asked()} needs the whole topology in memory" if why is None else why
     return StreamingError(f"{why}, and this graph {place.where if where is None else where}: {place.remedy}")
+
+
+def check_serves(placement: str, name: str, directed: bool) -> None:
+    """Refuse a public function that the table does not have for a placement, or not for directed graphs."""
+    place = PLACEMENTS[placement]
+    if name not in place.serves.split():
+        raise not_served(placement, f"{name} needs the whole topology in memory")
+    if directed and place.only.get(name) == "undirected graphs":
+        what = name.removesuffix("_count").replace("_", " ").rstrip("s")
+        raise not_served(placement, f"{what}s are of undirected graphs, which directed=False or G.undirected make")
 
 
 def _asked() -> str:

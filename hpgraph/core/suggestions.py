@@ -133,7 +133,7 @@ def no_attribute(kind: type, name: str) -> AttributeError:
 def naming_arguments(function: Function) -> Function:
     """A function of a graph that names the right argument where it is given a wrong one.
 
-    A graph of a layer above, such as one on a cluster, runs the function itself: its ``_serve(name, bound arguments)``.
+    A graph that does not serve each function says so first: its ``_check_serves(name)``.
     """
     signature = inspect.signature(function)
     known = frozenset(signature.parameters)
@@ -144,8 +144,8 @@ def naming_arguments(function: Function) -> Function:
     def call(*given: Any, **named: Any) -> Any:
         graph: Any = given[at] if at < len(given) else named.get(of)
         try:
-            if hasattr(type(graph), "_serve") and (bound := _bound(signature, given, named)) is not None:
-                return graph._serve(function.__name__, bound)
+            if hasattr(type(graph), "_check_serves"):
+                graph._check_serves(function.__name__)
             return function(*given, **named)
         except TypeError as error:
             # An error of the call itself, raised before the function began, has no frame but this.
@@ -156,16 +156,6 @@ def naming_arguments(function: Function) -> Function:
             raise TypeError(f"{function.__name__}() has no argument {wrong!r}{_meant(wrong, known)}") from None
 
     return cast(Function, call)
-
-
-def _bound(signature: inspect.Signature, given: Any, named: Any) -> inspect.BoundArguments | None:
-    """The arguments of a call with their defaults; None where the call itself is wrong, and raises the error."""
-    try:
-        bound = signature.bind(*given, **named)
-    except TypeError:
-        return None
-    bound.apply_defaults()
-    return bound
 
 
 def _meant(name: str, known: frozenset[str]) -> str:

@@ -62,7 +62,7 @@ class Declarations:
         # What `hpgraph.engine.forms` found out.
         self.forms: dict[ProgramCode, Any] = {}
         self._snapshot = Snapshot()
-        self._program = program
+        self.program = program
         self._identity = program.identity
         self._checks_bounds = config.check_bounds
         check_definition(program)
@@ -98,7 +98,7 @@ class Declarations:
             return False
         if self._checks_bounds is not config.check_bounds:
             return False
-        if self._identity is not self._program.identity:  # 0.0 and -0.0 are equal
+        if self._identity is not self.program.identity:  # 0.0 and -0.0 are equal
             return False
         if self._registered is not None and get_monoid(self._registered) is not self.reduce:
             return False
@@ -189,12 +189,12 @@ class Declarations:
         parameters += [(name, np.dtype("float64")) for name in self.aggregators]
         lengths = tuple(prop.length for prop in self.properties.values())
         pair, message, message_length = None, dtypes[0], lengths[0]
-        if reduces_pairs(self._program):
-            pair = PackedPair(getattr(self._program, self._program._combines), *pair_types(self._program, dtypes[0]))
+        if reduces_pairs(self.program):
+            pair = PackedPair(getattr(self.program, self.program._combines), *pair_types(self.program, dtypes[0]))
         if pair is not None or self.updates_alone:
             message, message_length = WORD, 0
         elif self.message is not None:
-            message, message_length = message_type(self._program)
+            message, message_length = message_type(self.program)
         starts = self.functions["starts"]
         return {
             "name": self.name, "properties": tuple(zip(self.properties, dtypes, strict=True)),

@@ -111,7 +111,7 @@ def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: in
 def starts_of(active: Any, graph: Graph) -> Starts:
     """The vertices active in the first superstep of each source."""
     k = len(active)
-    ids = graph.out_csr.indices.dtype
+    ids = graph.id_dtype
     if getattr(active, "shape", None) == (k, 1) and active.dtype.kind in "iu":
         listed = to_device(native(graph.indices_of(active[:, 0], "active")), "cpu")
         return Starts(listed.astype(ids), np.arange(k, dtype=np.int32), k)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
-from hpgraph.core.caller import gathers, renamed
+from hpgraph.core.caller import renamed, stays_apart
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import reword
@@ -85,6 +84,7 @@ def run(
         Likewise: a vertex with a value beyond it sends nothing.
     gather : bool, default True
         On a graph on several GPUs, whether properties are copied to the first; else they stay there, as `DividedArray`.
+        On a cluster, whether they come to the client; else they are Dask arrays.
     apart, lanes : optional
         Deprecated: ``apart=True`` is ``gather=False``, and `lanes` is `group_size`.
     **initial
@@ -117,7 +117,8 @@ def run(
     >>> hpg.run(Component, G, active=[[0], [2]]).label.tolist()
     [[0, 0, 2, 3, 4], [0, 1, 2, 2, 4]]
     """
-    apart = not gather if apart is None else not gathers(apart)
+    graph = as_graph(graph)
+    apart = stays_apart(graph, gather, apart)
     group_size = group_size if lanes is None else renamed("lanes", "group_size", lanes)
     if apart:
         _refuse_together(program, graph, active)
@@ -126,7 +127,6 @@ def run(
             graph, active=active, direction=direction, max_iteration=max_iteration, delta=delta, ceiling=ceiling,
             **initial,
         )  # fmt: skip
-    graph = as_graph(graph)
     declared = declarations_of(program)
     along_edges = isinstance(declared, EdgeDeclarations)
     for name, value in (("delta", delta), ("ceiling", ceiling)):
@@ -160,6 +160,9 @@ def run_one(
     policy = standard(direction) if isinstance(direction, str) else Direction.of(direction)
     backend = kernels(graph.device)
     initial = {} if initial is None else initial
+    if graph.on_cluster:
+        there: Any = graph
+        return there.run_on_workers(declared, sources, policy, limit, delta, ceiling, not apart, initial)
     if isinstance(graph, DividedGraph):
         check_fit(graph, declared, initial)
     edges = edges_of(declared, graph, initial) if isinstance(declared, EdgeDeclarations) else {}
@@ -210,9 +213,7 @@ def _begin_by_itself(run: Run, graph: Graph) -> None:
 
 
 def _refuse_together(program: Any, graph: Any, active: Any) -> None:
-    """Refuse ``gather=False`` where results lie on one device anyway."""
-    if not isinstance(graph, DividedGraph | DividedStreamedGraph):
-        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1")')
+    """Refuse ``gather=False`` where results come together anyway."""
     if isinstance(program, Phases) or is_edge_program(program) or (active is not None and are_sources(active, graph)):
         raise ValueError("gather=False takes one vertex program, without phases or properties of edges, and one start")
 

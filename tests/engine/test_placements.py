@@ -195,9 +195,9 @@ def test_what_a_program_and_arguments_need(placed) -> None:
     graph = graphs[False]
     if place == "cluster":
         for call, says in (
-            (lambda: hpg.pagerank(graph, personalization={0: 1}), "^pagerank has personalization= on one machine"),
+            (lambda: hpg.pagerank(graph, personalization=[[0], [1]]), "^pagerank needs the whole topology"),
+            (lambda: hpg.bfs(graph, sources=[0, 1]), "^active is of several starts"),
             (lambda: hpg.run(programs.Component, graph, active=[[0], [1]]), "^active is of several starts"),
-            (lambda: hpg.AdjacencyOperator(graph), "^AdjacencyOperator needs the whole topology"),
             (lambda: hpg.Graph(graph), "lies on a cluster's workers: what runs there is .*bfs.*hpgraph.open"),
         ):
             with pytest.raises(hpg.StreamingError, match=says):
@@ -205,6 +205,17 @@ def test_what_a_program_and_arguments_need(placed) -> None:
         with hpg.cluster.Graph.from_graph(graph.client, hpg.Graph.from_edges([], []), blocks=2) as empty:
             assert hpg.pagerank(empty).converged and not len(hpg.pagerank(empty).rank)
         assert np.array_equal(hpg.pagerank(graph, damping=0.5, weight=None).rank, graph.pagerank(damping=0.5).rank)
+        assert np.array_equal(hpg.bfs(graph, 0, gather=False).level.compute(), hpg.bfs(GRAPHS[False], 0).level)
+        assert np.array_equal(hpg.AdjacencyOperator(graph).rmatmat(np.eye(N)), MATRICES[False].T.toarray())
+        for name, options in (
+            ("pagerank", {"personalization": {0: 1}, "start": np.ones(N)}), ("pagerank", {"normalization": "hpgraph"}),
+            ("bfs", {"source": 0, "deterministic": True}), ("sssp", {"source": 0, "deterministic": True, "cutoff": 9}),
+            ("betweenness_centrality", {"sources": [0, 3], "endpoints": True}),
+        ):  # fmt: skip
+            found, expected = (getattr(hpg, name)(G, **options) for G in (graph, GRAPHS[False]))
+            np.testing.assert_allclose(_values(found), _values(expected), rtol=1e-5)
+            if "deterministic" in options:
+                assert np.array_equal(found.parent, expected.parent)
     elif PLACES[place] == "in pages":
         with pytest.raises(hpg.StreamingError, match=r"^betweenness_centrality needs .* G\.in_memory\(\)"):
             hpg.betweenness_centrality(graph, weight="weight")
