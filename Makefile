@@ -85,7 +85,7 @@ wheel: $(BIN)/python
 	@$(PIP) 'build>=1.2'
 	@$(BIN)/python -m build --wheel --outdir dist
 
-# For the compiler's release that is installed; python -m wheels.kernels record, on a GPU, lists what to compile.
+# For the compiler's release that is installed, and CuPy's version; python -m wheels.kernels record, on a GPU, lists what to compile.
 kernels: install
 	@$(BIN)/python -m wheels.kernels build $(ARGS)
 
