@@ -259,11 +259,9 @@ class EdgeProgramCode(ProgramCode):
         """See `ProgramCode.choosing`: only vertices decide."""
         return replace(self, cond=self.starts, edge_cond=None, reply=None, reply_cond=None)
 
-    @cached_property
-    def cells(self) -> tuple[np.dtype, ...]:
+    def _find_cells(self) -> tuple[np.dtype, ...]:
         """See `ProgramCode.cells`; stamps are compared with the superstep, too."""
-        # `func`: `super()` would keep the base's value under this name, where another thread finds it meanwhile.
-        found: tuple[np.dtype, ...] = ProgramCode.cells.func(self)
+        found = super()._find_cells()
         asked = self.keeps_two or any(f is not None and self.takes_world(f, 3) for f in (self.reply, self.reply_cond))
         if asked and not found:
             found = np.dtype(np.int64), *(dtype for _, dtype in self.parameters)

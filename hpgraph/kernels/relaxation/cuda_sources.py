@@ -44,8 +44,7 @@ class ValueProgram(DeviceFunctions):
         self.code = code
         self.weight = np.dtype(np.int32 if weight is None else weight)
 
-    @cached_property
-    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+    def _list_functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         # A relaxation has one property, so a vertex is its id and the value of one source.
         code, value, ids = self.code, self.code.message, np.dtype(np.int64)
         source, target, given = "Vertex(u, source)", "Vertex(v, target)", "u, source, weight, v, target"

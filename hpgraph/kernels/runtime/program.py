@@ -167,6 +167,9 @@ class ProgramCode:
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
         """Types of the cells behind the state, superstep and parameters, where functions of arcs read the world."""
+        return self._find_cells()
+
+    def _find_cells(self) -> tuple[np.dtype, ...]:
         asked = ((self.gather, 3), (self.edge_cond, 3), (self.cond, 1))
         if not any(function is not None and self.takes_world(function, count) for function, count in asked):
             return ()

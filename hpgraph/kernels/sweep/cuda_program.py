@@ -1,7 +1,7 @@
 """A vertex program that sweeps, supersteps over all vertices, as C++: the struct ``Sweeping`` of sweep.cuh."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,11 +47,9 @@ class SweepProgram(CUDAProgram):
         super().__init__(code, None)
         self.stop = stop
 
-    @cached_property
-    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+    def _list_functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         # A vertex's properties are updated in registers: a load of a stored value would wait for the store.
-        # `func`: `super()` would keep the base's value under this name, where another thread finds it meanwhile.
-        made, found = ProgramFunctions(self.code, own="0"), CUDAProgram._functions.func(self)
+        made, found = ProgramFunctions(self.code, own="0"), super()._list_functions()
         found["hpg_advance"] = (made.update, *found["hpg_update"][1:])
         if self.code.aggregate is not None:
             found["hpg_tally"] = (made.aggregate, *found["hpg_aggregate"][1:])
@@ -76,8 +74,7 @@ class SweepProgram(CUDAProgram):
             return False
         return True
 
-    @cached_property
-    def prologue(self) -> str:
+    def _write_prologue(self) -> str:
         """C++ text: the program's, and the struct ``Sweeping``."""
         fixed = len(self._world) - self.code.aggregates
         takes = "".join(f" w{fixed + i} = sums[{i}];" for i in range(self.code.aggregates))
@@ -90,7 +87,7 @@ class SweepProgram(CUDAProgram):
         tally = f"        hpg_tally({fresh}, {before}, v, {world}step, sums);\n" if self.code.aggregate else ""
         return "".join(
             [
-                CUDAProgram.prologue.func(self),
+                super()._write_prologue(),
                 DIFFER,
                 "struct Sweeping : Program {\n",
                 "    struct Vertex {\n",

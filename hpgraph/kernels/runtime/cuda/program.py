@@ -28,6 +28,9 @@ class DeviceFunctions:
 
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+        return self._list_functions()
+
+    def _list_functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         """Each function by its C name, with the types of its arguments and of its result."""
         raise NotImplementedError
 
@@ -71,8 +74,7 @@ class CUDAProgram(DeviceFunctions):
         """C++ type of the weights in memory."""
         return c_type(self.weight)
 
-    @cached_property
-    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+    def _list_functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         made, on_copies, code = functions_of(self.code), functions_of(self.code).on_copies, self.code
         pointers = tuple(f"{dtype.name}*" for dtype in self._state)
         arc = (pointers, _ID, self.weight, _ID)
@@ -98,6 +100,11 @@ class CUDAProgram(DeviceFunctions):
     @cached_property
     def prologue(self) -> str:
         """C++ text: the functions, and the struct ``Program``."""
+        return self._write_prologue()
+
+    def _write_prologue(self) -> str:
+        # Derived programs override this: `super()` of a cached property would keep the base's value in the object,
+        # where another thread could read it.
         m = byte_type(self.code.message)
         arc = f"long long u, {byte_type(self.weight)} weight, long long v"
         fields = [f"{byte_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
@@ -262,8 +269,7 @@ class ShapedProgram(DeviceFunctions):
         title = f"messages of {self.code.name}"
         return Specialization(self.prologue, self.ltoir, self, title)  # type: ignore[arg-type]
 
-    @cached_property
-    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+    def _list_functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         made, code, number = self._made, self.code, self.code.message
         gather, edge_cond = made.gather_to, None if code.edge_cond is None else made.edge_cond
         if self._replies:
