@@ -8,6 +8,7 @@ import numpy as np
 import pandas
 import scipy.sparse
 
+from hpgraph.interop.networkx_backend.info import FAMILIES
 from hpgraph.interop.networkx_backend.serving import NETWORKX
 from tests.interop.networkx_graphs import GRAPHS, NODES, PAIRS, STRONG
 
@@ -26,6 +27,9 @@ PIPES.add_edges_from([(0, 1), (2, 3)])
 PIPES.add_weighted_edges_from([(1, 2, 4), (0, 2, 1), (3, 3, 2)], weight="capacity")
 FRAME = pandas.DataFrame([[0, 2.5], [1, 0]], index=["a", "b"], columns=["a", "b"])
 EDGES = pandas.DataFrame({"source": ["b", "a", "b"], "target": ["a", "c", "c"], "w": [1, 2, 3], "x": [0.5, 1.5, 2.5]})
+# Distinct sums: the lightest matching is unique.
+SIDES = nx.Graph()
+SIDES.add_weighted_edges_from([("a", "x", 0), ("a", "y", 2.5), ("b", "x", 1), ("b", "y", 7), ("c", "x", -4.5)])
 BLOCKS = [[0.3, 0.1, 0], [0.1, 0.2, 1], [0, 1, 0.5]]
 
 
@@ -311,6 +315,41 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
         ("whole", {"beta": {"v3": 1}}),
         ("null",),
     ],
+    "edge_current_flow_betweenness_centrality": [("connected",), ("halves", False, "weight"), ("whole",)],
+    "newman_betweenness_centrality": [
+        ("whole",),
+        ("directed", {"normalized": False}),
+        ("halves", {"weight": "weight"}),
+        ("whole", "v3", 2),
+        ("halves", "v5", 1.5, {"weight": "weight"}),
+        ("whole", "absent"),
+        ("null",),
+        (nx.path_graph(2),),
+    ],
+    "reverse": [
+        (nx.DiGraph([("b", "a"), ("a", "c"), ("b", "c"), ("c", "c")]),),
+        ("null digraph",),
+        (nx.path_graph(3),),
+    ],
+    "sets": [("tree",), ("whole",), ("blocks", ["a"]), (nx.path_graph(5),), (nx.path_graph(4, nx.DiGraph),)],
+    **same(
+        ["hopcroft_karp_matching", "eppstein_matching"],
+        [(nx.path_graph(6),), (nx.path_graph(6), [0, 2, 4]), (nx.star_graph(1),), ("blocks",), ("whole",)],
+    ),
+    "minimum_weight_full_matching": [
+        (SIDES,),
+        (SIDES, ["a", "b", "c"]),
+        (SIDES, ["x", "y"], None),
+        (nx.path_graph(4),),
+        (nx.star_graph(3),),
+        (nx.Graph([(0, 1), (1, 2), (1, 4), (2, 3)]),),
+    ],
+    "to_vertex_cover": [
+        (nx.path_graph(4), {"matching": {0: 1, 1: 0, 2: 3, 3: 2}}),
+        (nx.star_graph(3), {"matching": {0: 2, 2: 0}}),
+        (SIDES, {"matching": {}}),
+        (SIDES, {"matching": {"x": "a", "a": "x"}, "top_nodes": ["a", "b", "c"]}),
+    ],
     "constraint": [("connected",), ("arcs", {"weight": "weight"}), ("blocks",)],
     "effective_size": [("connected",), ("blocks",), (nx.Graph([(0, 0), (0, 1), (1, 2), (0, 2)]),)],
     **same(
@@ -411,6 +450,14 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     ],
     "random_partition_graph": [([20, 30], 0.3, 0.05, 2), ([9, 9], 0.3, 1, 2, True), ([9], 2, 0.1), ([9], 0.1, 2)],
     "planted_partition_graph": [(3, 20, 0.3, 0.05, 2)],
+    "barabasi_albert_graph": [(60, 3, 7), (400, 5, {"seed": 3}), (5, 1, 2), (4, 3, 2), (3, 3), (3, 0)],
+    "watts_strogatz_graph": [(60, 4, 0.3, 7), (40, 5, 0.9, 3), (6, 5, 0.9, 1), (5, 5, 0.1), (4, 6, 0.1), (0, 0, 1)],
+    "connected_watts_strogatz_graph": [(40, 2, 0.1, 100, 3), (30, 2, 0.9, {"tries": 1, "seed": 2}), (0, 0, 0.1)],
+    "random_regular_graph": [(3, 20, 5), (4, 9, {"seed": 3}), (0, 4), (3, 3), (3, 5), (5, 4)],
+    "configuration_model": [
+        (degrees, {"create_using": nx.Graph, "seed": 4})
+        for degrees in ([3, 2, 2, 2, 1], [1], [k % 5 for k in range(200)], [])
+    ],
     "to_pandas_adjacency": [("colored",), ("directed", STRONG)],
     "to_pandas_edgelist": [("colored",), ("directed",), ("blocks",), ("null",), ("colored", "label")],
     "from_pandas_adjacency": [(FRAME, {"create_using": using}) for using in KINDS],
@@ -428,6 +475,7 @@ CALLS = {name: calls for name, calls in CALLS.items() if name in REGISTERED}
 DRAWN = REGISTERED.keys() & {
     "louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions", "asyn_lpa_communities",
     "fast_label_propagation_communities", "label_propagation_communities", "maximal_independent_set",
+    *FAMILIES["small_graphs"].split(),
 }  # fmt: skip
 
 
@@ -439,6 +487,7 @@ def public(name: str) -> Any:
 
 def in_order(name: str, args: list[Any], kwargs: dict[str, Any]) -> bool:
     """Whether dicts are in NetworkX's order: not in that of the steps of its queue, or of a set, or of predecessors."""
-    if name in {"goldberg_radzik", "floyd_warshall", "condensation", "color"} or "bellman_ford" in name:
+    unordered = {"goldberg_radzik", "floyd_warshall", "condensation", "color", "eppstein_matching"}
+    if name in unordered or "bellman_ford" in name:
         return False
     return args[-1:] != ["weight"] and kwargs.get("method") != "bellman-ford"

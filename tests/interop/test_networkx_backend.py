@@ -17,7 +17,7 @@ import scipy.sparse
 
 import hpgraph as hpg
 from hpgraph.interop.networkx_backend import interface
-from hpgraph.interop.networkx_backend.info import FUNCTIONS, NOTES, get_info
+from hpgraph.interop.networkx_backend.info import FAMILIES, FUNCTIONS, NOTES, get_info
 from hpgraph.interop.networkx_backend.serving import NETWORKX
 from tests.interop.networkx_calls import CALLS, DRAWN, MISSING, REGISTERED, in_order, public
 from tests.interop.networkx_graphs import GRAPHS, NODES, STRONG
@@ -119,6 +119,15 @@ def test_what_it_leaves_to_networkx() -> None:
         nx.single_source_dijkstra_path_length(negative, "a", backend="hpgraph")
     with nx.config(backend_priority=["hpgraph"]):
         assert nx.pagerank(graph, dangling={"v3": 1}) == nx.pagerank(graph, dangling={"v3": 1}, backend="networkx")
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN & set(FAMILIES["small_graphs"].split())))
+def test_small_graphs(name: str) -> None:
+    found, wanted = (public(name)(backend=backend) for backend in ("hpgraph", "networkx"))
+    assert comparable(found) == comparable(wanted)
+    assert found.__networkx_cache__["backends"]["hpgraph"], "it is converted already"
+    with nx.config.backends.hpgraph(least_edges=1):
+        assert interface.should_run(name, (), {}) == "the graph is small"
 
 
 def both_ways() -> Any:

@@ -5,7 +5,7 @@ LEFT: dict[str, str] = {
     "no algorithm of hpgraph answers it": """
         algorithms.asteroidal algorithms.bipartite.cluster algorithms.bipartite.redundancy algorithms.broadcasting
         algorithms.centrality.betweenness_subset algorithms.centrality.dispersion algorithms.centrality.group
-        algorithms.centrality.load algorithms.centrality.percolation algorithms.centrality.reaching
+        edge_load_centrality algorithms.centrality.percolation algorithms.centrality.reaching
         algorithms.chains algorithms.chordal algorithms.community.bipartitions algorithms.community.kclique
         algorithms.community.lukes algorithms.connectivity algorithms.cycles algorithms.d_separation
         algorithms.distance_regular algorithms.dominance algorithms.dominating algorithms.flow algorithms.graph_hashing
@@ -13,13 +13,13 @@ LEFT: dict[str, str] = {
         algorithms.planarity algorithms.shortest_paths.astar algorithms.similarity algorithms.simple_paths
         algorithms.summarization algorithms.time_dependent algorithms.tournament algorithms.tree.branchings
         algorithms.tree.decomposition algorithms.tree.distance_measures algorithms.triads algorithms.vitality
-        algorithms.voronoi algorithms.traversal.beamsearch algorithms.bipartite.matching algorithms.bipartite.covering
+        algorithms.voronoi algorithms.traversal.beamsearch algorithms.bipartite.covering
         algorithms.bipartite.extendability algorithms.bipartite.link_analysis algorithms.covering
         min_weight_matching max_weight_matching k_factor algorithms.euler algorithms.efficiency_measures
         algorithms.node_classification all_triangles generalized_degree transitive_closure transitive_closure_dag
         transitive_reduction antichains v_structures colliders dag_to_branching root_to_leaf_paths johnson
         find_negative_cycle algorithms.coloring.equitable_coloring generators.line random_spanning_tree
-        partition_spanning_tree algorithms.centrality.flow_matrix edge_current_flow_betweenness_centrality
+        partition_spanning_tree algorithms.centrality.flow_matrix
         current_flow_betweenness_centrality_subset edge_current_flow_betweenness_centrality_subset
         approximate_current_flow_betweenness_centrality common_neighbor_centrality cn_soundarajan_hopcroft
         ra_index_soundarajan_hopcroft within_inter_cluster algorithms.moral algorithms.bipartite.projection
@@ -36,8 +36,8 @@ LEFT: dict[str, str] = {
         generators.expanders algorithms.bipartite.generators algorithms.smallworld algorithms.sparsifiers
         algorithms.swap algorithms.community.asyn_fluid generators.nonisomorphic_trees
     """,
-    "the graphs are small, or listed by hand": """
-        generators.atlas generators.small generators.social generators.sudoku generators.triads generators.mycielski
+    "the graphs are small, or rarely made": """
+        generators.atlas LCF_graph generalized_petersen_graph generators.sudoku generators.triads generators.mycielski
         generators.harary_graph generators.interval_graph generators.time_series generators.stochastic
         generators.lattice kneser_graph binomial_tree dorogovtsev_goltsev_mendes_graph
     """,

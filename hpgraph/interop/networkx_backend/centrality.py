@@ -1,7 +1,7 @@
 """Centralities of nodes and edges."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import networkx as nx
@@ -16,7 +16,9 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.searches import Search, by_steps, from_each
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family, serves
+from hpgraph.kernels.structure.cpu_fifo import add_loads
 
 # Vectors that ARPACK iterates with, by default, before it counts one restart: `max_iter` counts those in `nx.hits`.
 _VECTORS = 20
@@ -209,9 +211,28 @@ def _harmonic_centrality(G: ConvertedGraph, nbunch: Any, distance: str | None) -
     return {node: value if value else 0 for node, value in zip(wanted, values, strict=True)}
 
 
+def _load(G: ConvertedGraph, v: Any, cutoff: Any, normalized: bool, weight: str | None) -> Any:
+    """As `networkx.load_centrality`."""
+    n, total = len(G), np.zeros(len(G))
+    if weight is None:
+        found: Iterable[Search] = (by_steps(G, source, cutoff or None) for source in range(n))
+    else:
+        G.lengths(weight, positive=True)
+        found = from_each(G, weight, cutoff)
+    values = G.column(weight)
+    lengths = np.ones(len(G.indices)) if values is None else values.astype(np.float64)
+    for search in found:
+        distance = np.full(n, np.inf)
+        distance[search.order] = search.distance[search.order]
+        add_loads(G.indptr, G.indices, lengths, distance, search.order, total)
+    loads = G.by_node(total / ((n - 1) * (n - 2)) if normalized and n > 2 else total)
+    return loads if v is None else loads.get(v, 0.0)
+
+
 globals().update(
     family(
         {
+            "newman_betweenness_centrality": _load,
             "katz_centrality": _katz_centrality,
             "eigenvector_centrality": _eigenvector_centrality,
             "betweenness_centrality": _betweenness_centrality,

@@ -207,13 +207,8 @@ class ConvertedGraph:
         return scipy.sparse.csr_array((entries, self.indices, self.indptr), shape=(n, n))
 
     @cached_property
-    def outgoing_in_order(self) -> Any:
-        """The arcs as SciPy's searches take them, neighbours in NetworkX's order."""
-        return self._matrix(np.ones(len(self.indices)))
-
-    @cached_property
     def rows_in_order(self) -> CSR:
-        """The same for kernels that go by the order of a row."""
+        """The arcs for kernels that go by the order of a row: NetworkX's."""
         return CSR((len(self), len(self)), self.indptr, self.indices, validate=False)
 
     @cached_property

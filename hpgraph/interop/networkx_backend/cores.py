@@ -1,6 +1,8 @@
 """Cores and trusses: the dense parts of a graph, by peeling; and other parts, as graphs."""
 
 from collections.abc import Callable
+from copy import deepcopy
+from itertools import chain
 from typing import Any
 
 import networkx as nx
@@ -85,6 +87,21 @@ def _complement(G: ConvertedGraph) -> Any:
     return graph_of_edges(G.nodes, source, target, directed=G.is_directed())
 
 
+def _reverse(G: ConvertedGraph) -> Any:
+    if not G.is_directed():
+        raise nx.NetworkXError("Cannot reverse an undirected graph.")
+    return graph_of_edges(G.nodes, G.indices, G.rows, directed=True, graph_data=deepcopy(G.graph_data))
+
+
+def _attributed(call: Any) -> str | None:
+    # NetworkX has no attributes converted for this function.
+    graph = call["G"]
+    plain = isinstance(graph, ConvertedGraph) or not (
+        any(graph._node.values()) or any(chain.from_iterable(row.values() for row in graph._adj.values()))
+    )
+    return None if plain else "attributes of nodes and edges would be lost"
+
+
 def _too_large(call: Any) -> str | None:
     n = len(call["G"])
     return f"a matrix of {n:,} x {n:,} bits and more would be made" if n > 1 << 14 else None
@@ -102,4 +119,5 @@ globals().update(
     )
     | family({"ego_graph": _ego_graph})
     | family({"complement": _complement}, unless=_too_large)
+    | family({"reverse": _reverse}, unless=_attributed)
 )

@@ -246,7 +246,7 @@ def made(shape: Any, undirected: bool = False) -> Callable[..., Any]:
     own = "seed" in parameters
 
     def run(**arguments: Any) -> Any:
-        directed = arguments["directed"] if own else arguments.pop("create_using", None) is nx.DiGraph
+        directed = arguments.get("directed") if own else arguments.pop("create_using", None) is nx.DiGraph
         if "directed" in parameters:
             arguments["directed"] = directed
         nodes, source, target, *data = shape(**arguments)

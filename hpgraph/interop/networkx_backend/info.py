@@ -6,7 +6,7 @@ from typing import Any
 FAMILIES: dict[str, str] = {
     "centrality": """
         pagerank hits katz_centrality eigenvector_centrality betweenness_centrality edge_betweenness_centrality
-        closeness_centrality harmonic_centrality
+        closeness_centrality harmonic_centrality newman_betweenness_centrality
     """,
     "clustering": "clustering average_clustering transitivity triangles square_clustering",
     "components": """
@@ -37,14 +37,14 @@ FAMILIES: dict[str, str] = {
         eccentricity diameter radius center periphery average_shortest_path_length global_efficiency harmonic_diameter
         wiener_index barycenter
     """,
-    "cores": "core_number onion_layers k_core k_shell k_crust k_corona k_truss ego_graph complement",
+    "cores": "core_number onion_layers k_core k_shell k_crust k_corona k_truss ego_graph complement reverse",
     "trees": """
         is_tree is_forest is_arborescence is_branching minimum_spanning_edges maximum_spanning_edges
         minimum_spanning_tree maximum_spanning_tree
     """,
     "structures": """
         maximal_matching maximal_independent_set greedy_color color maximum_flow maximum_flow_value minimum_cut
-        minimum_cut_value
+        minimum_cut_value sets hopcroft_karp_matching eppstein_matching minimum_weight_full_matching to_vertex_cover
     """,
     "degrees": """
         degree_centrality in_degree_centrality out_degree_centrality average_neighbor_degree average_degree_connectivity
@@ -60,8 +60,8 @@ FAMILIES: dict[str, str] = {
     """,
     "link_prediction": "jaccard_coefficient adamic_adar_index resource_allocation_index preferential_attachment",
     "solvers": """
-        current_flow_closeness_centrality current_flow_betweenness_centrality katz_centrality_numpy constraint
-        effective_size
+        current_flow_closeness_centrality current_flow_betweenness_centrality
+        edge_current_flow_betweenness_centrality katz_centrality_numpy constraint effective_size
     """,
     "matrices": """
         to_scipy_sparse_array from_scipy_sparse_array to_numpy_array from_numpy_array to_pandas_adjacency
@@ -77,7 +77,15 @@ FAMILIES: dict[str, str] = {
     """,
     "random_graphs": """
         gnp_random_graph fast_gnp_random_graph gnm_random_graph stochastic_block_model random_partition_graph
-        planted_partition_graph
+        planted_partition_graph barabasi_albert_graph watts_strogatz_graph connected_watts_strogatz_graph
+        random_regular_graph configuration_model
+    """,
+    "small_graphs": """
+        karate_club_graph davis_southern_women_graph florentine_families_graph les_miserables_graph bull_graph
+        chvatal_graph cubical_graph desargues_graph diamond_graph dodecahedral_graph frucht_graph heawood_graph
+        hoffman_singleton_graph house_graph house_x_graph icosahedral_graph krackhardt_kite_graph moebius_kantor_graph
+        octahedral_graph pappus_graph petersen_graph sedgewick_maze_graph tetrahedral_graph truncated_cube_graph
+        truncated_tetrahedron_graph tutte_graph
     """,
 }
 FUNCTIONS: dict[str, str] = {name: family for family, names in FAMILIES.items() for name in names.split()}
@@ -85,6 +93,7 @@ FUNCTIONS: dict[str, str] = {name: family for family, names in FAMILIES.items() 
 _SEED = "Draws differ from NetworkX's: the same seed gives other communities, as good as those."
 _ONE_OF = "Of several shortest paths it may be another than NetworkX's."
 _TREE_ORDER = "The dict is in the order of a search along the tree of shortest paths."
+_MATCHING = "Of several maximum matchings it may be another than NetworkX's."
 # What the documentation of a function in NetworkX is to say besides.
 NOTES: dict[str, str] = {
     "betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
@@ -92,11 +101,14 @@ NOTES: dict[str, str] = {
     "bidirectional_shortest_path": _ONE_OF,
     "asyn_lpa_communities": _SEED,
     "closeness_centrality": "Without `sp`.",
+    "configuration_model": "Of simple graphs: `create_using=nx.Graph`.",
     "dag_longest_path": "Of several longest paths, the one with the first last node, then the first before it.",
     "edge_betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
+    "eppstein_matching": _MATCHING,
     "fast_label_propagation_communities": _SEED,
     "goldberg_radzik": _TREE_ORDER,
     "greedy_color": "By falling degree alone.",
+    "hopcroft_karp_matching": _MATCHING,
     "hits": 'By power iteration whatever the `method`; for "svd" `nstart`, which changes no result, is not read.',
     "label_propagation_communities": "Of labels as frequent it may choose others: communities as good as NetworkX's.",
     "leiden_communities": f"By modularity alone; `theta` is not read. {_SEED}",
@@ -106,6 +118,8 @@ NOTES: dict[str, str] = {
     "maximal_independent_set": "Draws differ from NetworkX's: the same seed gives another set.",
     "maximum_flow": "Capacities must be whole numbers. Of several flows it may be another than NetworkX's.",
     "minimum_cut": "Capacities must be whole numbers.",
+    "minimum_weight_full_matching": "Of several matchings of least weight it may be another than NetworkX's.",
+    "reverse": "Of graphs without attributes of nodes and edges, which NetworkX does not convert here.",
     "rich_club_coefficient": "Without comparison with a random graph: `normalized=False`.",
     "shortest_path": f"Between two nodes: {_ONE_OF[0].lower()}{_ONE_OF[1:]}",
     "single_source_bellman_ford": _TREE_ORDER,

@@ -11,9 +11,12 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from hpgraph.interop.networkx_backend.generators import complete, joined, made, no_nodes
-from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+from hpgraph.interop.networkx_backend.generators import _before_3_6, complete, joined, made, no_nodes
+from hpgraph.interop.networkx_backend.returned import graph_of_edges
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family, registered
 
 # Draws at a time.
 _BLOCK = 1 << 20
@@ -181,6 +184,95 @@ def _planted(l: int, k: int, p_in: float, p_out: float, seed: Any, directed: boo
     return _partition([k] * l, p_in, p_out, seed, directed)
 
 
+def _attached(n: int, m: int, seed: Any) -> tuple[Any, ...]:
+    """Barabási and Albert's: each node joins m others, drawn from the ends of all edges so far."""
+    _before_3_6()
+    if m < 1 or m >= n:
+        raise nx.NetworkXError(f"Barabási–Albert network must have m >= 1 and m < n, m = {m}, n = {n}")
+    bits, ends = seed.getrandbits, [0] * m + list(range(1, m + 1))
+    for source in range(m + 1, n):
+        targets, width = set[int](), len(ends).bit_length()
+        while len(targets) < m:
+            # As Python's choice draws.
+            if (place := bits(width)) < len(ends):
+                targets.add(ends[place])
+        ends += targets
+        ends += [source] * m
+    own, others = np.array(ends[2 * m :], np.int64).reshape(-1, 2, m).swapaxes(0, 1)[::-1].reshape(2, -1)
+    return range(n), *joined((0, np.arange(1, m + 1)), (own, others))
+
+
+def _small_world(n: int, k: int, p: float, seed: Any) -> tuple[Any, ...]:
+    """Watts and Strogatz's: a ring of which each edge's other end is drawn anew with a probability."""
+    if k > n:
+        raise nx.NetworkXError("k>n, choose smaller k or larger n")
+    if k == n:
+        return complete(n, directed=False)
+    nodes, bits, width = np.arange(n), seed.getrandbits, n.bit_length()
+
+    def other() -> int:
+        while (node := bits(width)) >= n:
+            pass
+        return node  # type: ignore[no-any-return]
+
+    source, target = joined(*((nodes, (nodes + j) % n) for j in range(1, k // 2 + 1)))
+    keys = (np.minimum(source, target) * n + np.maximum(source, target)).tolist()
+    edges, degree = dict.fromkeys(keys), [2 * (k // 2)] * n
+    for u, v, key in zip(source.tolist(), target.tolist(), keys, strict=True):
+        if seed.random() < p:
+            w = other()
+            while w == u or min(u, w) * n + max(u, w) in edges:
+                w = other()
+                if degree[u] >= n - 1:
+                    break
+            else:
+                del edges[key]
+                edges[min(u, w) * n + max(u, w)] = None
+                degree[v] -= 1
+                degree[w] += 1
+    return range(n), *np.divmod(np.array(list(edges), np.int64), max(n, 1))
+
+
+def _connected_small_world(n: int, k: int, p: float, tries: int, seed: Any) -> tuple[Any, ...]:
+    for _ in range(tries):
+        nodes, source, target = _small_world(n, k, p, seed)
+        if n == 0:
+            raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+        arcs = csr_array((np.ones(len(source)), (source, target)), shape=(n, n))
+        if connected_components(arcs, directed=False, return_labels=False) == 1:
+            return nodes, source, target
+    raise nx.NetworkXError("Maximum number of tries exceeded")
+
+
+class _Edges(nx.Graph):
+    """Of a generator that adds all edges at once: these, as they are."""
+
+    listed: Any = ()
+
+    def add_edges_from(self, edges: Any, **_: Any) -> None:
+        self.listed = list(edges)
+
+
+def _regular(d: int, n: int, seed: Any) -> tuple[Any, ...]:
+    return _by_networkx("random_regular_graph", d, n, seed)
+
+
+def _by_networkx(name: str, *given: Any, **options: Any) -> tuple[Any, ...]:
+    """What NetworkX's own draws give."""
+    graph = registered()[name].orig_func(*given, create_using=_Edges, **options)
+    source, target = np.array(graph.listed, np.int64).reshape(-1, 2).T
+    return list(graph), source, target
+
+
+def _of_degrees(deg_sequence: Any, create_using: Any, seed: Any) -> Any:
+    nodes, source, target = _by_networkx("configuration_model", deg_sequence, seed=seed)
+    return graph_of_edges(nodes, source, target, directed=False)
+
+
+def _simple(call: Mapping[str, Any]) -> str | None:
+    return _drawn_by_python(call) or (None if call["create_using"] is nx.Graph else "create_using must be nx.Graph")
+
+
 def _drawn_by_python(call: Mapping[str, Any]) -> str | None:
     return None if type(call["seed"]) is random.Random else "seed is not a generator of Python's"
 
@@ -194,7 +286,12 @@ globals().update(
             "stochastic_block_model": made(_block_model),
             "random_partition_graph": made(_partition),
             "planted_partition_graph": made(_planted),
+            "barabasi_albert_graph": made(_attached),
+            "watts_strogatz_graph": made(_small_world),
+            "connected_watts_strogatz_graph": made(_connected_small_world),
+            "random_regular_graph": made(_regular),
         },
         unless=_drawn_by_python,
     )
+    | family({"configuration_model": _of_degrees}, unless=_simple)
 )

@@ -13,7 +13,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
@@ -23,6 +22,7 @@ from hpgraph.core.errors import NegativeCycleError
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import NETWORKX
+from hpgraph.kernels.structure.cpu_fifo import fifo_order, settling_order
 
 
 @dataclass
@@ -120,10 +120,8 @@ def by_steps(G: ConvertedGraph, source: int | list[int], cutoff: float | None = 
     if isinstance(source, list):
         # A node more, whose neighbours they are.
         indptr, indices = np.append(indptr, len(indices) + len(source)), np.append(indices, source)
-    arcs = G.outgoing_in_order
-    if several or incoming:
-        arcs = csr_array((np.ones(len(indices)), indices, indptr), shape=(n + several, n + several))
-    order, before = breadth_first_order(arcs, n if several else source, directed=True, return_predecessors=True)
+    arcs = CSR((n + several, n + several), indptr, indices, validate=False)
+    order, before = fifo_order(arcs, n if isinstance(source, list) else source, -1)
     level = _levels_of(order, before)
     if several:
         order, level, before = order[1:], level[:n] - 1, np.where(before[:n] == n, -1, before[:n])
@@ -174,8 +172,6 @@ def _settled(
     G: ConvertedGraph, sources: list[int], distance: np.ndarray, weight: str | None, incoming: bool,
     cutoff: float | None,
 ) -> Search:  # fmt: skip
-    from hpgraph.kernels.structure.cpu_fifo import settling_order
-
     distance = distance.astype(np.float64)
     # Where nothing has weights distances may be levels: -1 is as far as inf.
     distance[distance < 0] = np.inf
@@ -233,7 +229,7 @@ def by_any_weights(
         tight = (found[rows] < np.inf) & (found[rows] + weights == found[indices])
     n = len(G)
     tree = csr_array((np.ones(int(tight.sum())), (rows[tight], indices[tight])), shape=(n, n))
-    order, before = breadth_first_order(tree, number, directed=True, return_predecessors=True)
+    order, before = fifo_order(CSR(tree.shape, tree.indptr, tree.indices, validate=False), number, -1)
     return Search(G, order, _typed(G, found, weight, order), before, weight, incoming)
 
 

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
+from hpgraph.interop.networkx_backend.info import FUNCTIONS
+
 # Functions that visit each edge once in NetworkX, or few of them: the conversion of a graph would take longer.
 _ONE_PASS = """
     connected_components is_connected is_weakly_connected node_connected_component number_connected_components
@@ -23,7 +25,7 @@ _ONE_PASS = """
     topological_generations topological_sort has_cycle is_tree is_forest is_arborescence is_branching
     isolates number_of_isolates degree_centrality in_degree_centrality out_degree_centrality is_regular is_k_regular
     is_eulerian is_semieulerian has_eulerian_path number_of_selfloops is_weighted s_metric
-    to_scipy_sparse_array adjacency_matrix preferential_attachment maximal_matching
+    to_scipy_sparse_array adjacency_matrix preferential_attachment maximal_matching reverse
     has_path bidirectional_shortest_path bidirectional_dijkstra dijkstra_path dijkstra_path_length ego_graph
 """
 ONE_PASS = frozenset(_ONE_PASS.split())
@@ -77,10 +79,13 @@ def _followed(
     signature = inspect.signature(registered()[name].orig_func)
     taken = inspect.signature(run).parameters.keys() - set(without)
 
+    delegated = run is registered()[name].orig_func
+
     def function(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        found = run(**{key: value for key, value in bound.arguments.items() if key in taken})
+        if delegated:
+            found = run(*args, **kwargs)
+        else:
+            found = run(**{key: value for key, value in _bound(function, args, kwargs).items() if key in taken})
         return _begun(found) if isinstance(found, Iterator) else found
 
     function.__name__ = function.__qualname__ = name
@@ -122,18 +127,37 @@ def registered() -> Mapping[str, Any]:
 
 
 @cache
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(function)
+def _parameters(function: Callable[..., Any]) -> tuple[inspect.Signature, list[str], dict[str, Any], bool]:
+    """Of a function: signature, parameters by place, defaults of all, and whether no parameter takes any more."""
+    signature = inspect.signature(function)
+    parameters = signature.parameters.values()
+    places = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    defaults = {p.name: p.default for p in parameters}
+    return signature, places, defaults, all(p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in parameters)
+
+
+def _bound(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a call by name, defaults included; a TypeError where it does not fit the signature.
+
+    Binding by `inspect` takes ten times as long, which is seen where graphs are small.
+    """
+    signature, places, defaults, bounded = _parameters(function)
+    given = {**dict(zip(places, args, strict=False)), **kwargs}
+    found = {**defaults, **given}
+    whole = len(given) == len(args) + len(kwargs) and len(found) == len(defaults)
+    if bounded and whole and all(value is not inspect.Parameter.empty for value in found.values()):
+        return found
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
     """Why a call cannot run on the backend, or None."""
     try:
-        bound = _signature(function).bind(*args, **kwargs)
+        arguments = _bound(function, args, kwargs)
     except TypeError as error:
         return str(error)
-    bound.apply_defaults()
-    arguments = bound.arguments
     of_networkx = registered()[function.__name__]
     for key, default in getattr(function, "defaults", {}).items():
         if arguments[key] is not default and (default is None or arguments[key] != default):
@@ -162,11 +186,13 @@ def graphs_of_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
 
 def reason_to_leave(name: str, graph: Any) -> str | None:
     """Why it is better to let NetworkX run by itself, or None: converting takes longer than that."""
+    least = nx.config.backends.hpgraph.least_edges
+    if least and FUNCTIONS.get(name) == "small_graphs":
+        return "the graph is small"
     if graph is None or getattr(graph, "__networkx_backend__", None) == "hpgraph":
         return None
     if (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("hpgraph"):
         return None
-    least = nx.config.backends.hpgraph.least_edges
     if graph.number_of_edges() < least:
         return f"fewer than {least} edges: nx.config.backends.hpgraph.least_edges"
     if least and name in ONE_PASS:

@@ -1,6 +1,6 @@
 """What a linear system gives, or a few sparse products: currents, Katz's centrality, structural holes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import networkx as nx
@@ -10,6 +10,7 @@ import scipy.sparse
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.matrices import adjacency, pseudoinverse
+from hpgraph.interop.networkx_backend.returned import as_networkx
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 # Numbers in a block of rows that is sorted.
@@ -40,28 +41,53 @@ def _current_closeness(G: ConvertedGraph, weight: str | None, dtype: Any, solver
 def _current_betweenness(
     G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str
 ) -> dict[Any, float]:
-    """As `networkx.current_flow_betweenness_centrality`.
+    """As `networkx.current_flow_betweenness_centrality`."""
+    n, total = len(G), np.zeros(len(G))
+    number, scale = np.arange(n), _pairs_scale(n, normalized)
+    for source, target, place, row in _flow_rows(G, weight, dtype, solver):
+        np.add.at(total, source, ((number - place) * row).sum(axis=1))
+        np.add.at(total, target, ((n - number - 1 - place) * row).sum(axis=1))
+    return G.by_node((total - number) * 2.0 / scale)
+
+
+def _current_edge_betweenness(
+    G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str
+) -> dict[tuple[Any, Any], float]:
+    """As `networkx.edge_current_flow_betweenness_centrality`."""
+    n, source, target = len(G), G.rows[G.edges], G.indices[G.edges]
+    sums = [((n - 1 - 2 * place) * row).sum(axis=1) for *_, place, row in _flow_rows(G, weight, dtype, solver)]
+    values = np.concatenate([*sums, np.zeros(0)]) / _pairs_scale(n, normalized)
+    # NetworkX names an edge by the earlier of its ends in this order.
+    order = np.empty(n, np.int64)
+    order[[G.index[node] for node in nx.utils.reverse_cuthill_mckee_ordering(as_networkx(G))]] = np.arange(n)
+    turned = order[source] > order[target]
+    ends = G.named(np.where(turned, target, source)), G.named(np.where(turned, source, target))
+    return dict(zip(zip(*ends, strict=True), values.tolist(), strict=True))
+
+
+def _pairs_scale(n: int, normalized: bool) -> float:
+    if normalized and n <= 2:
+        raise ZeroDivisionError("float division by zero")
+    return (n - 1.0) * (n - 2.0) if normalized else 2.0
+
+
+def _flow_rows(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> Iterator[tuple[Any, ...]]:
+    """For blocks of edges: their ends, the place of each node when potentials fall, and the currents.
 
     U. Brandes, D. Fleischer, "Centrality measures based on current flow", STACS'05: for each edge the currents of all
     pairs are a sum over its potentials in sorted order.
     """
     inverse, n = _inverse(G, weight, dtype, solver), len(G)
-    scale = (n - 1.0) * (n - 2.0) if normalized else 2.0
-    if scale == 0:
-        raise ZeroDivisionError("float division by zero")
     source, target, values = G.rows[G.edges], G.indices[G.edges], G.column(weight)
     conductance = np.ones(len(source)) if values is None else values[G.edges].astype(np.float64)
-    number, total = np.arange(n), np.zeros(n)
     step = max(1, _BLOCK // n)
     for begin in range(0, len(source), step):
         part = slice(begin, begin + step)
         row = (inverse[source[part]] - inverse[target[part]]) * conductance[part, None]
-        # The place of each node when potentials fall.
         place = np.empty(row.shape, np.int64)
-        np.put_along_axis(place, row.argsort(axis=1)[:, ::-1], np.broadcast_to(number, row.shape), axis=1)
-        np.add.at(total, source[part], ((number - place) * row).sum(axis=1))
-        np.add.at(total, target[part], ((n - number - 1 - place) * row).sum(axis=1))
-    return G.by_node((total - number) * 2.0 / scale)
+        falling = row.argsort(axis=1)[:, ::-1]
+        np.put_along_axis(place, falling, np.broadcast_to(np.arange(n), row.shape), axis=1)
+        yield source[part], target[part], place, row
 
 
 def _katz(G: ConvertedGraph, alpha: float, beta: Any, normalized: bool, weight: str | None) -> dict[Any, float]:
@@ -127,6 +153,7 @@ globals().update(
         {
             "current_flow_closeness_centrality": _current_closeness,
             "current_flow_betweenness_centrality": _current_betweenness,
+            "edge_current_flow_betweenness_centrality": _current_edge_betweenness,
             "katz_centrality_numpy": _katz,
             "constraint": _constraint,
         }

@@ -5,6 +5,8 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from hpgraph.algorithms import bipartite as _bipartite
 from hpgraph.algorithms import independent_set as _independent_set
@@ -13,8 +15,9 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
+from hpgraph.csgraph import matching as _matchings
 from hpgraph.interop.networkx_backend.converted import UNBOUNDED, ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.interop.networkx_backend.serving import family, registered
 from hpgraph.kernels.backend import kernels
 
 
@@ -67,6 +70,54 @@ def _sides(G: ConvertedGraph) -> dict[Any, int]:
     return G.by_node(side)
 
 
+def _sides_of(G: ConvertedGraph, top_nodes: Any, weight: str | None = None) -> tuple[list[Any], list[Any], Any]:
+    """The nodes of either side, in the order of sets, and the matrix of the edges from one to the other."""
+    left, right = map(list, registered()["sets"].orig_func(G, top_nodes))
+    rows, columns = (np.array([G.index[node] for node in side], np.int64) for side in (left, right))
+    values = G.column(weight)
+    entries = np.ones(len(G.indices)) if values is None else values.astype(np.float64)
+    return left, right, csr_array((entries, G.indices, G.indptr), shape=(len(G), len(G)))[rows][:, columns]
+
+
+def _largest_matching(G: ConvertedGraph, top_nodes: Any) -> dict[Any, Any]:
+    """As `networkx.bipartite.maximum_matching`."""
+    left, right, matrix = _sides_of(G, top_nodes)
+    column = _matchings.maximum_bipartite_matching(matrix, perm_type="column").tolist()
+    found = {node: right[match] for node, match in zip(left, column, strict=True) if match >= 0}
+    back = {match: node for node, match in found.items()}
+    return found | {node: back[node] for node in right if node in back}
+
+
+def _lightest_matching(G: ConvertedGraph, top_nodes: Any, weight: str | None) -> dict[Any, Any]:
+    """As `networkx.bipartite.minimum_weight_full_matching`."""
+    left, right, matrix = _sides_of(G, top_nodes, weight)
+    if matrix.nnz and not matrix.data.all():
+        # Zeros would be no edges; all full matchings have as many edges, whose weights may all be raised.
+        matrix.data += 1 - matrix.data.min()
+    try:
+        row, column = _matchings.min_weight_full_bipartite_matching(matrix)
+    except ValueError as error:
+        raise ValueError("cost matrix is infeasible") from error
+    found = {left[u]: right[v] for u, v in zip(row.tolist(), column.tolist(), strict=True)}
+    return found | {match: node for node, match in found.items()}
+
+
+def _vertex_cover(G: ConvertedGraph, matching: Any, top_nodes: Any) -> set[Any]:
+    """As `networkx.bipartite.to_vertex_cover`: what paths that alternate reach from nodes without a match (Kőnig)."""
+    left, right = registered()["sets"].orig_func(G, top_nodes)
+    match, on_left = np.full(len(G), -1), np.zeros(len(G), bool)
+    match[[G.index[node] for node in matching]] = [G.index[other] for other in matching.values()]
+    on_left[[G.index[node] for node in left]] = True
+    alternates = on_left[G.rows] != (match[G.rows] == G.indices)
+    start = np.flatnonzero(on_left & (match < 0))
+    n = len(G)
+    rows, columns = np.append(G.rows[alternates], np.full(len(start), n)), np.append(G.indices[alternates], start)
+    arcs = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
+    reached = np.zeros(n + 1, bool)
+    reached[breadth_first_order(arcs, n, directed=True, return_predecessors=False)] = True
+    return (left - (found := set(G.named(np.flatnonzero(reached[:n]))))) | (right & found)
+
+
 class _Flow:
     """A maximum flow between two nodes, capacities being whole numbers; where none is given it has no bound."""
 
@@ -113,9 +164,6 @@ class _Flow:
 
     def cut(self) -> tuple[set[Any], set[Any]]:
         """The nodes that still reach the sink, and the others, which come first."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import breadth_first_order
-
         G, flow = self.G, self.by_arc()
         room, back = self.values > flow, flow > 0
         # Against the arcs that have room left, and along those that carry something.
@@ -142,6 +190,16 @@ globals().update(
     family({"maximal_matching": _maximal_matching, "maximal_independent_set": _independent})
     | family({"greedy_color": _coloring}, unless=_by_degree, unread=("strategy",))
     | family({"color": _sides}, parallel=True)
+    | family("sets", parallel=True)
+    | family(
+        {
+            "hopcroft_karp_matching": _largest_matching,
+            "eppstein_matching": _largest_matching,
+            "to_vertex_cover": _vertex_cover,
+        },
+        parallel=True,
+    )
+    | family({"minimum_weight_full_matching": _lightest_matching})
     | family(
         {
             "maximum_flow": _flow(lambda found: (found.value, found.flows())),
