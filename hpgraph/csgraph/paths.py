@@ -17,8 +17,8 @@ from hpgraph.core.number import real
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored
 from hpgraph.formats import CSR
 
-# A search of so many arcs does not keep threads waiting long; so many threads may wait for one search.
-_MAX_ALONE, _MAX_WAITING = 1 << 20, 4
+# A search of fewer arcs is over before several threads have agreed on anything.
+_MAX_ALONE = 1 << 18
 
 
 class NegativeCycleError(errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
@@ -182,9 +182,10 @@ def _paths(
 ) -> Any:  # fmt: skip
     starts = _starts(indices, given.csr.shape[0])
     shape = (*starts.shape, given.csr.shape[0])
-    if return_predecessors and _suits_dijkstra(given, starts.size, unweighted):
-        distance, predecessors = _trees(given, directed, starts.reshape(-1, 1), unweighted, cutoff)
-        return distance.reshape(shape), predecessors.reshape(shape)
+    if _suits_dijkstra(given, starts.size, return_predecessors, unweighted):
+        found = _trees(given, directed, starts.reshape(-1, 1), unweighted, cutoff)
+        distance, predecessors = (array.reshape(shape) for array in found)
+        return (distance, predecessors) if return_predecessors else distance
     graph, xp = given.checked().graph(directed, weighted=not unweighted), given.xp
     if starts.ndim == 0:
         distance, predecessors = _search(graph, int(starts), cutoff, return_predecessors)
@@ -200,13 +201,12 @@ def _paths(
     return distance.reshape(shape), predecessors.astype(np.int32, copy=False).reshape(shape)
 
 
-def _suits_dijkstra(given: GraphInput, searches: int, unweighted: bool) -> bool:
-    """Whether to find distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0.
-
-    Where many threads would wait for one long search, they find distances together, and predecessors after them.
-    """
-    few_wait = searches * _MAX_WAITING >= config.threads or given.csr.nnz < _MAX_ALONE
-    return given.device == "cpu" and few_wait and (unweighted or _least(given) > 0)
+def _suits_dijkstra(given: GraphInput, searches: int, with_predecessors: bool, unweighted: bool) -> bool:
+    """Whether to find distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0."""
+    short, many = given.csr.nnz < _MAX_ALONE, searches >= 2 * config.threads
+    # Many distances alone go together.
+    pays = short or many if with_predecessors else short and searches == 1
+    return given.device == "cpu" and pays and (unweighted or _least(given) > 0)
 
 
 def _trees(given: GraphInput, directed: bool, sources: Any, unweighted: bool, cutoff: float | None) -> tuple[Any, Any]:
@@ -227,10 +227,17 @@ def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) 
     """Distances and predecessors from one vertex, or from each of an array of them."""
     several = isinstance(start, np.ndarray)
     how = {"sources": start} if several else {"source": start}
+    # On the CPU one pass over the arcs finds a tree, unless the way leads through vertices beyond the cutoff.
+    apart = graph.device == "cpu" and cutoff is None
     try:
-        found = sssp(graph, **how, cutoff=cutoff, parents=with_parents, deterministic=with_parents)
+        by_programs = with_parents and not apart
+        found = sssp(graph, **how, cutoff=cutoff, parents=by_programs, deterministic=by_programs)
     except errors.NegativeCycleError as error:
         raise NegativeCycleError(str(error)) from None
+    if with_parents and apart:
+        from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees
+
+        return found.distance, shortest_path_trees(graph.out_csr, start, found.distance, NO_PREDECESSOR)
     parent = found.parent
     if with_parents:
         xp = array_module(parent)
@@ -245,7 +252,7 @@ def _nearest(
     """Distances from the nearest of several vertices: those from one more vertex that has arcs of length 0 to them."""
     n, xp = given.csr.shape[0], given.xp
     starts = np.unique(_starts(indices, n))
-    if _suits_dijkstra(given, 1, unweighted):
+    if _suits_dijkstra(given, 1, return_predecessors, unweighted):
         (distance,), (predecessors,) = _trees(given, directed, starts[None], unweighted, cutoff)
         if not return_predecessors:
             return distance

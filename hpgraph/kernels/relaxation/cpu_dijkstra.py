@@ -12,6 +12,7 @@ from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop, push
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
@@ -30,16 +31,30 @@ def shortest_trees(rows: CSR, sources: Any, limit: float, missing: int) -> tuple
     """
     k, n = len(sources), rows.shape[0]
     distance, before = np.full((k, n), np.inf), np.full((k, n), missing, rows.indices.dtype)
-    with team() as workers:
-        workers = min(workers, k)
-        # Each arc is looked at once, and inserts its end at most once.
-        most = rows.nnz + sources.shape[1]
-        ids = rows.indices.dtype
-        room = np.empty((workers, n), np.int32), np.empty((workers, most)), np.empty((workers, most), ids)
-        inside = np.ones(workers, np.bool_)
-        _search_all(rows.indptr, rows.indices, rows.data, sources, limit, (distance, before), room, inside)
-    within(rows, 0 if inside.all() else -1)
+    arcs, found = (rows.indptr, rows.indices, rows.data), (distance, before)
+    if k == 1:
+        with interruptible():
+            inside = _search_one(*arcs, sources[0], limit, found, _room(rows, sources, 1))
+    else:
+        with team() as workers:
+            inside = np.ones(min(workers, k), np.bool_)
+            _search_all(*arcs, sources, limit, found, _room(rows, sources, len(inside)), inside)
+    within(rows, 0 if np.all(inside) else -1)
     return distance, before
+
+
+def _room(rows: CSR, sources: Any, workers: int) -> tuple[Any, Any, Any]:
+    """For each worker the numbers of arcs to vertices, and a heap: an arc inserts its end at most once."""
+    most = rows.nnz + sources.shape[1]
+    heap = np.empty((workers, most)), np.empty((workers, most), rows.indices.dtype)
+    return np.empty((workers, rows.shape[0]), np.int32), *heap
+
+
+@njit(cache=True, nogil=True)
+def _search_one(indptr, indices, weight, sources, limit, found, room):
+    distance, before = found
+    hops, keys, vertices = room
+    return _search(indptr, indices, weight, sources, limit, (distance[0], before[0], hops[0]), (keys[0], vertices[0]))
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

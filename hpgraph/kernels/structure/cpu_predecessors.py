@@ -8,6 +8,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.structure.cpu_fifo import within
 from hpgraph.semiring.stop import is_stopped
 
@@ -53,6 +54,51 @@ def _walk(weight, before, missing, null_value, length):
         for column in range(n):
             if np.isnan(length[row, column]):
                 length[row, column] = null_value
+
+
+def shortest_path_trees(arcs: CSR, starts: Any, distance: Any, missing: int) -> Any:
+    """Predecessors by distances of shape (n,) or (k, n) from a start, or from each of k; `missing` where there is none.
+
+    Of paths of equal length they are on one of fewest arcs, and of such predecessors the smallest.
+    """
+    before = np.full(distance.shape, missing, arcs.indices.dtype)
+    tight, queue = (np.empty(size, arcs.indices.dtype) for size in (arcs.nnz, arcs.shape[0]))
+    ends = np.empty(arcs.shape[0], np.int64)
+    for start, row, found in zip(
+        np.atleast_1d(starts).tolist(), np.atleast_2d(distance), np.atleast_2d(before), strict=True
+    ):
+        hops = np.full(arcs.shape[0], -1, np.int32)
+        with interruptible():
+            _find_tree(arcs.indptr, arcs.indices, arcs.data, start, row, found, (tight, ends, queue, hops))
+    return before
+
+
+@njit(cache=True, nogil=True)
+def _find_tree(indptr, indices, weight, start, distance, before, work):
+    """Breadth-first search along `tight` arcs, those that shortest paths may take: never round a cycle."""
+    tight, ends, queue, hops = work
+    to = 0
+    for v in range(ends.size):
+        here = distance[v]
+        if here < np.inf:
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                u = vertex(indices, at)
+                there = here + entry(weight, at)
+                if there == distance[u] and there < np.inf:
+                    tight[to] = u
+                    to += 1
+        ends[v] = to
+    queue[0], count, taken, hops[start] = start, 1, 0, 0
+    while taken < count and not is_stopped():
+        v = vertex(queue, taken)
+        taken += 1
+        for at in range(ends[v - 1] if v else 0, ends[v]):
+            u = vertex(tight, at)
+            if hops[u] < 0:
+                hops[u], before[u], queue[count] = hops[v] + 1, v, u
+                count += 1
+            elif hops[u] == hops[v] + 1 and v < before[u]:
+                before[u] = v
 
 
 def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:

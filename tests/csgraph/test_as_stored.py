@@ -1,0 +1,93 @@
+"""Rows in any order, with duplicates and with columns that do not exist; and trees of fewest arcs, by either search."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.csgraph as theirs
+from test_against_scipy import random_graph
+
+from hpgraph import csgraph as ours
+
+
+def shuffled(graph: sp.csr_array, seed: int = 0) -> sp.csr_array:
+    """Some arcs doubled, the other ones heavier, and every row in another order."""
+    rng = np.random.default_rng(seed)
+    row = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    again = rng.random(graph.nnz) < 0.3
+    row, column = np.concatenate((row, row[again])), np.concatenate((graph.indices, graph.indices[again]))
+    data = np.concatenate((graph.data, graph.data[again] + 5))
+    order = rng.permutation(len(row))
+    order = order[np.argsort(row[order], kind="stable")]
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=graph.shape[0]))))
+    made = sp.csr_array((data[order], column[order].astype(np.int32), indptr.astype(np.int32)), shape=graph.shape)
+    assert not made.has_sorted_indices
+    return made
+
+
+@pytest.mark.parametrize("name", ["breadth_first_order", "depth_first_order"])
+def test_orders_follow_the_rows_as_they_are(name: str) -> None:
+    given = shuffled(random_graph(300, 0.02))
+    for mine, expected in zip(getattr(ours, name)(given, 7), getattr(theirs, name)(given, 7), strict=True):
+        np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_trees_take_the_lightest_of_parallel_arcs(directed: bool) -> None:
+    graph = random_graph(300, 0.02)
+    _, before = theirs.breadth_first_order(graph, 0, directed)
+    expected = theirs.reconstruct_path(graph, before, directed)
+    for kind in (np.int32, np.int64):
+        found = ours.reconstruct_path(shuffled(graph), before.astype(kind), directed)
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+        assert found.has_canonical_format
+
+
+# At 0 arcs the distances are found by several threads, and then the trees.
+@pytest.mark.parametrize("most", [0, 1 << 18])
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("options", [{}, {"directed": False}, {"unweighted": True}, {"limit": 12.0}])
+def test_paths_of_fewest_arcs(most: int, zeros: bool, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hpgraph.csgraph.paths._MAX_ALONE", most)
+    graph = random_graph(300, 0.02)
+    graph.data = np.floor(graph.data / 3) if zeros else graph.data
+    starts = [0, 7, 299]
+    expected = theirs.dijkstra(graph, indices=starts, **options)
+    for indices in (starts, 7, [0, 7, 299] * 5):
+        distance, before = ours.dijkstra(shuffled(graph), indices=indices, return_predecessors=True, **options)
+        for k, start in enumerate(np.atleast_1d(indices)):
+            found, tree = np.atleast_2d(distance)[k], np.atleast_2d(before)[k]
+            np.testing.assert_array_equal(found, expected[starts.index(start)])
+            arcs = graph.tocoo()
+            ends, weight = (arcs.row, arcs.col), np.ones(arcs.nnz) if options.get("unweighted") else arcs.data
+            if options.get("directed") is False:
+                ends, weight = (np.r_[arcs.row, arcs.col], np.r_[arcs.col, arcs.row]), np.r_[weight, weight]
+            tight = (found[ends[0]] + weight == found[ends[1]]) & np.isfinite(found[ends[1]])
+            steps = sp.csr_array((np.ones(tight.sum()), (ends[0][tight], ends[1][tight])), shape=graph.shape)
+            hops = theirs.dijkstra(steps, indices=start, unweighted=True)
+            reached = np.flatnonzero(np.isfinite(found) & (np.arange(300) != start))
+            assert (tree[np.isinf(found)] == -9999).all() and tree[start] == -9999
+            assert (hops[tree[reached]] + 1 == hops[reached]).all()
+            taken = set(zip(ends[0][tight], ends[1][tight], strict=True))
+            assert all((tree[v], v) in taken for v in reached)
+
+
+@pytest.mark.parametrize("column", [4, -1, 1 << 30])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: ours.breadth_first_order(graph, 0),
+        lambda graph: ours.depth_first_order(graph, 0),
+        lambda graph: ours.reconstruct_path(graph, np.array([-1, 0, 1, 2])),
+        lambda graph: ours.dijkstra(graph, indices=0, return_predecessors=True),
+        lambda graph: ours.dijkstra(graph, return_predecessors=True),
+        lambda graph: ours.dijkstra(graph, indices=[0, 1], min_only=True),
+        lambda graph: ours.shortest_path(graph, indices=0),
+    ],
+)
+def test_columns_beyond_the_shape(call: Any, column: int) -> None:
+    graph = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=2))
+    graph.indices[0] = column
+    with pytest.raises(IndexError, match="indices holds"):
+        call(graph)
