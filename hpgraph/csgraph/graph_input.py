@@ -93,7 +93,7 @@ def as_graph_input(csgraph: Any) -> GraphInput:
 def as_stored(csgraph: Any) -> GraphInput:
     """A graph whose rows may be unsorted and hold duplicates; columns of SciPy's CSR are for the kernel to check.
 
-    Reading all arcs to check them takes as long as a search.
+    Reading all arcs to check them takes as long as a search, and new memory for offsets a third of one.
     """
     serves = isinstance(getattr(csgraph, "indices", None), np.ndarray) and getattr(csgraph, "format", None) == "csr"
     if not serves or isinstance(csgraph, Matrix) or csgraph.indices.dtype != index_dtype(max(csgraph.shape)):
@@ -102,10 +102,17 @@ def as_stored(csgraph: Any) -> GraphInput:
     as_value_dtype(csgraph.dtype, "csgraph", real=True)
     # SciPy allows arrays longer than the last offset says.
     indices, data = csgraph.indices[: csgraph.nnz], csgraph.data[: csgraph.nnz].astype(np.float64, copy=False)
-    indptr = as_offsets(csgraph.indptr, "indptr", csgraph.shape[0], len(indices))
+    indptr = csgraph.indptr
+    if indptr.dtype != np.int32 or indptr.shape != (csgraph.shape[0] + 1,) or not _rises(indptr, len(indices)):
+        indptr = as_offsets(indptr, "indptr", csgraph.shape[0], len(indices))
     data = as_values(data, "data", indices.shape)
     rows = CSR(csgraph.shape, indptr, np.ascontiguousarray(indices), data, validate=False)
     return GraphInput(rows, is_spmatrix(csgraph), as_stored=True)
+
+
+def _rises(indptr: Any, total: int) -> bool:
+    """Whether offsets run from 0 to the number of entries and never fall."""
+    return indptr[0] == 0 and indptr[-1] == total and not (indptr[1:] < indptr[:-1]).any()
 
 
 def as_rows(graph: Any, *, pattern: bool = False) -> CSR:

@@ -76,7 +76,7 @@ def _copy_rows(first_indptr, first_indices, second_indptr, second_indices, indic
 def _fill(indptr, indices, start, marks, order, predecessors):
     order[0], count, taken = start, 1, 0
     mark(marks, start)
-    while taken < count:
+    while taken < count < order.size:
         u = vertex(order, taken)
         taken += 1
         for at in range(peek(indptr, u), peek(indptr, u + 1)):
