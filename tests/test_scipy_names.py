@@ -160,6 +160,25 @@ def test_dlpack_shares_memory(device: str) -> None:
     assert v.device == device and host(v.values).tolist() == [7, 3, 0, -2, 0]
 
 
+@pytest.mark.parametrize("library", ["torch", "only DLPack"])
+def test_arrays_of_other_libraries_are_shared(library: str, device: str) -> None:
+    given = [np.array([2.0, 3.0, 4.0]), np.array([1, 0, 2], np.int32), np.array([0, 1, 3])]
+    given = [hpg.Vector(array).to(device).values for array in given]
+    if library == "only DLPack":
+        data, indices, indptr = (OnlyDLPack(array) for array in given)
+    else:
+        module = pytest.importorskip(library)
+        if library == "torch" and device == "cuda" and not module.cuda.is_available():
+            pytest.skip("PyTorch without CUDA")
+        data, indices, indptr = (module.from_dlpack(array) for array in given)
+    A = hpg.Matrix((data, indices, indptr), (2, 3), copy=False)
+    assert A.device == device and host(A.toarray()).tolist() == [[0, 2, 0], [3, 0, 4]]
+    for mine, theirs in zip((A.csr.data, A.csr.indices), given, strict=False):
+        place = (lambda array: array.ctypes.data) if device == "cpu" else (lambda array: array.data.ptr)
+        assert place(mine) == place(theirs), "nothing is copied"
+    assert hpg.Vector(data).device == device and host(hpg.Vector(data).values).tolist() == [2, 3, 4]
+
+
 def test_the_documented_table_is_current() -> None:
     """As for the SciPy that it was made with; others may have other names."""
     place = Path(__file__).parents[1] / "docs" / "scipy_table.py"

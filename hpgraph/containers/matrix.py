@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense
+from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense, is_older_matrix
 from hpgraph.containers.public import divide_matrix
 from hpgraph.core.device import Device, array_module, check_memory
 from hpgraph.core.devices import Devices, bring, place_of
@@ -25,6 +25,9 @@ class MatrixStorage:
 
     ndim = 2
 
+    # Whether it came as an older matrix, whose ``*`` is another one: to CuPy it goes out as one.
+    _as_matrix = False
+
     # Arrays that others may write to, of which `hpgraph.containers.writable_views` knows.
     _lent: Any = None
 
@@ -39,6 +42,8 @@ class MatrixStorage:
             layouts, turned = new_layouts(csr_from_tuple(source, shape, kind, copy)), False
         else:
             layouts, turned = _layouts_of(source, copy)
+            if source._as_matrix if isinstance(source, MatrixStorage) else is_older_matrix(source):
+                self._as_matrix = True
         if kind is not None and kind != layouts["dtype"]:
             layouts, turned = new_layouts(built(layouts, "csr", turned).astype(kind)), False
         self._set(layouts, turned, format)
@@ -73,7 +78,14 @@ class MatrixStorage:
 
     def _with(self, csr: CSR) -> Self:
         """Another matrix of the same kind."""
-        return self._of(csr, self._format)
+        return self._blank()._set(new_layouts(csr), False, self._format)
+
+    def _blank(self) -> Self:
+        """A matrix to be of the same kind."""
+        made = object.__new__(type(self))
+        if self._as_matrix:
+            made._as_matrix = True
+        return made
 
     def _rebind(self, csr: CSR) -> Self:
         """Make this matrix another one; what was taken from it before stays as it was."""
@@ -200,7 +212,7 @@ class MatrixStorage:
     @property
     def T(self) -> Self:
         """The transpose: a view that shares every layout with the matrix."""
-        return object.__new__(type(self))._set(self._settle(), not self._turned, self._format)
+        return self._blank()._set(self._settle(), not self._turned, self._format)
 
     @property
     def mT(self) -> Self:
@@ -230,16 +242,16 @@ class MatrixStorage:
             csr = self.csr
             indptr, indices, data = (bring(array, wanted) for array in (csr.indptr, csr.indices, csr.data))
             moved = new_layouts(CSR(csr.shape, indptr, indices, data, validate=False))
-            return object.__new__(type(self))._set(moved, False, self._format)
+            return self._blank()._set(moved, False, self._format)
         with wanted.here:
             layouts = self._layouts.to(wanted.kind, "the matrix")
         layouts["device"] = wanted.kind
         layouts["plans"] = {}
-        return object.__new__(type(self))._set(layouts, self._turned, self._format)
+        return self._blank()._set(layouts, self._turned, self._format)
 
     def copy(self) -> Self:
         """A copy over the same arrays; assignment to one matrix does not change the other."""
-        return object.__new__(type(self))._set(self._settle(), self._turned, self._format)
+        return self._blank()._set(self._settle(), self._turned, self._format)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
         """The matrix with values of another type.

@@ -1,10 +1,13 @@
 """Matrices from tuples: SciPy's forms (shape), (values, (rows, columns)) and (values, indices, indptr)."""
 
+import importlib
 import operator
+import sys
 from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.dlpack import shared
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, is_masked, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
@@ -48,6 +51,7 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
 
 def csr_of_dense(source: Any) -> CSR:
     """What is not zero of a two-dimensional array, and not masked."""
+    source = shared(source)
     if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
         raise TypeError(
             f"no matrix can be made of {type(source).__name__}: give a sparse array of SciPy or CuPy, a Graph or a "
@@ -66,6 +70,21 @@ def csr_of_dense(source: Any) -> CSR:
     return CSR.from_coo(row, col, values, array.shape, copy=False)
 
 
+def is_older_matrix(source: Any) -> bool:
+    """Whether a sparse matrix is of SciPy's or CuPy's older classes, whose ``*`` is ``@``, and none of their arrays."""
+    name = "cupyx.scipy.sparse" if type(source).__module__.startswith("cupyx.") else "scipy.sparse"
+    library = sys.modules.get(name)
+    older, arrays = (getattr(library, name, ()) for name in ("spmatrix", "sparray"))
+    return isinstance(source, older) and not isinstance(source, arrays)
+
+
+def of_family(made: Any, as_matrix: bool) -> Any:
+    """A CSR array or matrix of SciPy or CuPy as one of the older matrices, or as an array if the library has them."""
+    library = importlib.import_module("cupyx.scipy.sparse" if is_cuda(made) else "scipy.sparse")
+    wanted = getattr(library, "csr_matrix" if as_matrix else "csr_array", None)
+    return made if wanted is None or isinstance(made, wanted) else wanted(made)
+
+
 def _counts(source: tuple[Any, ...]) -> tuple[int, int] | None:
     """A pair of whole numbers, which is a shape."""
     try:
@@ -76,10 +95,11 @@ def _counts(source: tuple[Any, ...]) -> tuple[int, int] | None:
 
 
 def _as_array(ids: Any, name: str) -> Any:
-    return ids if is_cuda(ids) else np.asarray(unmasked(ids, name))
+    ids = shared(unmasked(ids, name))
+    return ids if is_cuda(ids) else np.asarray(ids)
 
 
 def _as_values(values: Any, dtype: np.dtype[Any] | None, beside: Any) -> Any:
-    values = unmasked(values, "values")
+    values = shared(unmasked(values, "values"))
     xp = array_module(device_of(values if hasattr(values, "dtype") else None, beside))
     return xp.asarray(values, dtype=dtype)

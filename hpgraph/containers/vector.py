@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from hpgraph.containers.dlpack import shared
 from hpgraph.core.device import (
     Device,
     array_module,
@@ -19,7 +20,6 @@ from hpgraph.core.device import (
     device_of,
     is_cuda,
     is_masked,
-    native,
     normalize_device,
     to_device,
     unmasked,
@@ -284,5 +284,5 @@ def _flags(present: Any) -> Any:
 
 
 def _as_array(values: Any) -> Any:
-    values = native(values)
+    values = shared(values)
     return values if is_cuda(values) else np.asarray(values)

@@ -8,8 +8,9 @@ import numpy as np
 
 from hpgraph.algorithms.maximum_flow import maximum_flow as by_pushing
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.matrix_source import is_older_matrix
 from hpgraph.containers.vertices import id
-from hpgraph.csgraph.graph_input import as_rows, is_spmatrix, require_sparse, require_square, sparse_of
+from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
 from hpgraph.formats import CSR
 
 # From here on float64 takes some whole numbers for their neighbours.
@@ -90,7 +91,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
         flow = flow.astype(np.float64)
     elif not flow.nnz or int(capacities.data.max(initial=0)) <= np.iinfo(np.int32).max:
         flow = flow.astype(np.int32)
-    return MaximumFlowResult(found.flow_value, sparse_of(flow, is_spmatrix(csgraph)))
+    return MaximumFlowResult(found.flow_value, sparse_of(flow, is_older_matrix(csgraph)))
 
 
 def _whole(rows: CSR) -> CSR:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.matrix_source import is_older_matrix, of_family
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_offsets, as_value_dtype, as_values
@@ -28,7 +29,7 @@ class GraphInput:
     csr : CSR
         Its arcs, with float64 weights, free of duplicates.
     as_matrix : bool
-        Whether sparse results are SciPy's matrices rather than its arrays, as the input was.
+        Whether sparse results are matrices rather than arrays of SciPy or CuPy, as the input was.
     as_stored : bool
         Whether rows may be unsorted and hold duplicates and columns beyond the shape, as those of the input may.
     """
@@ -66,19 +67,14 @@ class GraphInput:
 
 
 def sparse_of(csr: CSR, as_matrix: bool) -> Any:
-    """A CSR as SciPy's array, or its matrix, or CuPy's matrix."""
-    made = scipy_of_csr(csr)
-    if as_matrix and csr.device == "cpu":
-        import scipy.sparse
-
-        return scipy.sparse.csr_matrix(made)
-    return made
+    """A CSR as an array of SciPy or CuPy, or as one of their older matrices."""
+    return of_family(scipy_of_csr(csr), as_matrix)
 
 
 def as_graph_input(csgraph: Any) -> GraphInput:
     """A graph in any form that SciPy's functions take, or on the GPU."""
     if isinstance(csgraph, Graph | Matrix) or hasattr(csgraph, "tocsr"):
-        as_matrix = is_spmatrix(csgraph)
+        as_matrix = is_older_matrix(csgraph)
         csr = as_rows(csgraph)
         require_square(csr, "csgraph")
         as_value_dtype(csr.data.dtype, "csgraph", real=True)
@@ -107,7 +103,7 @@ def as_stored(csgraph: Any) -> GraphInput:
         indptr = as_offsets(indptr, "indptr", csgraph.shape[0], len(indices))
     data = as_values(data, "data", indices.shape)
     rows = CSR(csgraph.shape, indptr, np.ascontiguousarray(indices), data, validate=False)
-    return GraphInput(rows, is_spmatrix(csgraph), as_stored=True)
+    return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
 
 
 def _rises(indptr: Any, total: int) -> bool:
@@ -190,10 +186,3 @@ def lies_on_cuda(csgraph: Any) -> bool:
     if isinstance(csgraph, Graph | Matrix):
         return csgraph.device == "cuda"
     return is_cuda(csgraph) or type(csgraph).__module__.startswith("cupyx.")
-
-
-def is_spmatrix(csgraph: Any) -> bool:
-    """Whether a graph is one of SciPy's older matrices."""
-    import scipy.sparse
-
-    return isinstance(csgraph, scipy.sparse.spmatrix)

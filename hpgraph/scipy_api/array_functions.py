@@ -8,15 +8,12 @@ import numpy as np
 from hpgraph.algebra.mxm import kron, mxm
 from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.select import select
-from hpgraph.core.device import require_cupy
+from hpgraph.containers.dlpack import by_dlpack
 from hpgraph.core.number import whole
 from hpgraph.scipy_api.construct import diags, eye, random
 from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import Semiring, get_semiring
-
-# DLPack's numbers of devices that NumPy reads: main memory, also such as CUDA has pinned.
-_HOST = (1, 3)
 
 
 def identity(n: int, dtype: Any = float, *, device: str = "cpu") -> Matrix:
@@ -197,8 +194,7 @@ def from_dlpack(x: Any) -> Vector:
     >>> hpg.from_dlpack(values).values.base is not None
     True
     """
-    kind, _ = x.__dlpack_device__()
-    return Vector((np if kind in _HOST else require_cupy()).from_dlpack(x))
+    return Vector(by_dlpack(x))
 
 
 def _matrix_or_vector(A: Any) -> Any:

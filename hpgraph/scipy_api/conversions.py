@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.containers.matrix_source import of_family
 from hpgraph.scipy_api.structure import Structure
 
 
@@ -44,8 +45,8 @@ class Conversions(Structure):
 
         Returns
         -------
-        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
-            A pattern gets values of bool.
+        scipy.sparse.csr_array, cupyx.scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+            A pattern gets values of bool. On CUDA an array where CuPy has these, unless a matrix came in.
 
         Raises
         ------
@@ -62,7 +63,7 @@ class Conversions(Structure):
         >>> A.sum(), R.sum()
         (np.float64(3.0), np.float64(6.0))
         """
-        return self.csr.to_scipy(np.bool_, copy=True)
+        return of_family(self.csr.to_scipy(np.bool_, copy=True), self._as_matrix and self.device == "cuda")
 
     def tocsc(self, copy: bool = False) -> Any:
         """The matrix in the CSC class of SciPy or CuPy; `copy` as for `tocsr`."""
