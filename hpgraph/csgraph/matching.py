@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import to_device
 from hpgraph.csgraph.graph_input import as_rows, require_sparse
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 
 
@@ -54,7 +54,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     if perm_type not in ("row", "column"):
         raise ValueError(f'perm_type must be "row" or "column", not {perm_type!r}')
     require_sparse(graph, "graph", ("csr", "csc", "coo"))
-    rows = as_rows(graph, pattern=True)
+    rows = _places(graph)
     column_of, row_of = _matching().largest(rows.to("cpu"))
     found = column_of if perm_type == "column" else row_of
     return to_device(found.astype(np.int32, copy=False), rows.device)
@@ -73,7 +73,7 @@ def structural_rank(graph: Any) -> int:
     2
     """
     require_sparse(graph, "graph", None)
-    column_of, _ = _matching().largest(as_rows(graph, pattern=True).to("cpu"))
+    column_of, _ = _matching().largest(_places(graph).to("cpu"))
     return int(np.count_nonzero(column_of >= 0))
 
 
@@ -132,6 +132,14 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
         order = np.argsort(pair[1])
         pair = pair[1][order], pair[0][order]
     return to_device(pair[0], rows.device), to_device(pair[1], rows.device)
+
+
+def _places(graph: Any) -> CSR:
+    """The stored places by rows; those of SciPy's CSR in their order, as sorting them takes as long as a matching."""
+    indices = getattr(graph, "indices", None)
+    if isinstance(indices, np.ndarray) and graph.format == "csr" and indices.dtype == index_dtype(max(graph.shape)):
+        return CSR(graph.shape, graph.indptr, indices[: graph.nnz], copy=False)
+    return as_rows(graph, pattern=True)
 
 
 def _weighted(arcs: CSR, maximize: bool) -> CSR:

@@ -2,7 +2,9 @@
 
 J. E. Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on Computing
 2 (1973). Each phase visits every arc at most twice: once to set the levels of rows, once in a search that never looks
-at an arc again.
+at an arc again. Before that come searches from one row after another, until those with success have looked at half as
+many arcs as there are: what a search without success reaches can be on no augmenting path any more, and is left out
+from then on (H. W. Kuhn, "The Hungarian method for the assignment problem", Naval Res. Logist. Quart. 2, 1955).
 
 R. Jonker, A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment problems",
 Computing 38 (1987): column reduction, augmenting row reduction, then one search for each row that is left. The searches
@@ -29,18 +31,26 @@ def largest(arcs: CSR) -> tuple[Any, Any]:
     ids = arcs.indices.dtype
     column_of, row_of = np.full(rows, -1, ids), np.full(columns, -1, ids)
     # The level of each row, a queue or path of rows, and the next arc of each row.
-    work = np.empty(rows, ids), np.empty(rows, ids), np.empty(rows, np.int64)
+    work = np.zeros(rows, ids), np.empty(rows, ids), np.empty(rows, np.int64)
+    dead = np.zeros(rows, np.bool_), np.empty(rows, ids), arcs.indptr[:-1].astype(np.int64)
     with interruptible():
-        _match(arcs.indptr, arcs.indices, column_of, row_of, *work)
+        _match(arcs.indptr, arcs.indices, column_of, row_of, dead, *work)
     return column_of, row_of
 
 
 @njit(cache=True, nogil=True)
-def _match(indptr, indices, column_of, row_of, level, queue, following):
+def _match(indptr, indices, column_of, row_of, alone, level, queue, following):
+    """`alone`: whether each row is out of the question, rows that a search visited, and each row's next arc."""
     _take_free_columns(indptr, indices, column_of, row_of)
-    while _set_levels(indptr, indices, column_of, row_of, level, queue, following):
+    left = indices.size // 2
+    for v in range(column_of.size):
+        if column_of[v] < 0 and left >= 0:
+            looks = _search_alone(indptr, indices, column_of, row_of, alone, (level, queue, following), v)
+            # Those without success look at no arc twice in all.
+            left -= looks if column_of[v] >= 0 else 0
+    while _set_levels(indptr, indices, column_of, row_of, alone[0], level, queue, following):
         for v in range(column_of.size):
-            if column_of[v] < 0:
+            if column_of[v] < 0 and not alone[0][v]:
                 _augment(indptr, indices, column_of, row_of, level, queue, following, v)
         if is_stopped():
             break
@@ -58,12 +68,60 @@ def _take_free_columns(indptr, indices, column_of, row_of):
 
 
 @part
-def _set_levels(indptr, indices, column_of, row_of, level, queue, following):
+def _search_alone(indptr, indices, column_of, row_of, alone, work, start):
+    """Augment along a path from one row if there is one; how many arcs were looked at.
+
+    Columns never become free again: those that were looked at for a free one are not again.
+    """
+    dead, visited, ahead = alone
+    stamp, path, following = work
+    path[0], visited[0], stamp[start], following[start] = start, start, start + 1, indptr[start]
+    count, depth, looks = 1, 0, 0
+    while not is_stopped():
+        v = vertex(path, depth)
+        at, end = ahead[v], peek(indptr, v + 1)
+        begin = at
+        while at < end and row_of[vertex(indices, at)] >= 0:
+            at += 1
+        looks += at - begin + 1
+        ahead[v] = at
+        if at < end:
+            following[v] = at
+            for i in range(depth + 1):
+                v = vertex(path, i)
+                u = vertex(indices, following[v])
+                column_of[v], row_of[u] = u, v
+            return looks
+        at, mate = following[v], np.int64(-1)
+        begin = at
+        while at < end:
+            mate = np.int64(row_of[vertex(indices, at)])
+            if not dead[mate] and stamp[mate] != start + 1:
+                break
+            at += 1
+        looks += at - begin
+        following[v] = at
+        if at < end:
+            depth += 1
+            path[depth], visited[count], stamp[mate], following[mate] = mate, mate, start + 1, indptr[mate]
+            count += 1
+        elif depth > 0:
+            depth -= 1
+            following[path[depth]] += 1
+        else:
+            for i in range(count):
+                dead[visited[i]] = True
+            break
+    return looks
+
+
+@part
+def _set_levels(indptr, indices, column_of, row_of, dead, level, queue, following):
     """Breadth-first search from all free rows, up to the level of the first free column; whether there is one."""
     head, tail = 0, 0
     for v in range(column_of.size):
-        level[v] = -1
-        if column_of[v] < 0:
+        level[v] = -2 if dead[v] else -1
+        if column_of[v] < 0 and not dead[v]:
             level[v], following[v], queue[tail] = 0, indptr[v], v
             tail += 1
     last = column_of.size
@@ -75,7 +133,7 @@ def _set_levels(indptr, indices, column_of, row_of, level, queue, following):
             mate = row_of[vertex(indices, at)]
             if mate < 0:
                 last = min(last, below - 1)
-            elif level[mate] < 0 and below <= last:
+            elif level[mate] == -1 and below <= last:
                 level[mate], following[mate], queue[tail] = below, indptr[mate], mate
                 tail += 1
     return last < column_of.size and not is_stopped()
