@@ -38,7 +38,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
         loop.board[USED] = used
         width, _, last = bucket_bounds(state[0].dtype, delta, search.ceiling, 0)
         scale, rows_of, drawn = _scale(search, width), arrays(out), np.empty((blocks, 2), np.int32)
-        step = max(out.nnz // relaxing.SAMPLE, 1)
+        step = max(out.indices.size // relaxing.SAMPLE, 1)
         # A copy, as a stride would be another type.
         sample = out.indices[::step].copy() if scale[SPAN] < 0 else out.indices[:0]
         initial = state[0][sample]
