@@ -41,6 +41,7 @@ GROUP = 64
 # Functions that compute and join messages.
 Messages = namedtuple("Messages", "gather reduce terminal identity")
 
+
 @part(error_model="numpy", forceinline=True)
 def _short_rows(width, makes, state, rows, begin, end, messages):
     indptr, indices, data = rows.indptr, rows.indices, rows.data

@@ -319,9 +319,7 @@ def work(worker, program, out, in_, space, claims, policy):
                 begin, end = take(board, worker, alone)
                 if begin == end:
                     break
-                f, a, s = _pull(
-                    program, step, in_, out, front, progress[ACTIVE], following, space.settled, begin, end
-                )
+                f, a, s = _pull(program, step, in_, out, front, progress[ACTIVE], following, space.settled, begin, end)
                 found += f
                 arcs += a
                 looked += s
