@@ -4,13 +4,14 @@ Every entry of the sparse row is combined with a contiguous row of X, so that th
 LLVM vectorizes it.
 """
 
-from collections import namedtuple
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import prange
 
 from hpgraph.formats import RowFormat
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -28,7 +29,8 @@ SERIAL = 32768
 
 
 # The functions of a product.
-Functions = namedtuple("Functions", "gather reduce")
+Functions = functions_tuple(__name__, "Functions", "gather reduce")
+_functions = lru_cache(maxsize=256)(Functions)
 
 
 @njit(error_model="numpy")
@@ -99,7 +101,7 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     gather = checked_where_needed(gather, csr, state)
     indptr, indices, data = arrays(csr)
     senders = tuple(plain(array) for array in state)
-    what = Functions(gather, reduce_), identity, senders, Rows(indptr, indices, data, one)
+    what = _functions(gather, reduce_), identity, senders, Rows(indptr, indices, data, one)
     if (csr.nnz + csr.shape[0]) * max(out.shape[1], 1) <= SERIAL:
         with interruptible():
             _pull_dense_alone(*what, out)

@@ -18,8 +18,8 @@ from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.spmv.cpu import arrays
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import past, settled_words
-from hpgraph.kernels.traversal.direction_optimizing import run_supersteps
-from hpgraph.kernels.traversal.thin import ARCS, OPEN, PROGRESS, QUEUED, ROW, THIN_PER_ROW, THIN_ROW, unfolded
+from hpgraph.kernels.traversal.direction_optimizing import ARCS, OPEN, PROGRESS, QUEUED, ROW, THIN_ROW, run_supersteps
+from hpgraph.kernels.traversal.thin import THIN_PER_ROW, unfolded
 
 
 def traverse(search: Search) -> Callable[[], np.ndarray]:

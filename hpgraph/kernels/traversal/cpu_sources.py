@@ -28,8 +28,9 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import past, settled_words
 from hpgraph.kernels.traversal import JointOutcome, SourceTotals, Totals, joint, separate
 from hpgraph.kernels.traversal.delivery import Program
+from hpgraph.kernels.traversal.direction_optimizing import PROGRESS
 from hpgraph.kernels.traversal.joint_steps import Policy, Scratch, Words
-from hpgraph.kernels.traversal.thin import PROGRESS, THIN_PER_ROW
+from hpgraph.kernels.traversal.thin import THIN_PER_ROW
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.reads import is_straight, unread
 

@@ -83,7 +83,7 @@ def _start(source, indptr, sources, queue, board, progress, done):
         open_ += SIDE - popcount(settled[i])
     board[TAIL] = count
     progress[STEP], progress[ACTIVE] = done, count
-    progress[thin.ARCS], progress[thin.QUEUED], progress[thin.OPEN] = arcs, 1, open_
+    progress[traversing.ARCS], progress[traversing.QUEUED], progress[traversing.OPEN] = arcs, 1, open_
 
 
 @part
@@ -116,7 +116,7 @@ def _fold(sources, source, step, space, course):
     """Add the supersteps in a search's trace to the sums, from `step` + 1 on; whether the search has ended."""
     progress, trace, table = space.progress, space.trace, space.thin
     first, place = course.done + 1, 0
-    for row in range(progress[thin.ROW]):
+    for row in range(progress[traversing.ROW]):
         if trace[row, 0] == thin.THIN:
             steps = trace[row, 1]
             for _ in range(steps):
@@ -127,7 +127,7 @@ def _fold(sources, source, step, space, course):
         else:
             step += 1
             _note(sources, source, step, first, trace[row, 0], trace[row, 1], trace[row, 2], trace[row, 3])
-    progress[thin.ROW], progress[thin.THIN_ROW] = 0, 0
+    progress[traversing.ROW], progress[traversing.THIN_ROW] = 0, 0
     space.board[LEADER], space.board[GATE] = 0, 0
     if progress[ACTIVE] > 0 and progress[STEP] < course.limit and not is_stopped():
         return False
@@ -150,11 +150,10 @@ def _each(worker, runs, state, world, out, in_, sources, room, course, counter):
             room.boards[worker], room.progress[worker], room.trace[worker], room.thin[worker],
         )  # fmt: skip
         _start(source, out.indptr, sources, space.queue, space.board, space.progress, course.done)
-        own = call(runs.row, state, source)
-        program, over = traversing.Program(runs.gather, runs.update, runs.edge_cond, own, world), False
+        over = False
         while not over:
             step = space.progress[STEP]
-            traversing.work(worker, program, out, in_, space, claims, course)
+            traversing.work(worker, runs, call(runs.row, state, source), world, out, in_, space, claims, course)
             over = _fold(sources, source, step, space, course)
 
 

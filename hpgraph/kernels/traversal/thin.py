@@ -13,9 +13,7 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, all_set, claim, test
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, rolled, vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.weights import entry
-from hpgraph.kernels.runtime.cpu.work_stealing import TAIL
 from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
@@ -35,24 +33,17 @@ LONG = 4 * AT_ONCE
 THIN = -1
 # Rows of the table of thin supersteps for each row of the trace.
 THIN_PER_ROW = 4
-# Words of the progress that persist between calls, behind STEP and ACTIVE; the last ones: filled rows of the trace, and
-# of the table of thin supersteps.
-DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE, ROW, THIN_ROW = range(2, 13)
-PROGRESS = 13
 
 
 @part
-def push_thin(program, out, space, policy, most):
-    """Push from the queue in the superstep that has begun, and run others until one is not thin, or might pull.
+def push_thin(does, state, world, out, space, policy, head, tail, count, arcs, waiting, step, row, most, few):
+    """Push from queue[head:tail], and run supersteps until one is not thin, might pull, or has no room.
 
-    With ``most`` arcs and vertices, a superstep is not thin. The queue omits vertices with up to ``dead_end`` arcs.
+    ``count`` vertices with ``arcs`` are active; the queue omits those with up to ``dead_end`` arcs. ``waiting`` others
+    are unsettled. With ``most`` arcs and vertices, a superstep is not thin; with more than ``few`` arcs, it might pull.
+    Returns the final head, tail, count, arcs, waiting, step, row; then the count and the arcs of the last superstep.
     """
     indptr, indices, queue, settled = out.indptr, out.indices, space.queue, space.settled
-    board, progress, state = space.board, space.progress, program.state
-    # Beyond so many arcs, a superstep might pull.
-    few = np.inf if policy.forced >= 0 else policy.alpha * indptr[indptr.size - 1]
-    head, tail, count, arcs = progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS]
-    waiting, step, row = progress[OPEN], progress[STEP] - 1, progress[THIN_ROW]
     while True:
         step += 1
         put(space.thin, row, np.uint32(count | arcs << 16))
@@ -82,10 +73,10 @@ def push_thin(program, out, space, policy, most):
                 if test(settled, v):
                     continue
                 weight = entry(out.data, j - 1)
-                if not call(program.edge_cond, state, u, weight, v):
+                if not call(does.edge_cond, state, u, weight, v):
                     continue
                 claim(settled, v, True)
-                if call(program.update, state, v, call(program.gather, state, u, weight, v), program.world, step):
+                if call(does.update, state, v, call(does.gather, state, u, weight, v), world, step):
                     degree = peek(indptr, v + 1) - peek(indptr, v)
                     waiting -= 1
                     arcs += degree
@@ -97,9 +88,7 @@ def push_thin(program, out, space, policy, most):
             break
         if step == policy.limit or row == space.thin.size:
             break
-    progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS] = head, tail, count, arcs
-    progress[OPEN], progress[STEP], progress[THIN_ROW] = waiting, step, row
-    progress[ACTIVE_BEFORE], progress[ARCS_BEFORE], progress[LOOKED] = count_before, arcs_before, arcs_before
+    return head, tail, count, arcs, waiting, step, row, count_before, arcs_before
 
 
 @part
