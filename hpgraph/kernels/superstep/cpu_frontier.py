@@ -143,11 +143,11 @@ def _gather_row_replies(functions, state, arcs, inbox, u):
 
 
 @part(error_model="numpy", forceinline=True)
-def _gather_all_replies(reply, functions, state, arcs, inbox, frontier, listed):
-    """Gather replies at the vertices of `frontier`, before messages are sent; list the receivers."""
+def _gather_all_replies(reply, functions, state, arcs, inbox, frontier, size, listed):
+    """Gather replies at the first `size` vertices of `frontier`, before messages are sent; list the receivers."""
     count = 0
     if reply is not None:
-        for i in range(frontier.size):
+        for i in range(size):
             u = np.int64(frontier[i])
             if _gather_row_replies(functions, state, arcs, inbox, u):
                 mark(inbox.received, u)
@@ -157,10 +157,10 @@ def _gather_all_replies(reply, functions, state, arcs, inbox, frontier, listed):
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
-def _send(functions, state, arcs, inbox, frontier, low, high, is_sorted, listed, count):
-    """Push from `frontier` to low..high; list receivers behind `count` others, if at all."""
+def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed, count):
+    """Push from the first `size` of `frontier` to low..high; list receivers behind `count` others, if at all."""
     neutral = _neutral(functions.neutral, inbox.identity)
-    for i in range(frontier.size):
+    for i in range(size):
         if is_stopped():
             break
         u = np.int64(frontier[i])
@@ -217,8 +217,8 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
         step += 1
         rows += 1
         _turn(cell, step)
-        replied = _gather_all_replies(functions.reply, functions, state, arcs, inbox, queue[:size], listed)
-        received = _send(functions, state, arcs, inbox, queue[:size], 0, n, False, listed, replied)
+        replied = _gather_all_replies(functions.reply, functions, state, arcs, inbox, queue, size, listed)
+        received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed, replied)
         changed, arcs_left = 0, 0
         for i in range(received):
             v = np.int64(listed[i])
@@ -245,7 +245,7 @@ def push_many(functions, state, arcs, is_sorted, inbox, frontier, bounds):
     """Push from all of `frontier`; each thread to a range of targets between two of the `bounds`, multiples of 64."""
     unlisted = np.empty(0, arcs.indices.dtype)
     for p in prange(bounds.size - 1):
-        _send(functions, state, arcs, inbox, frontier, bounds[p], bounds[p + 1], is_sorted, unlisted, 0)
+        _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, unlisted, 0)
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
