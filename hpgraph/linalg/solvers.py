@@ -19,9 +19,11 @@ def _passed(name: str, what: str, form: str | None = None) -> Callable[..., Any]
                 f"CuPy has no {name}, and nothing is copied to the CPU unasked: give A.to('cpu'), or see "
                 "hpgraph.linalg for what there is on the GPU"
             )
-        if form is None or not hasattr(A, "tocsr"):
-            return solve(A if form is None else Matrix(A).asformat(form), *args, **options)
-        held = A.asformat(form)
+        # CuPy's is a direct solver.
+        taken = "csr" if name == "lsqr" and device_of_operator(A) == "cuda" else form
+        if taken is None:
+            return solve(A, *args, **options)
+        held = (A if hasattr(A, "tocsr") else Matrix(A)).asformat(taken)
         if held.dtype.kind not in "fc":
             held = held.astype(np.float64)
         return solve(held, *args, **options)
