@@ -97,7 +97,7 @@ def aslinearoperator(A: Any) -> Any:
     >>> import numpy as np, hpgraph as hpg
     >>> A = hpg.linalg.aslinearoperator(hpg.Matrix([[0, 2], [1, 0]]))
     >>> ((A + A).H @ np.array([1, 10])).tolist()
-    [20, 2]
+    [20, 4]
     """
     if device_of_operator(A) == "cuda" and isinstance(A, Matrix):
         from cupyx.scipy.sparse.linalg import LinearOperator
