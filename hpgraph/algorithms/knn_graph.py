@@ -128,7 +128,8 @@ def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy",
         )  # fmt: skip
     sparse = importlib.import_module("scipy.sparse" if xp is np else "cupyx.scipy.sparse")
     A = sparse.csr_matrix((values[others], ends), shape=(n, n))
-    A = A + A.T - A.multiply(A.T) if weights == "fuzzy" else A.maximum(A.T)
+    B = A.T.tocsr()
+    A = A + B - A.multiply(B) if weights == "fuzzy" else A.maximum(B)
     A.eliminate_zeros()
     return Graph(A, directed=False, names=names)
 

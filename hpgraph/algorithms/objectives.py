@@ -141,7 +141,7 @@ def movable_of(graph: Graph, fixed: Any) -> Any:
             raise ValueError(f"fixed must say so for each of the {n} vertices, or list vertices, not {mask.shape}")
         return ~to_device(mask, graph.device)
     movable = xp.ones(n, np.bool_)
-    movable[graph.indices_of(fixed, "fixed")] = False
+    movable[to_device(graph.indices_of(fixed, "fixed"), graph.device)] = False
     return movable
 
 
