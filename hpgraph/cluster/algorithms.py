@@ -1,11 +1,9 @@
 """Public functions as methods of a graph on a cluster, which take the options of a run beside their own arguments."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,9 +17,6 @@ from hpgraph.algorithms.triangles import triangle_count, triangles
 from hpgraph.cluster.runs import options_of
 from hpgraph.engine.direction import Direction
 
-if TYPE_CHECKING:
-    from hpgraph.cluster.graph import Graph
-
 R = TypeVar("R")
 # What a checkpoint is kept for, and `resume` calls again.
 RESUMED: dict[str, Callable[..., Any]] = {one.__name__: one for one in (bfs, sssp, pagerank, connected_components)}
@@ -33,7 +28,7 @@ def _method(function: Callable[..., R]) -> Callable[..., R]:
     """A function of a graph as a method."""
     name = function.__name__
 
-    def method(self: Graph, *given: Any, **named: Any) -> R:
+    def method(self: Any, *given: Any, **named: Any) -> R:
         options = options_of(named)
         if options.checkpoint is not None:
             if name not in RESUMED:
@@ -50,7 +45,7 @@ def _method(function: Callable[..., R]) -> Callable[..., R]:
     return method
 
 
-def _recorded(function: Callable[..., Any], graph: Graph, given: Any, named: Any) -> dict[str, Any]:
+def _recorded(function: Callable[..., Any], graph: Any, given: Any, named: Any) -> dict[str, Any]:
     """The arguments of a call, as a checkpoint keeps them."""
     arguments: dict[str, Any] = {}
     for name, value in list(signature(function).bind(graph, *given, **named).arguments.items())[1:]:

@@ -12,13 +12,13 @@ from distributed import Client
 
 from hpgraph.algorithms.adjacency_operator import AdjacencyOperator
 from hpgraph.algorithms.distances import WeightFacts
-from hpgraph.cluster import runs
 from hpgraph.cluster.algorithms import Algorithms
 from hpgraph.cluster.errors import Limits
 from hpgraph.cluster.grid import Grid, Order, shape_for
 from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.programs import InDegree, Loops, OfDegrees, OutDegree
 from hpgraph.cluster.result import ClusterResult
+from hpgraph.cluster.runs import count_triangles, options_of, run_declared
 from hpgraph.cluster.sources import File, InMemory
 from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
@@ -81,7 +81,7 @@ class Graph(Placement, Algorithms, LocalGraph):
     on_cluster, in_one_memory = True, False
     # Data that the client itself holds.
     device = "cpu"
-    run_on_workers = runs.run_declared
+    run_on_workers = run_declared
 
     def __init__(
         self, client: Client, source: Any, grid: Grid, *, arcs: np.ndarray | None = None, weight: np.dtype | None,
@@ -246,19 +246,19 @@ class Graph(Placement, Algorithms, LocalGraph):
             them (60); ``restarts``: how often a run starts again, with no checkpoint between, after a worker is lost
             (8); ``threads``: threads of each block.
         """
-        with runs.options_of(arguments).given():
+        with options_of(arguments).given():
             return run(program, self, **arguments)  # type: ignore[return-value]
 
     def count_triangles(self, **options: Any) -> ClusterResult:
         """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
-        with runs.options_of(options).given():
-            return runs.count_triangles(self)
+        with options_of(options).given():
+            return count_triangles(self)
 
     def count_in_blocks(self, kernel: str) -> list[Any]:
         """The triangles at each vertex, or how many there are, as the kernels of a graph in memory count them."""
         if kernel == "triangles_of_each":
-            return [runs.count_triangles(self).count]
-        return [int(runs.count_triangles(self).count.sum()) // 3]
+            return [count_triangles(self).count]
+        return [int(count_triangles(self).count.sum()) // 3]
 
     def __matmul__(self, x: Any) -> np.ndarray:
         """The adjacency matrix times `x`, an array of shape (n,) or (n, k); float64."""
