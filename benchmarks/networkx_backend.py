@@ -23,6 +23,8 @@ import networkx as nx
 
 import hpgraph as hpg
 
+from .record import Record
+
 AIM = 20.0
 # Calls of which the median is taken, and seconds after which no further one is made.
 REPEATS, LONG = 5, 20.0
@@ -118,6 +120,8 @@ CALLS: dict[str, tuple[Call, bool]] = {
     "laplacian_matrix": (_of_graph("laplacian_matrix"), False),
     "fast_gnp_random_graph 50,000": (_made("fast_gnp_random_graph", 50_000, 2e-4, 1), False),
     "the same, and its dicts": (_made("fast_gnp_random_graph", 50_000, 2e-4, 1, read=True), False),
+    "barabasi_albert_graph 50,000": (_made("barabasi_albert_graph", 50_000, 5, 1), False),
+    "watts_strogatz_graph 50,000": (_made("watts_strogatz_graph", 50_000, 10, 0.1, 1), False),
     "grid_2d_graph 300 x 300": (_made("grid_2d_graph", 300, 300), False),
 }
 
@@ -165,11 +169,13 @@ def _read(graph: Any) -> None:
     deque(chain.from_iterable(graph._adj.values()), maxlen=0)
 
 
-def measure(name: str, calls: Sequence[str], clock: Callable[[], float]) -> None:
+def measure(name: str, calls: Sequence[str], clock: Callable[[], float]) -> dict[str, dict[str, float]]:
+    """One graph's table, printed; returns the seconds of each call."""
     directed = load(name)
     undirected = directed.to_undirected()
     print(f"{name}: {len(directed):,} nodes, {directed.number_of_edges():,} arcs", flush=True)
     all_plain, all_ours, conversion = 0.0, 0.0, 0.0
+    seconds_of: dict[str, dict[str, float]] = {}
     titles = ("NetworkX", "first", "then", "reading", "ratio", "converted", "at most")
     print(f"  {'':34}" + "".join(f"{title:>11}" for title in titles), flush=True)
     for title in calls:
@@ -181,12 +187,14 @@ def measure(name: str, calls: Sequence[str], clock: Callable[[], float]) -> None
         reading = _median(clock, partial(_read, graph), REPEATS)
         plain = _median(clock, partial(call, graph, backend="networkx"), REPEATS)
         all_plain, all_ours, conversion = all_plain + plain, all_ours + again, max(conversion, first - again)
+        seconds_of[title] = {"networkx": plain, "first": first, "then": again, "reading": reading}
         times = "".join(f"{seconds:10.4f}s" for seconds in (plain, first, again, reading))
         ratios = "".join(f"{plain / seconds:10.1f}x" for seconds in (first, again, reading + again))
         print(f"  {title:34}{times}{ratios}" + ("" if plain / first >= AIM else f"  below {AIM:g}"), flush=True)
     ours_in_all = all_ours + 2 * conversion  # once along arcs, once both ways
     ratio = all_plain / ours_in_all
     print(f"  all, each graph converted once: {all_plain:.2f}s, {ours_in_all:.2f}s: {ratio:.1f}x", flush=True)
+    return seconds_of
 
 
 def main(words: Sequence[str]) -> int:
@@ -195,9 +203,14 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--graphs", nargs="+", default=["debian"], help="debian, or files of HPGRAPH_DATA: cnr-2000")
     parser.add_argument("--calls", nargs="+", choices=CALLS, default=list(CALLS))
     parser.add_argument("--processor", action="store_true", help="processor time of all threads, not elapsed time")
+    parser.add_argument("--output", type=Path, help="file to put the seconds into, kept with those it holds")
     options = parser.parse_args(words[1:])
     registered()
     warnings.simplefilter("ignore", hpg.ConvergenceWarning)
+    record = Record(options.output, words, "cpu", merge=True) if options.output else None
     for name in options.graphs:
-        measure(name, options.calls, time.process_time if options.processor else time.perf_counter)
+        found = measure(name, options.calls, time.process_time if options.processor else time.perf_counter)
+        if record:
+            seconds = record.content.get("seconds", {})
+            record.save(networkx=nx.__version__, seconds={**seconds, name: {**seconds.get(name, {}), **found}})
     return 0
