@@ -202,8 +202,10 @@ def sssp(
     facts = facts_of(graph)
     if facts.has_nan or facts.least == -np.inf:
         raise ValueError("weights must not be NaN or -inf: replace them, or remove those arcs")
-    if delta is not None and not real(delta, "delta", "a number or None") > 0:
-        raise ValueError(f"delta must be positive, not {delta!r}")
+    if delta is not None:
+        delta = real(delta, "delta", "a number or None")
+        if not delta > 0:
+            raise ValueError(f"delta must be positive, not {delta!r}")
     if cutoff is not None:
         cutoff = real(cutoff, "cutoff", "a number or None")
         if not cutoff >= 0:

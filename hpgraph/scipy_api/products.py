@@ -54,7 +54,7 @@ class Products(Conversions):
             return self._matmul(x[..., None])[..., 0]
         if x.shape not in ((self.shape[1],), (self.shape[1], 1)):
             n = self.shape[1]
-            raise ValueError(f"x must have shape ({n},), ({n}, 1) or (..., {n}), not {x.shape}")
+            raise ValueError(f"x must have shape ({n},) or ({n}, 1), not {x.shape}; or (..., {n}), for many")
         return self._matmul(x)
 
     def rmatvec(self, x: Any) -> Any:
@@ -68,7 +68,7 @@ class Products(Conversions):
         """``A @ X`` for a dense matrix, of shape (columns, k), or for each of shape (..., columns, k)."""
         X = self._operand(X, "X")
         if X.ndim < 2:
-            raise ValueError(f"X must have at least two dimensions, not shape {X.shape}")
+            raise ValueError(f"X must have two dimensions or more, not shape {X.shape}")
         return self._matmul(X)
 
     def rmatmat(self, X: Any) -> Any:
