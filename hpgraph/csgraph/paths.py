@@ -202,11 +202,17 @@ def _paths(
 
 
 def _suits_dijkstra(given: GraphInput, searches: int, with_predecessors: bool, unweighted: bool) -> bool:
-    """Whether to find distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0."""
+    """Whether to find distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0.
+
+    Nor may any path be longer than floats: `sssp` checks that.
+    """
     short, many = given.csr.nnz < _MAX_ALONE, searches >= 2 * config.threads
     # Many distances alone go together.
     pays = short or many if with_predecessors else short and searches == 1
-    return given.device == "cpu" and pays and (unweighted or _least(given) > 0)
+    if given.device != "cpu" or not pays or unweighted or not given.csr.nnz:
+        return given.device == "cpu" and pays
+    weights = given.csr.data
+    return bool(weights.min() > 0 and float(weights.max()) * given.csr.shape[0] < np.inf)
 
 
 def _trees(given: GraphInput, directed: bool, sources: Any, unweighted: bool, cutoff: float | None) -> tuple[Any, Any]:
