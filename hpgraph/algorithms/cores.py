@@ -285,16 +285,16 @@ class Peel(VertexProgram):
 def core_numbers(graph: Any) -> Any:
     """The core number of each vertex, in the type of ids."""
     xp, ids = array_module(graph.device), graph.id_dtype
-    loops = graph.loops()
-    left = graph.out_degree - loops
-    if graph.directed:
-        left = left + graph.in_degree - loops
-    core = xp.full(graph.n_vertices, -1, np.int64)
     with graph.lending() as room:
         most = room // (_BOTH if graph.directed else _ARC)
         if graph.on_devices and graph.n_edges <= most:
             # The whole graph is kept for the next call; a part of it would be extracted by each.
             return kernels(graph.device).peel(both_ways(graph))[0]
+        loops = graph.loops()
+        left = graph.out_degree - loops
+        if graph.directed:
+            left = left + graph.in_degree - loops
+        core = xp.full(graph.n_vertices, -1, np.int64)
         while True:
             there = core < 0
             if not bool(there.any()):
