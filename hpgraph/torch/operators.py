@@ -141,6 +141,22 @@ def _extremes_back(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
 extremes.register_autograd(_extremes_back, setup_context=_extremes_saves)
 
 
+@torch.library.custom_op("hpgraph::row_maxima", mutates_args=())
+def row_maxima(places: int, x: Tensor) -> Tensor:
+    """The largest of x, of shape (columns, k), over each row's entries; 0 without any. Has no derivative."""
+    with stream_of(x):
+        matrix = structure(places).matrix(False, None)
+        out = x.new_empty((matrix.shape[0], x.shape[1]))
+        _reduce(matrix, "max", x, out)
+    out[structure(places).degree == 0] = 0
+    return out
+
+
+@row_maxima.register_fake
+def _(places: int, x: Tensor) -> Tensor:
+    return x.new_empty((structure(places).csr.shape[0], x.shape[1]))
+
+
 def _reduce(matrix: Any, add: str, x: Tensor, out: Tensor) -> None:
     """The product over a semiring, into `out`."""
     if not out.numel():

@@ -195,6 +195,13 @@ def _at_entries(places: Structure, left: CSR, right: CSR) -> Tensor:
     return tensor(out.csr.data.copy())
 
 
+def row_maxima(A: Adjacency, X: Tensor) -> Tensor:
+    """The maximum of each row's products with a pattern, without a derivative."""
+    given = X.dtype
+    _, X = _checked(A, X, "scores", 1)
+    return operators.row_maxima(A.places.number, _flat(X)).reshape(A.shape[0], *X.shape[1:]).to(given)
+
+
 def _flat(X: Tensor) -> Tensor:
     return X.reshape(len(X), math.prod(X.shape[1:])).contiguous()
 

@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor
 
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.products import spmm
+from hpgraph.torch.products import row_maxima, spmm
 
 
 def _segments(A: Any, source: Tensor, reduce: str) -> Tensor:
@@ -83,5 +83,5 @@ def edge_softmax(A: Any, scores: Tensor) -> Tensor:
     A = Adjacency.of(A)
     row = A.places.row
     # The maximum keeps exponentials in range; the result does not depend on it.
-    power = (scores - segment_max(A, scores.detach())[row]).exp()
+    power = (scores - row_maxima(Adjacency(A.places.entries), scores.detach())[row]).exp()
     return power / segment_sum(A, power)[row]
