@@ -1,5 +1,7 @@
 """A sparse matrix of PyTorch: places of entries that operations share, and a tensor of values."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,7 +46,7 @@ class Adjacency:
         self.places, self.values, self.order = places, values, order
 
     @classmethod
-    def of(cls, A: Any, values: Tensor | None = None, *, shape: Sequence[int] | None = None) -> "Adjacency":
+    def of(cls, A: Any, values: Tensor | None = None, *, shape: Sequence[int] | None = None) -> Adjacency:
         """The matrix of what other libraries and this one have.
 
         Parameters
@@ -89,7 +91,7 @@ class Adjacency:
         )
 
     @classmethod
-    def _of_edges(cls, index: Tensor, values: Tensor | None, shape: Sequence[int] | None) -> "Adjacency":
+    def _of_edges(cls, index: Tensor, values: Tensor | None, shape: Sequence[int] | None) -> Adjacency:
         if index.requires_grad:
             raise TypeError("an edge index holds ids and cannot require gradients")
         if shape is None:
@@ -120,7 +122,7 @@ class Adjacency:
         """Row and column of each entry: int64 tensor of shape (2, nnz), in the order of `values`."""
         return torch.stack([self.places.row, self.places.column])
 
-    def with_values(self, values: Tensor | None) -> "Adjacency":
+    def with_values(self, values: Tensor | None) -> Adjacency:
         """The same places with other values, in the order of `indices`."""
         return Adjacency(self.places, values, self.order)
 

@@ -4,7 +4,7 @@ A product's gradient to its values is a product of dense matrices at the entries
 with the transpose; those of an SDDMM are two products.
 """
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import torch
@@ -14,9 +14,12 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
 from hpgraph.torch.structure import array, stream_of, structure
 
+# Not Tensor | None: the site is built with a stand-in for PyTorch, which has no `|`.
+OptionalTensor = Optional[Tensor]  # noqa: UP045
+
 
 @torch.library.custom_op("hpgraph::spmm", mutates_args=())
-def spmm(places: int, turned: bool, values: Tensor | None, x: Tensor) -> Tensor:
+def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
     """The product of a matrix, or of its transpose, with a dense one of shape (columns, k)."""
     with stream_of(x):
         matrix = structure(places).matrix(turned, values)
@@ -26,7 +29,7 @@ def spmm(places: int, turned: bool, values: Tensor | None, x: Tensor) -> Tensor:
 
 
 @spmm.register_fake
-def _(places: int, turned: bool, values: Tensor | None, x: Tensor) -> Tensor:
+def _(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
     return x.new_empty((structure(places).csr.shape[turned], x.shape[1]))
 
 
@@ -86,7 +89,7 @@ def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 sddmm.register_autograd(_sddmm_back, setup_context=_sddmm_saves)
 
 
-def per_head(number: int, turned: bool, values: Tensor | None, x: Tensor) -> Tensor:
+def per_head(number: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
     """`spmm` for each head: values of shape (nnz, heads), x of shape (columns, heads, k)."""
     if values is None or values.shape[1] == 1:
         flat = spmm(number, turned, None if values is None else values[:, 0].contiguous(), x.flatten(1))
@@ -96,7 +99,7 @@ def per_head(number: int, turned: bool, values: Tensor | None, x: Tensor) -> Ten
 
 
 @torch.library.custom_op("hpgraph::extremes", mutates_args=())
-def extremes(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def extremes(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """For each row and column the extreme message, or 0; the first entry that it comes from, or -1; and its column."""
     with stream_of(x):
         matrix = structure(places).matrix(False, values)
@@ -110,7 +113,7 @@ def extremes(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tu
 
 
 @extremes.register_fake
-def _(places: int, largest: bool, values: Tensor | None, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     out = x.new_empty((structure(places).csr.shape[0], x.shape[1]))
     return out, torch.empty_like(out, dtype=torch.int64), torch.empty_like(out, dtype=torch.int64)
 

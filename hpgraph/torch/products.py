@@ -1,5 +1,7 @@
 """Products of sparse and dense matrices, with autograd."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

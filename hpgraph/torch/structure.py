@@ -1,5 +1,7 @@
 """Where a sparse matrix of PyTorch has entries: both orders of them, and the number by which operators know it."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import itertools
@@ -16,7 +18,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
 _NUMBERS = itertools.count(1)
-_ALIVE: weakref.WeakValueDictionary[int, "Structure"] = weakref.WeakValueDictionary()
+_ALIVE: weakref.WeakValueDictionary[int, Structure] = weakref.WeakValueDictionary()
 
 
 class Structure:
@@ -64,7 +66,7 @@ class Structure:
         return tensor(self.csr.degrees)
 
     @functools.cached_property
-    def entries(self) -> "Structure":
+    def entries(self) -> Structure:
         """The rows with each entry in a column of its own: a product with it reduces what entries have, by rows."""
         csr = self.csr
         indices = array_module(csr.device).arange(csr.nnz, dtype=csr.indices.dtype if csr.nnz < 2**31 else np.int64)
