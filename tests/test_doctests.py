@@ -37,14 +37,12 @@ def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     try:
         module = importlib.import_module(name)
     except MissingExtraError as error:
-        if error.extra != "torch":
+        if error.extra not in ("torch", "sklearn"):
             raise
-        pytest.skip("PyTorch is not installed")
+        pytest.skip(f"{error.package} is not installed")
     except ImportError as error:
         if on_cuda and error.name and error.name.partition(".")[0] in ("cupy", "cuda", "numba"):
             pytest.skip(f"{error.name} is not installed")
-        if name == "hpgraph.sklearn":
-            pytest.skip("scikit-learn is not installed")
         raise
     examples = [test for test in doctest.DocTestFinder().find(module) if test.examples]
     if on_cuda and examples and not cuda_available():

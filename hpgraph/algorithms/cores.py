@@ -287,9 +287,9 @@ def core_numbers(graph: Any) -> Any:
     xp, ids = array_module(graph.device), graph.id_dtype
     with graph.lending() as room:
         most = room // (_BOTH if graph.directed else _ARC)
-        if graph.on_devices and graph.n_edges <= most:
-            # The whole graph is kept for the next call; a part of it would be extracted by each.
-            return kernels(graph.device).peel(both_ways(graph))[0]
+        if graph.on_devices and not graph.in_pages and graph.n_edges <= most:
+            # No part is extracted where all of it fits.
+            return kernels(graph.device).peel(both_ways(graph.put_together(graph.shards[0].device)))[0]
         loops = graph.loops()
         left = graph.out_degree - loops
         if graph.directed:

@@ -275,6 +275,10 @@ class Graph(Placement, Algorithms, LocalGraph):
         """Number of stored arcs."""
         return sum(one.arcs for one in self._loaded.values())
 
+    def least_weight(self) -> float:
+        """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
+        return float(np.min([one.facts.least for one in self._loaded.values()])) if self.weighted else 1.0
+
     @property
     def out_csr(self) -> CSR:  # type: ignore[override]
         """Not to be had: arcs stay on the workers."""

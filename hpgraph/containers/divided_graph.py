@@ -71,9 +71,10 @@ class DividedGraph(DividedVertices, Graph):
             raise DeviceMemoryError(what, nbytes + first.nbytes, self.memory, self.device, "is the memory it was given")
         with first.device.here:
             check_memory(nbytes, what, first.device.kind)
-        return self._put_together(first.device)
+        return self.put_together(first.device)
 
-    def _put_together(self, device: Devices) -> Graph:
+    def put_together(self, device: Devices) -> Graph:
+        """The same graph on one device, with the graph's own ids; `whole` is one that is kept."""
         csr = stacked([shard.out_csr for shard in self.shards], self.order, device)
         with device.here:
             return Graph._made(csr, self.directed, self._names)
@@ -83,7 +84,7 @@ class DividedGraph(DividedVertices, Graph):
         try:
             return self.whole
         except DeviceMemoryError:
-            return self._put_together(Devices("cpu"))
+            return self.put_together(Devices("cpu"))
 
     @property
     def replicas(self) -> list[Graph]:

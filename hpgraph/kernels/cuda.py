@@ -1,9 +1,9 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
 import contextlib
+import typing
 
-import cupy as xp
-
+from hpgraph.core import device
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cuda import asynchronous_labels, frequent_labels, move_vertices, refine_communities
@@ -46,3 +46,15 @@ in_python = contextlib.nullcontext
 def is_symmetric(csr: CSR) -> bool:
     """`hpgraph.kernels.structure.cpu_symmetry.is_symmetric` on the GPU; waits for it."""
     return csr.is_canonical() and csr.is_symmetric()
+
+
+if typing.TYPE_CHECKING:
+    import cupy as xp
+
+
+def __getattr__(name: str) -> typing.Any:
+    # CuPy is imported when it is first used: without it, what the backend offers can still be read.
+    if name != "xp":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()["xp"] = module = device.require_cupy()
+    return module

@@ -52,9 +52,10 @@ def check(csr: sp.csr_array) -> None:
 
 def test_a_store_that_is_too_small(csr, monkeypatch):
     """All send at first, so the store is full when the first fall back into it."""
-    least = buckets.blocks_of(N) + buckets.BUCKETS + 2
-    assert least < 2 * buckets.blocks_of(N)
-    monkeypatch.setattr(relaxation, "room", lambda n, workers: least)
+    blocks = -(-N // buckets.BLOCK)
+    least = blocks + buckets.BUCKETS + 2
+    assert least < 2 * blocks
+    monkeypatch.setattr(relaxation, "blocks_for", lambda n, workers: least)
     check(csr)
 
 
