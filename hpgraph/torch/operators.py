@@ -4,12 +4,15 @@ A product's gradient to its values is a product of dense matrices at the entries
 with the transpose; those of an SDDMM are two products.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Optional
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
 from hpgraph.torch.structure import array, stream_of, structure
@@ -22,10 +25,7 @@ OptionalTensor = Optional[Tensor]  # noqa: UP045
 def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
     """The product of a matrix, or of its transpose, with a dense one of shape (columns, k)."""
     with stream_of(x):
-        matrix = structure(places).matrix(turned, values)
-        out = x.new_empty((matrix.shape[0], x.shape[1]))
-        _reduce(matrix, "plus", x, out)
-    return out
+        return _reduced(structure(places).matrix(turned, values), "plus", x)
 
 
 @spmm.register_fake
@@ -78,24 +78,20 @@ def _sddmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
 
 def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     x, y = ctx.saved_tensors
-    number = ctx.places.number
+    forwards, back = (partial(spmm, ctx.places.number, turned) for turned in (False, True))
     return (
         None,
-        per_head(number, False, gradient, y) if ctx.needs_input_grad[1] else None,
-        per_head(number, True, gradient, x) if ctx.needs_input_grad[2] else None,
+        per_head(forwards, gradient, y) if ctx.needs_input_grad[1] else None,
+        per_head(back, gradient, x) if ctx.needs_input_grad[2] else None,
     )
 
 
 sddmm.register_autograd(_sddmm_back, setup_context=_sddmm_saves)
 
 
-def per_head(number: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
-    """`spmm` for each head: values of shape (nnz, heads), x of shape (columns, heads, k)."""
-    if values is None or values.shape[1] == 1:
-        flat = spmm(number, turned, None if values is None else values[:, 0].contiguous(), x.flatten(1))
-        return flat.unflatten(1, x.shape[1:])
-    each = (spmm(number, turned, values[:, h].contiguous(), x[:, h].contiguous()) for h in range(x.shape[1]))
-    return torch.stack(list(each), 1)
+def per_head(product: Callable[[Tensor, Tensor], Tensor], values: Tensor, x: Tensor) -> Tensor:
+    """A product for each head: values of shape (nnz, heads), x of shape (columns, heads, k)."""
+    return torch.stack([product(values[:, h].contiguous(), x[:, h].contiguous()) for h in range(x.shape[1])], 1)
 
 
 @torch.library.custom_op("hpgraph::extremes", mutates_args=())
@@ -103,11 +99,9 @@ def extremes(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> t
     """For each row and column the extreme message, or 0; the first entry that it comes from, or -1; and its column."""
     with stream_of(x):
         matrix = structure(places).matrix(False, values)
-        out = x.new_empty((matrix.shape[0], x.shape[1]))
+        out = _reduced(matrix, "max" if largest else "min", x)
         first = torch.empty(out.shape, dtype=torch.int64, device=x.device)
-        _reduce(matrix, "max" if largest else "min", x, out)
         kernels(matrix.device).extreme_entries(matrix, array(x), array(out), array(first))
-    out[structure(places).degree == 0] = 0
     column = structure(places).column
     return out, first, column[first.clamp(min=0)] if len(column) else torch.zeros_like(first)
 
@@ -148,11 +142,7 @@ extremes.register_autograd(_extremes_back, setup_context=_extremes_saves)
 def row_maxima(places: int, x: Tensor) -> Tensor:
     """The largest of x, of shape (columns, k), over each row's entries; 0 without any. Has no derivative."""
     with stream_of(x):
-        matrix = structure(places).matrix(False, None)
-        out = x.new_empty((matrix.shape[0], x.shape[1]))
-        _reduce(matrix, "max", x, out)
-    out[structure(places).degree == 0] = 0
-    return out
+        return _reduced(structure(places).matrix(False, None), "max", x)
 
 
 @row_maxima.register_fake
@@ -160,12 +150,17 @@ def _(places: int, x: Tensor) -> Tensor:
     return x.new_empty((structure(places).csr.shape[0], x.shape[1]))
 
 
-def _reduce(matrix: Any, add: str, x: Tensor, out: Tensor) -> None:
-    """The product over a semiring, into `out`."""
+def _reduced(matrix: CSR, add: str, x: Tensor) -> Tensor:
+    """The product over a semiring; 0 in rows without entries."""
+    out = x.new_empty((matrix.shape[0], x.shape[1]))
     if not out.numel():
-        return
+        return out
     operand = array(x)
     semiring = get_semiring(f"{add}_{'second' if matrix.data is None else 'times'}")
     weights = np.dtype(np.bool_) if matrix.data is None else matrix.data.dtype
     gather = semiring.gather(weights, operand.dtype, operand.dtype)
-    kernels(matrix.device).pull_dense(matrix, gather, semiring.add, (operand,), array(out))
+    found = array(out)
+    kernels(matrix.device).pull_dense(matrix, gather, semiring.add, (operand,), found)
+    if add != "plus":
+        found[matrix.degrees == 0] = 0
+    return out

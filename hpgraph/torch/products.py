@@ -65,24 +65,16 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         raise ValueError(
             f"X must have shape ({A.shape[1]}, {heads}, k) for values of {heads} heads, not {tuple(X.shape)}"
         )
-    if reduce in ("sum", "mean"):
-        if heads is None:
-            found = operators.spmm(A.places.number, False, values, _flat(X))
-        else:
-            found = operators.per_head(A.places.number, False, values, X)
-        found = found.reshape(A.shape[0], *X.shape[1:])
-        if reduce == "mean":
-            found = found / A.places.degree.clamp(min=1).to(found.dtype).reshape(-1, *[1] * (X.ndim - 1))
-    else:
-        largest, number = reduce == "max", A.places.number
-        if heads is None:
-            found = operators.extremes(number, largest, values, _flat(X))[0]
-        else:
-            assert values is not None
-            each = (operators.extremes(number, largest, values[:, h].contiguous(), X[:, h].contiguous())[0]
-                    for h in range(heads))  # fmt: skip
-            found = torch.stack(list(each), 1)
-        found = found.reshape(A.shape[0], *X.shape[1:])
+
+    def product(values: Tensor | None, X: Tensor) -> Tensor:
+        if reduce in ("sum", "mean"):
+            return operators.spmm(A.places.number, False, values, X)
+        return operators.extremes(A.places.number, reduce == "max", values, X)[0]
+
+    found = product(values, _flat(X)) if heads is None else operators.per_head(product, values, X)
+    found = found.reshape(A.shape[0], *X.shape[1:])
+    if reduce == "mean":
+        found = found / A.places.degree.clamp(min=1).to(found.dtype).reshape(-1, *[1] * (X.ndim - 1))
     return found.to(given)
 
 

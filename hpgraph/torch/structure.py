@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from hpgraph.core.device import array_module, require_cupy
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 
 _NUMBERS = itertools.count(1)
@@ -69,8 +69,9 @@ class Structure:
     def entries(self) -> Structure:
         """The rows with each entry in a column of its own: a product with it reduces what entries have, by rows."""
         csr = self.csr
-        indices = array_module(csr.device).arange(csr.nnz, dtype=csr.indices.dtype if csr.nnz < 2**31 else np.int64)
-        return Structure(CSR((csr.shape[0], csr.nnz), csr.indptr, indices, validate=False))
+        shape = csr.shape[0], csr.nnz
+        indices = array_module(csr.device).arange(csr.nnz, dtype=index_dtype(max(shape)))
+        return Structure(CSR(shape, csr.indptr, indices, validate=False))
 
 
 def structure(number: int) -> Structure:
