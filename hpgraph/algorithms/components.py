@@ -34,7 +34,7 @@ _NUMBER = (1 << 32) - 1
 # Of fewer arcs, or on the CPU of fewer a vertex, a graph is searched without its hub's component: it is small, or its
 # levels are many and narrow.
 _MIN_ARCS, _MIN_DEGREE = 1 << 19, 4
-# Bytes an arc that trimming takes: its source, four values of its ends, its place and its target again.
+# Most bytes an arc that trimming takes: its source, values of both ends, whether it is kept, and its target again.
 _TRIMMING = 48
 
 
@@ -277,14 +277,12 @@ def _behind_cycles(arcs: CSR, part: Any) -> Any:
     W. McLendon III, B. Hendrickson, S. Plimpton, L. Rauchwerger, "Finding strongly connected components in distributed
     graphs", J. Parallel Distrib. Comput. 65 (2005). It saves rounds alone, so it is left out where memory is short.
     """
-    xp, left = array_module(part), part >= 0
+    left = part >= 0
     if not fits(_TRIMMING * arcs.nnz, arcs.device):
         return left
-    source, target = arcs.expand_rows(), arcs.indices
-    kept = xp.flatnonzero((part[source] == part[target]) & left[source])
-    indptr = xp.searchsorted(kept, arcs.indptr).astype(np.int64, copy=False)
-    within = CSR(arcs.shape, indptr, target[kept], validate=False, copy=False)
-    return left & (kernels(arcs.device).generations(within, occurrences(within.indices, len(part))) < 0)
+    source, backend = arcs.expand_rows(), kernels(arcs.device)
+    within = backend.keep_entries(arcs.pattern, (part[source] == part[arcs.indices]) & left[source])
+    return left & (backend.generations(within, occurrences(within.indices, len(part))) < 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,6 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level
 
@@ -288,12 +287,8 @@ class _Search:
     def _connected(self, level: Level, label: Any) -> Any:
         """The communities; disconnected ones are split, but for parts with vertices that are fixed to one of them."""
         xp, arcs = self._xp, level.arcs
-        row = arcs.expand_rows()
-        inside = label[row] == label[arcs.indices]
-        indptr = xp.zeros(len(label) + 1, np.int64)
-        xp.cumsum(occurrences(row[inside], len(label)), out=indptr[1:])
-        within = CSR(arcs.shape, indptr, arcs.indices[inside], validate=False, copy=False)
-        part = self._backend.components(within, True)[1]
+        inside = label[arcs.expand_rows()] == label[arcs.indices]
+        part = self._backend.components(self._backend.keep_entries(arcs.pattern, inside), True)[1]
         if level.movable is None:
             return part
         held = xp.flatnonzero(~level.movable)
