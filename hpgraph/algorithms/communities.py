@@ -301,21 +301,21 @@ def normalized_mutual_information(first: Any, second: Any) -> float:
     >>> hpg.normalized_mutual_information([0, 0, 1, 1], [5, 5, 2, 2])
     1.0
     """
-    a, b = numbers_of_two(first, second)
-    if len(a) == 0:
+    both, *each = counts_of_two(first, second)
+    if len(both) == 0:
         return 1.0
-    both = np.unique(a * (int(b.max()) + 1) + b, return_counts=True)[1]
-    entropies = [_entropy(np.bincount(labels)) for labels in (a, b)]
+    entropies = [_entropy(counts) for counts in each]
     mean = sum(entropies) / 2
     return float((sum(entropies) - _entropy(both)) / mean) if mean > 0 else 1.0
 
 
-def numbers_of_two(first: Any, second: Any) -> tuple[Any, Any]:
-    """The labels of two partitions of the same vertices, as numbers from 0, on the CPU."""
+def counts_of_two(first: Any, second: Any) -> tuple[Any, Any, Any]:
+    """How many vertices have each pair of labels in two partitions, and each label of the first and of the second."""
     a, b = (_numbers(labels, name) for labels, name in ((first, "first"), (second, "second")))
     if len(a) != len(b):
         raise ValueError(f"first and second must have a label for each of the same vertices, not {len(a)} and {len(b)}")
-    return a, b
+    both = np.unique(a * (int(b.max(initial=0)) + 1) + b, return_counts=True)[1]
+    return both, np.bincount(a), np.bincount(b)
 
 
 def _numbers(labels: Any, name: str) -> Any:

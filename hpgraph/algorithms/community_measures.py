@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.communities import as_labels, checked, numbers_of_two
+from hpgraph.algorithms.communities import as_labels, checked, counts_of_two
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
@@ -133,10 +133,9 @@ def adjusted_rand_index(first: Any, second: Any) -> float:
     >>> round(hpg.adjusted_rand_index([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
     """
-    a, b = numbers_of_two(first, second)
-    both = np.unique(a * (int(b.max(initial=0)) + 1) + b, return_counts=True)[1]
-    together, of_a, of_b = (_pairs(counts) for counts in (both, np.bincount(a), np.bincount(b)))
-    every = len(a) * (len(a) - 1) / 2
+    counts = counts_of_two(first, second)
+    together, of_a, of_b = map(_pairs, counts)
+    every = _pairs(counts[0].sum(keepdims=True))
     chance, most = of_a * of_b / every if every else 0.0, (of_a + of_b) / 2
     return (together - chance) / (most - chance) if most != chance else 1.0
 
