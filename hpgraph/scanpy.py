@@ -89,8 +89,7 @@ def leiden(
     """
     options |= {"n_iterations": n_iterations}
     where = adjacency, neighbors_key, obsp, directed, use_weights, device
-    named = key_added if restrict_to is None or key_added != "leiden" else "leiden_R"
-    return _cluster(adata, _leiden, resolution, random_state, named, where, restrict_to, copy, options)
+    return _cluster(adata, _leiden, resolution, random_state, key_added, where, restrict_to, copy, options)
 
 
 def louvain(
@@ -137,8 +136,7 @@ def louvain(
     ['0', '0', '1', '1']
     """
     where = adjacency, neighbors_key, obsp, directed, use_weights, device
-    named = key_added if restrict_to is None or key_added != "louvain" else "louvain_R"
-    return _cluster(adata, _louvain, resolution, random_state, named, where, restrict_to, copy, options)
+    return _cluster(adata, _louvain, resolution, random_state, key_added, where, restrict_to, copy, options)
 
 
 def neighbors(
@@ -219,6 +217,7 @@ def _cluster(
         column, categories = restrict_to
         among = np.flatnonzero(adata.obs[column].isin(list(categories)))
         matrix = matrix.tocsr()[among][:, among]
+        key = f"{key}_R" if key == search.__name__ else key
     graph = Graph(matrix, directed=directed).to(normalize_device(device))
     found = search(graph, weight=use_weights, resolution=resolution, seed=seed, **options)
     label = to_device(found.label, "cpu")
