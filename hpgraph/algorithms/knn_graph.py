@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors
+from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, native
 from hpgraph.core.suggestions import naming_arguments
@@ -135,8 +136,7 @@ def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy",
 
 
 def _integers(indices: Any) -> Any:
-    near = native(indices)
-    near = near if hasattr(near, "dtype") else np.asarray(near)
+    near = as_array(indices, "indices")
     n = len(near)
     if near.ndim != 2 or near.dtype.kind not in "iu":
         raise ValueError(f"indices must be whole numbers of shape (n, k), not {near.dtype} of shape {near.shape}")

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module, check_memory, device_of, native, normalize_device, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, to_device
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
@@ -97,8 +98,7 @@ def nearest_neighbors(
 
 
 def _points(X: Any, device: str | None) -> Any:
-    points = native(unmasked(X, "X"))
-    points = points if hasattr(points, "dtype") else np.asarray(points)
+    points = as_array(X, "X")
     if points.ndim != 2 or points.dtype.kind not in "biuf":
         raise ValueError(f"X must be numbers of shape (points, dimensions), not {points.dtype} of shape {points.shape}")
     points = to_device(points, device_of(points) if device is None else normalize_device(device))
@@ -170,7 +170,7 @@ def _in_order(points: Any, indices: Any, metric: str) -> tuple[Any, Any]:
         near = xp.sort(indices[begin : begin + block], axis=1)
         gap = points[near].astype(np.float64) - points[begin : begin + block, None]
         squares = (gap * gap).sum(axis=2)
-        order = xp.argsort(squares, axis=1, kind="stable") if xp is np else xp.argsort(squares, axis=1)
+        order = xp.argsort(squares, axis=1, kind="stable")
         indices[begin : begin + block] = xp.take_along_axis(near, order, axis=1)
         squares = xp.take_along_axis(squares, order, axis=1)
         distances[begin : begin + block] = xp.sqrt(squares) if metric == "euclidean" else squares / 2
