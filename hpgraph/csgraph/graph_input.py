@@ -91,8 +91,7 @@ def as_stored(csgraph: Any) -> GraphInput:
 
     Reading all arcs to check them takes as long as a search, and new memory for offsets a third of one.
     """
-    serves = isinstance(getattr(csgraph, "indices", None), np.ndarray) and getattr(csgraph, "format", None) == "csr"
-    if not serves or isinstance(csgraph, Matrix) or csgraph.indices.dtype != index_dtype(max(csgraph.shape)):
+    if not is_scipys_csr(csgraph):
         return as_graph_input(csgraph)
     require_square(csgraph, "csgraph")
     as_value_dtype(csgraph.dtype, "csgraph", real=True)
@@ -104,6 +103,14 @@ def as_stored(csgraph: Any) -> GraphInput:
     data = as_values(data, "data", indices.shape)
     rows = CSR(csgraph.shape, indptr, np.ascontiguousarray(indices), data, validate=False)
     return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
+
+
+def is_scipys_csr(graph: Any) -> bool:
+    """Whether a matrix is SciPy's CSR with ids of the type that kernels read, so that its arrays serve as they are."""
+    if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr":
+        return False
+    indices = graph.indices
+    return isinstance(indices, np.ndarray) and indices.dtype == index_dtype(max(graph.shape))
 
 
 def _rises(indptr: Any, total: int) -> bool:

@@ -7,8 +7,8 @@ import numpy as np
 
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import as_rows, require_sparse
-from hpgraph.formats import CSR, index_dtype
+from hpgraph.csgraph.graph_input import as_rows, is_scipys_csr, require_sparse
+from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
 
@@ -136,9 +136,8 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 
 def _places(graph: Any) -> CSR:
     """The stored places by rows; those of SciPy's CSR in their order, as sorting them takes as long as a matching."""
-    indices = getattr(graph, "indices", None)
-    if isinstance(indices, np.ndarray) and graph.format == "csr" and indices.dtype == index_dtype(max(graph.shape)):
-        return CSR(graph.shape, graph.indptr, indices[: graph.nnz], copy=False)
+    if is_scipys_csr(graph):
+        return CSR(graph.shape, graph.indptr, graph.indices[: graph.nnz], copy=False)
     return as_rows(graph, pattern=True)
 
 

@@ -209,10 +209,7 @@ def _suits_dijkstra(given: GraphInput, searches: int, with_predecessors: bool, u
     short, many = given.csr.nnz < _MAX_ALONE, searches >= 2 * config.threads
     # Many distances alone go together.
     pays = short or many if with_predecessors else short and searches == 1
-    if given.device != "cpu" or not pays or unweighted or not given.csr.nnz:
-        return given.device == "cpu" and pays
-    weights = given.csr.data
-    return bool(weights.min() > 0 and float(weights.max()) * given.csr.shape[0] < np.inf)
+    return given.device == "cpu" and pays and (unweighted or (_least(given) > 0 and _longest(given) < np.inf))
 
 
 def _trees(given: GraphInput, directed: bool, sources: Any, unweighted: bool, cutoff: float | None) -> tuple[Any, Any]:
@@ -227,6 +224,11 @@ def _trees(given: GraphInput, directed: bool, sources: Any, unweighted: bool, cu
 def _least(given: GraphInput) -> float:
     """The least weight; NaN if any is."""
     return float(given.csr.data.min()) if given.csr.nnz else np.inf
+
+
+def _longest(given: GraphInput) -> float:
+    """A bound of the length of any path; NaN if any weight is."""
+    return float(given.csr.data.max(initial=0)) * given.csr.shape[0]
 
 
 def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:
