@@ -8,11 +8,10 @@ from numba import prange
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
+from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 
@@ -41,7 +40,7 @@ def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, ze
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = fetch_add(counter, 0, 1)
+            task = next_task(counter)
             if task >= bounds.size - 1:
                 break
             _map_rows(function, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], out, zero)
@@ -104,7 +103,7 @@ def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, w
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = fetch_add(counter, 0, 1)
+            task = next_task(counter)
             if task >= bounds.size - 1:
                 break
             _count_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], counts)
@@ -115,7 +114,7 @@ def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indpt
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = fetch_add(counter, 0, 1)
+            task = next_task(counter)
             if task >= bounds.size - 1:
                 break
             _keep_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], kept_indptr,

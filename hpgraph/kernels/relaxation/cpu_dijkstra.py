@@ -18,6 +18,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.structure.cpu_fifo import within
 from hpgraph.semiring.stop import is_stopped
 
@@ -91,7 +92,7 @@ def _search(indptr, indices, weight, sources, limit, state, heap):
             u = vertex(indices, at)
             if u >= distance.size:
                 return False
-            there = here + (1.0 if weight is None else weight[at])
+            there = here + entry(weight, at)
             known = distance[u]
             if there > known or there > limit:
                 continue
