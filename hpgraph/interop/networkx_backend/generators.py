@@ -64,13 +64,14 @@ def _cycle(n: Any) -> tuple[Any, ...]:
     return nodes, numbers, np.roll(numbers, -1)
 
 
-def _before_3_6() -> None:
+def refuse_before_3_6() -> None:
+    """Leave to NetworkX what its older versions draw otherwise."""
     if NETWORKX < (3, 6):
         raise NotImplementedError("before NetworkX 3.6 edges were added in another order")
 
 
 def _star(n: Any) -> tuple[Any, ...]:
-    _before_3_6()
+    refuse_before_3_6()
     nodes = _named(n)
     if isinstance(n, int | np.integer):
         nodes.append(int(n))
@@ -203,7 +204,7 @@ def _with_tail(ring: bool) -> Shape:
 
 
 def _circulant(n: int, offsets: Any) -> tuple[Any, ...]:
-    _before_3_6()
+    refuse_before_3_6()
     numbers, steps = np.arange(n)[:, None], np.array(list(offsets), np.int64)
     return range(n), *joined((numbers, (numbers - steps) % n), (numbers, (numbers + steps) % n))
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from hpgraph.interop.networkx_backend.generators import _before_3_6, complete, joined, made, no_nodes
+from hpgraph.interop.networkx_backend.generators import complete, joined, made, no_nodes, refuse_before_3_6
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family, registered
 
@@ -186,7 +186,7 @@ def _planted(l: int, k: int, p_in: float, p_out: float, seed: Any, directed: boo
 
 def _attached(n: int, m: int, seed: Any) -> tuple[Any, ...]:
     """Barabási and Albert's: each node joins m others, drawn from the ends of all edges so far."""
-    _before_3_6()
+    refuse_before_3_6()
     if m < 1 or m >= n:
         raise nx.NetworkXError(f"Barabási–Albert network must have m >= 1 and m < n, m = {m}, n = {n}")
     bits, ends = seed.getrandbits, [0] * m + list(range(1, m + 1))
