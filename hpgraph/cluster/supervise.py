@@ -114,7 +114,9 @@ class Supervisor:
                 for worker, future in list(pending.items()):
                     if future.done():
                         del pending[worker]
-                        found = found or self._ended_early(worker, future)
+                        # Of each that ended: what a program raised is raised, whichever block noticed it first.
+                        early = self._ended_early(worker, future)
+                        found = found or early
                 if found is None and len(pending) < before:
                     # Only results so far: the workers are checked when one is missing.
                     continue
