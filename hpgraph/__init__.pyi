@@ -45,6 +45,8 @@ from hpgraph.algorithms.biconnected import biconnected_components as biconnected
 from hpgraph.algorithms.biconnected import bridges as bridges
 from hpgraph.algorithms.bipartite import bipartite_sets as bipartite_sets
 from hpgraph.algorithms.bipartite import is_bipartite as is_bipartite
+from hpgraph.algorithms.census import dyad_census as dyad_census
+from hpgraph.algorithms.census import triadic_census as triadic_census
 from hpgraph.algorithms.closeness import closeness_centrality as closeness_centrality
 from hpgraph.algorithms.closeness import degree_centrality as degree_centrality
 from hpgraph.algorithms.closeness import harmonic_centrality as harmonic_centrality
@@ -71,6 +73,7 @@ from hpgraph.algorithms.cores import k_core as k_core
 from hpgraph.algorithms.cores import k_shell as k_shell
 from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length as all_pairs_shortest_path_length
 from hpgraph.algorithms.distance_blocks import distance_histogram as distance_histogram
+from hpgraph.algorithms.distance_blocks import effective_diameter as effective_diameter
 from hpgraph.algorithms.eccentricity import center as center
 from hpgraph.algorithms.eccentricity import diameter as diameter
 from hpgraph.algorithms.eccentricity import eccentricity as eccentricity
@@ -97,6 +100,15 @@ from hpgraph.algorithms.louvain import leiden as leiden
 from hpgraph.algorithms.louvain import louvain as louvain
 from hpgraph.algorithms.maximum_flow import MaximumFlow as MaximumFlow
 from hpgraph.algorithms.maximum_flow import maximum_flow as maximum_flow
+from hpgraph.algorithms.mixing import attribute_assortativity_coefficient as attribute_assortativity_coefficient
+from hpgraph.algorithms.mixing import average_degree_connectivity as average_degree_connectivity
+from hpgraph.algorithms.mixing import average_neighbor_degree as average_neighbor_degree
+from hpgraph.algorithms.mixing import degree_assortativity_coefficient as degree_assortativity_coefficient
+from hpgraph.algorithms.mixing import density as density
+from hpgraph.algorithms.mixing import isolates as isolates
+from hpgraph.algorithms.mixing import numeric_assortativity_coefficient as numeric_assortativity_coefficient
+from hpgraph.algorithms.mixing import reciprocity as reciprocity
+from hpgraph.algorithms.mixing import rich_club_coefficient as rich_club_coefficient
 from hpgraph.algorithms.multi_source_pagerank import MultiSourcePageRankResult as MultiSourcePageRankResult
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors as nearest_neighbors
 from hpgraph.algorithms.neighbor_sampling import NeighborLoader as NeighborLoader
@@ -136,6 +148,7 @@ from hpgraph.algorithms.triangles import k_truss as k_truss
 from hpgraph.algorithms.triangles import triangle_count as triangle_count
 from hpgraph.algorithms.triangles import triangles as triangles
 from hpgraph.algorithms.triangles import truss_number as truss_number
+from hpgraph.algorithms.voterank import voterank as voterank
 from hpgraph.containers.divided_array import DividedArray as DividedArray
 from hpgraph.containers.divided_graph import DividedGraph as DividedGraph
 from hpgraph.containers.graph import Graph as Graph

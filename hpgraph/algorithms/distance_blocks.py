@@ -212,3 +212,44 @@ def distance_histogram(
         longer[: len(found)] += found
         counts = longer
     return counts
+
+
+@naming_arguments
+def effective_diameter(G: Graph | Any, share: float = 0.9, *, sources: Any = None, seed: Any = None) -> float:
+    """The distance within which a share of all pairs of vertices lies that a path joins.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; distances are numbers of arcs, along them.
+    share : float
+        Which share, above 0 and at most 1.
+    sources, seed
+        As for `distance_histogram`: a number of vertices is a sample.
+
+    Returns
+    -------
+    float
+        Interpolated between whole distances; NaN where no arc joins two vertices.
+
+    References
+    ----------
+    J. Leskovec, J. Kleinberg, C. Faloutsos, "Graphs over time: densification laws, shrinking diameters and possible
+    explanations", KDD'05.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> round(hpg.effective_diameter(hpg.datasets.grid(30, removed=0)), 2)
+    33.08
+    """
+    share = real(share, "share")
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, not {share}")
+    within = np.cumsum(distance_histogram(G, sources, seed=seed)[1:])
+    if not len(within):
+        return float("nan")
+    wanted = share * int(within[-1])
+    at = int(np.searchsorted(within, wanted))
+    before = int(within[at - 1]) if at else 0
+    return float(at + (wanted - before) / (int(within[at]) - before))

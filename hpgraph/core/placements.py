@@ -12,12 +12,17 @@ from hpgraph.core.errors import StreamingError
 FUNCTIONS = {
     "searches": (
         "bfs sssp shortest_path shortest_path_length all_pairs_shortest_path_length k_hop reach k_hop_subgraph "
-        "ego_graph landmarks distance_histogram eccentricity diameter radius center periphery"
+        "ego_graph landmarks distance_histogram effective_diameter eccentricity diameter radius center periphery"
     ),
     "centralities": (
         "pagerank hits eigenvector_centrality katz_centrality degree_centrality in_degree_centrality "
         "out_degree_centrality closeness_centrality harmonic_centrality betweenness_centrality "
-        "edge_betweenness_centrality"
+        "edge_betweenness_centrality voterank"
+    ),
+    "measures": (
+        "density isolates reciprocity average_neighbor_degree average_degree_connectivity "
+        "degree_assortativity_coefficient numeric_assortativity_coefficient attribute_assortativity_coefficient "
+        "rich_club_coefficient dyad_census triadic_census"
     ),
     "structure": (
         "connected_components condensation core_number degeneracy_ordering k_core k_shell triangle_count triangles "
@@ -77,8 +82,9 @@ PLACEMENTS = {
         "load it with G.in_memory(), or use what streams (vertex programs and most of what is made of them: "
         "docs/streaming.md)",
         (
-            "bfs sssp all_pairs_shortest_path_length k_hop reach ego_graph landmarks distance_histogram eccentricity "
-            "diameter radius center periphery pagerank hits eigenvector_centrality katz_centrality degree_centrality "
+            "bfs sssp all_pairs_shortest_path_length k_hop reach ego_graph landmarks distance_histogram "
+            "effective_diameter density isolates eccentricity diameter radius center periphery pagerank hits "
+            "eigenvector_centrality katz_centrality degree_centrality "
             "in_degree_centrality out_degree_centrality closeness_centrality harmonic_centrality "
             "betweenness_centrality connected_components core_number k_core k_shell triangle_count label_propagation "
             "label_spreading heat_kernel run"

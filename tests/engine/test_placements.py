@@ -51,6 +51,7 @@ ARGUMENTS = {
     "partition_quality": (np.arange(N) % 2,), "conductance": (np.arange(N) % 2,), "map_equation": (np.arange(N) % 2,),
     "sample_neighbors": ([0], [2]), "k_hop": ([0], 2), "shortest_path": (0, 1), "shortest_path_length": (0, 1),
     "k_truss": (2,), "k_core": (2,), "k_shell": (2,), "reach": ([0, 3],), "landmarks": (2,),
+    **dict.fromkeys(("numeric_assortativity_coefficient", "attribute_assortativity_coefficient"), (LABELS % 5,)),
     **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)),
 }  # fmt: skip
 OPTIONS = {
@@ -131,6 +132,8 @@ def _values(found):
     """What compares of a result: of graphs their arcs, of results their first column that is by vertex."""
     if isinstance(found, hpg.Graph):
         return host(found.out_csr.indices)
+    if isinstance(found, dict):
+        return np.array(list(found.values()))
     if inspect.isgenerator(found):
         return np.concatenate([host(rows) for _, rows in found])
     for column in ("ahead", "level", "distance", "rank", "hubs", "centrality", "label", "score"):

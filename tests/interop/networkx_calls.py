@@ -305,6 +305,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     ],
     **same(["isolates", "number_of_isolates"], [("blocks",), ("several",), ("null",)]),
     "voterank": [("whole",), ("directed",), ("blocks", 2), ("null",)],
+    "triadic_census": [("directed",), ("arcs",), ("null digraph",), ("whole",)],
     "partition_quality": [("whole", [set(list(GRAPHS["whole"])[:20]), set(list(GRAPHS["whole"])[20:])])],
     "preferential_attachment": [("connected", PAIRS), ("blocks",), ("connected", [("v3", "absent")])],
     "current_flow_closeness_centrality": [("connected",), ("halves", "weight"), ("whole",), ("null",)],

@@ -6,6 +6,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from hpgraph.algorithms import mixing
+from hpgraph.algorithms.census import triadic_census as _triadic_census
+from hpgraph.algorithms.voterank import elect
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import to_device
+from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.components import _count, is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import family
@@ -33,44 +39,24 @@ def _checked(G: ConvertedGraph, ends: dict[str, str], default: str, message: str
             raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
 
 
-def _sums(G: ConvertedGraph, kind: str, of: np.ndarray, weight: str | None) -> np.ndarray:
-    """For each node the sum of `of` over its neighbours, "in", "out" or both."""
-    values = G.column(weight)
-    total = np.zeros(len(G), np.result_type(of, np.int64 if values is None else values))
-    for name, own, other in (("out", G.rows, G.indices), ("in", G.indices, G.rows)):
-        if name in (kind.split("+") if G.is_directed() else ("out",)):
-            np.add.at(total, own, of[other] if values is None else of[other] * values)
-    return total
-
-
 def _average_neighbor_degree(
     G: ConvertedGraph, source: str, target: str, nodes: Any, weight: str | None
 ) -> dict[Any, float]:
     ends = {"source": source, "target": target}
     _checked(G, ends, "out", "{} argument {} must be 'in', 'out' or 'in+out'")
-    degree = G.degree(source, weight)
-    total = _sums(G, source, G.degree(target), weight)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        average = np.where(degree == 0, 0.0, total / degree)
-    chosen = _numbers(G, nodes)
-    return dict(zip(G.named(chosen), average[chosen].tolist(), strict=True))
+    chosen, graph = _numbers(G, nodes), G.graph(weight)
+    average = mixing.average_neighbor_degree(graph, source, target, id(chosen), weight=graph.weighted)
+    return dict(zip(G.named(chosen), to_device(average, "cpu").tolist(), strict=True))
 
 
 def _average_degree_connectivity(
     G: ConvertedGraph, source: str, target: str, nodes: Any, weight: str | None
 ) -> dict[int, float]:
     _checked(G, {"source": source, "target": target}, "in+out", '{} must be one of "in", "out", or "in+out"')
-    chosen = _numbers(G, nodes)
-    # NetworkX takes the successors where neighbours of both directions are asked for.
-    total = _sums(G, "in" if source == "in" else "out", G.degree(target), weight)[chosen]
-    number, strength = G.degree(source)[chosen], G.degree(source, weight)[chosen]
-    degrees, first, group = np.unique(number, return_index=True, return_inverse=True)
-    sums, norms = np.zeros(len(degrees), total.dtype), np.zeros(len(degrees), strength.dtype)
-    np.add.at(sums, group, total)
-    np.add.at(norms, group, strength)
-    found = zip(degrees.tolist(), sums.tolist(), norms.tolist(), first.tolist(), strict=True)
-    in_order = sorted(found, key=lambda row: row[3])
-    return {k: average if norm == 0 else average / norm for k, average, norm, _ in in_order}
+    chosen, graph = _numbers(G, nodes), G.graph(weight)
+    found = mixing.average_degree_connectivity(graph, source, target, id(chosen), weight=graph.weighted)
+    average = to_device(found, "cpu").tolist()
+    return {k: average[k] if k else 0 for k in dict.fromkeys(G.degree(source)[chosen].tolist())}
 
 
 def _pairs(G: ConvertedGraph, nodes: Any, by_set: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -129,34 +115,40 @@ def _degree_mixing(
     return _mixed(values.tolist(), code[: len(source)], code[len(source) :], normalized)
 
 
-def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Pearson's coefficient, from sums that are exact where the values are whole numbers."""
-    if x.dtype.kind == "i":
-        x, y = x.astype(object), y.astype(object)
-    m, sx, sy = len(x), x.sum(), y.sum()
-    spread = (m * (x * x).sum() - sx * sx) * (m * (y * y).sum() - sy * sy)
-    if spread <= 0:
-        return float("nan")
-    return float((m * (x * y).sum() - sx * sy) / float(spread) ** 0.5)
+def _arcs_between(G: ConvertedGraph, nodes: Any, targets: bool) -> CSR:
+    """The arcs from some nodes, with `targets` to some of them."""
+    arcs = G.rows_in_order
+    if nodes is None:
+        return arcs
+    inside = np.zeros(len(G), bool)
+    inside[[G.index[node] for node in set(nodes) if node in G]] = True
+    kept = inside[G.rows] & (inside[G.indices] if targets else True)
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return CSR(arcs.shape, before[arcs.indptr], arcs.indices[kept], validate=False)
+
+
+def _degree_assortativity(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:
+    for kind in (x, y) if G.is_directed() else ():
+        if kind not in ("in", "out"):
+            raise KeyError(kind)
+    return mixing.correlation(_arcs_between(G, nodes, True), G.degree(x, weight), G.degree(y, weight))
 
 
 def _numeric_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> float:
     data = G.node_data or {}
     for node in G if nodes is None else nodes:
         data[node][attribute]  # NetworkX's error where one has none
-    values, source, target = _by_attribute(G, attribute, nodes)
-    numbers = np.array([0 if value is None else value for value in values])
+    numbers = np.array([data.get(node, {}).get(attribute, 0) for node in G])
     if numbers.dtype.kind not in "if":
         raise NotImplementedError(f"{attribute!r} is not a number somewhere")
-    return _correlation(numbers[source], numbers[target])
+    return mixing.correlation(_arcs_between(G, nodes, False), numbers, numbers)
 
 
 def _attribute_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> float:
-    values, source, target = _by_attribute(G, attribute, nodes)
-    k, m = len(values), max(len(source), 1)
-    ends = np.bincount(source, minlength=k) / m, np.bincount(target, minlength=k) / m
-    same, chance = float((source == target).sum()) / m, float((ends[0] * ends[1]).sum())
-    return (same - chance) / (1 - chance) if chance != 1 else float("nan")
+    values = dict[Any, int]()
+    data = G.node_data or {}
+    code = [values.setdefault(data.get(node, {}).get(attribute), len(values)) for node in G]
+    return mixing.excess_of_equal(_arcs_between(G, nodes, False), np.array(code, np.int64))
 
 
 def _pearson(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:
@@ -165,24 +157,18 @@ def _pearson(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) 
     return float(scipy.stats.pearsonr(*_by_degree(G, x, y, weight, nodes))[0])
 
 
-def _reciprocated(G: ConvertedGraph) -> np.ndarray:
-    """Which arcs have their reverse."""
-    n, rows = len(G), G.rows.astype(np.int64)
-    return np.isin(rows * n + G.indices, G.indices.astype(np.int64) * n + rows)
-
-
 def _overall_reciprocity(G: ConvertedGraph) -> float:
     if len(G.indices) == 0:
         raise nx.NetworkXError("Not defined for empty graphs")
-    return int((_reciprocated(G) & (G.rows != G.indices)).sum()) / len(G.indices)
+    return float(mixing.reciprocity(G.graph()))
 
 
 def _reciprocity(G: ConvertedGraph, nodes: Any) -> Any:
     if nodes is None:
         return _overall_reciprocity(G)
-    both = np.bincount(G.rows[_reciprocated(G)], minlength=len(G))
-    chosen, total = _numbers(G, nodes), G.degree("in+out")
-    shares = [2 * int(both[u]) / int(total[u]) if total[u] else None for u in chosen.tolist()]
+    chosen = _numbers(G, nodes)
+    found = to_device(mixing.reciprocity(G.graph(), id(chosen)), "cpu").tolist()
+    shares = [None if share != share else share for share in found]
     if nodes in G:
         if shares[0] is None:
             raise nx.NetworkXError("Not defined for isolated nodes.")
@@ -194,14 +180,8 @@ def _rich_club(G: ConvertedGraph) -> dict[int, float]:
     """As `networkx.rich_club_coefficient` without comparison with a random graph."""
     if G.has_loops:
         raise Exception("rich_club_coefficient is not implemented for graphs with self loops.")
-    if len(G.edges) == 0:
-        return {}
-    degree = G.degree()
-    rich = len(G) - np.cumsum(np.bincount(degree))
-    lesser = np.minimum(degree[G.rows[G.edges]], degree[G.indices[G.edges]])
-    joined = len(lesser) - np.cumsum(np.bincount(lesser, minlength=len(rich)))
-    found = zip(joined.tolist(), rich.tolist(), strict=True)
-    return {k: 2 * edges / (nodes * (nodes - 1)) for k, (edges, nodes) in enumerate(found) if nodes > 1}
+    found = mixing.rich_club_coefficient(G.graph()) if len(G.edges) else np.zeros(0)
+    return dict(enumerate(to_device(found, "cpu").tolist()))
 
 
 def _s_metric(G: ConvertedGraph) -> float:
@@ -261,18 +241,10 @@ def _voterank(G: ConvertedGraph, number_of_nodes: int | None) -> list[Any]:
         to, voter = np.stack([source, target], 1).ravel(), np.stack([target, source], 1).ravel()
     if len(G.indices) == 0:
         return []
-    power, least = np.ones(n), 1 / (float(G.degree("out").sum()) / n)
-    chosen: list[int] = []
-    while len(chosen) < limit:
-        votes = np.bincount(to, power[voter], n)
-        votes[chosen] = 0
-        best = int(votes.argmax())
-        if votes[best] == 0:
-            break
-        chosen.append(best)
-        power[best] = 0
-        neighbors = G.indices[G.indptr[best] : G.indptr[best + 1]]
-        power[neighbors] = np.maximum(power[neighbors] - least, 0)
+    chosen = elect(
+        int(G.degree("out").sum()), np.ones(n), lambda power: np.bincount(to, power[voter], n),
+        lambda best: G.indices[G.indptr[best] : G.indptr[best + 1]], limit,
+    )  # fmt: skip
     return G.named(np.array(chosen, np.int64))
 
 
@@ -288,9 +260,7 @@ globals().update(
             "out_degree_centrality": _centrality("out"),
             "average_neighbor_degree": _average_neighbor_degree,
             "average_degree_connectivity": _average_degree_connectivity,
-            "degree_assortativity_coefficient": lambda G, x, y, weight, nodes: _correlation(
-                *_by_degree(G, x, y, weight, nodes)
-            ),
+            "degree_assortativity_coefficient": _degree_assortativity,
             "degree_pearson_correlation_coefficient": _pearson,
             "degree_mixing_dict": _degree_mixing,
             "attribute_assortativity_coefficient": _attribute_assortativity,
@@ -298,6 +268,7 @@ globals().update(
             "attribute_mixing_dict": lambda G, attribute, nodes, normalized: _mixed(
                 *_by_attribute(G, attribute, nodes), normalized
             ),
+            "triadic_census": lambda G: _triadic_census(G.graph()),
             "reciprocity": _reciprocity,
             "overall_reciprocity": _overall_reciprocity,
             "s_metric": _s_metric,

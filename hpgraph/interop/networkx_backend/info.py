@@ -52,7 +52,7 @@ FAMILIES: dict[str, str] = {
         attribute_assortativity_coefficient numeric_assortativity_coefficient attribute_mixing_dict
         attribute_mixing_matrix reciprocity overall_reciprocity rich_club_coefficient s_metric is_regular is_k_regular
         is_eulerian is_semieulerian has_eulerian_path number_of_selfloops is_weighted isolates number_of_isolates
-        voterank
+        voterank triadic_census
     """,
     "communities": """
         louvain_communities louvain_partitions leiden_communities leiden_partitions asyn_lpa_communities

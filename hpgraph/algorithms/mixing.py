@@ -1,0 +1,402 @@
+"""How what vertices have goes together along edges: degrees, attributes, reverse arcs.
+
+M. E. J. Newman, "Mixing patterns in networks", Physical Review E 67 (2003). Sums over the arcs are products of the
+adjacency matrix with vectors, or reductions over arrays of the arcs, on the device of the graph.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.vertex_values import as_array, vertex_names, vertex_values
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.vertex_array import by_vertex
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
+
+_ENDS = "in", "out", "in+out"
+
+
+@naming_arguments
+def density(G: Graph | Any) -> float:
+    """The number of edges, as a share of the number of pairs of vertices.
+
+    Returns
+    -------
+    float
+        Loops count as edges, as in NetworkX. 0 for fewer than two vertices.
+
+    References
+    ----------
+    S. Wasserman, K. Faust, "Social Network Analysis" (1994), section 4.2.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.density(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
+    0.6666666666666666
+    """
+    graph = as_graph(G)
+    n, arcs = graph.n_vertices, int(graph.degree.sum())
+    return arcs / ((2 if graph.directed else 1) * n * (n - 1)) if n > 1 else 0.0
+
+
+@naming_arguments
+def isolates(G: Graph | Any) -> Array:
+    """The vertices without edges.
+
+    Returns
+    -------
+    array of shape (k,)
+        Names where the graph has names, else indices, on the graph's device; in ascending order of index. A vertex with
+        a loop is none.
+
+    References
+    ----------
+    R. Diestel, "Graph Theory", 5th edition (2017), section 1.2.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.isolates(hpg.Graph.from_edges([0], [2], n_vertices=4)).tolist()
+    [1, 3]
+    """
+    graph = as_graph(G)
+    return vertex_names(graph, array_module(graph.device).flatnonzero(graph.degree == 0))
+
+
+@naming_arguments
+def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
+    """The share of the arcs that have their reverse in the graph.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        A directed graph.
+    vertices : sequence of vertices, names or hpgraph.id, optional
+        Vertices to compute it for: of all ends of arcs at the vertex, how many belong to such pairs.
+
+    Returns
+    -------
+    float, or float64 array of shape (k,)
+        On the graph's device, in the order of `vertices`; NaN without arcs. A loop is its own reverse at its vertex,
+        but has none for the share of the whole graph, as in NetworkX.
+
+    References
+    ----------
+    D. Garlaschelli, M. I. Loffredo, "Patterns of link reciprocity in directed networks", Phys. Rev. Lett. 93 (2004).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 1], [1, 0, 2])
+    >>> round(hpg.reciprocity(G), 3), hpg.reciprocity(G, [0, 2]).tolist()
+    (0.667, [1.0, 0.0])
+    """
+    graph = as_graph(G)
+    xp, arcs, rows = array_module(graph.device), graph.out_csr, graph.out_csr.expand_rows()
+    both = kernels(graph.device).positions_of(arcs, arcs.indices.astype(np.int64), rows.astype(np.int64)) >= 0
+    if vertices is None:
+        return int((both & (rows != arcs.indices)).sum()) / arcs.nnz if arcs.nnz else float("nan")
+    at = to_device(graph.indices_of(vertices), graph.device)
+    pairs = xp.bincount(rows[both], minlength=graph.n_vertices)
+    ends = (arcs.degrees + graph.in_degree)[at]
+    return xp.where(ends > 0, 2 * pairs[at] / xp.maximum(ends, 1), np.nan)
+
+
+def _matrix(arcs: CSR, weighted: bool) -> Any:
+    """The adjacency matrix, its weights or ones in double precision."""
+    return matrix_of_csr(arcs.astype(np.float64) if weighted else arcs.with_data(None))
+
+
+def _degrees(graph: Graph, ends: str, weighted: bool) -> Any:
+    """Ends of arcs at each vertex, or their weights; loops of an undirected graph count twice, as in NetworkX."""
+    if not weighted:
+        return getattr(graph, f"{ends}_degree") if graph.directed and ends in ("in", "out") else graph.degree
+    matrix, ones = _matrix(graph.out_csr, weighted), array_module(graph.device).ones(graph.n_vertices)
+    if not graph.directed:
+        return matrix @ ones + matrix.diagonal()
+    return sum(side @ ones for name, side in (("out", matrix), ("in", matrix.T)) if name in ends.split("+"))
+
+
+def _checked_ends(**ends: str) -> None:
+    for name, value in ends.items():
+        if value not in _ENDS:
+            raise ValueError(f'{name} must be "in", "out" or "in+out", not {value!r}')
+
+
+def _around(graph: Graph, ends: str, of: Any, weighted: bool) -> Any:
+    """For each vertex the sum over its neighbours of some value of theirs, times the weights of the arcs."""
+    matrix, of = _matrix(graph.out_csr, weighted), of.astype(np.float64)
+    sides = (("out", matrix), ("in", matrix.T)) if graph.directed else (("out", matrix),)
+    return sum(side @ of for name, side in sides if not graph.directed or name in ends.split("+"))
+
+
+@naming_arguments
+def average_neighbor_degree(
+    G: Graph | Any, source: str = "out", target: str = "out", vertices: Any = None, *, weight: Any = None
+) -> Array:
+    """The mean degree of the neighbours of each vertex.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    source, target : {"out", "in", "in+out"}
+        In a directed graph, which neighbours are meant, and which of their degrees.
+    vertices : sequence of vertices, names or hpgraph.id, optional
+        Vertices to compute it for; by default all.
+    weight : None, bool or str
+        Whether neighbours count by the weights of their arcs, over the sum of these; as for `hpgraph.pagerank`.
+
+    Returns
+    -------
+    float64 array of shape (n,), or (k,) where `vertices` is given
+        On the graph's device; 0 for a vertex without neighbours.
+
+    References
+    ----------
+    A. Barrat et al., "The architecture of complex weighted networks", PNAS 101 (2004).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.average_neighbor_degree(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)).tolist()
+    [2.0, 1.5, 1.5, 2.0]
+    """
+    graph, weighted = with_weights(G, weight)
+    _checked_ends(source=source, target=target)
+    total = _around(graph, source, _degrees(graph, target, False), weighted)
+    norm = _degrees(graph, source, weighted)
+    xp = array_module(graph.device)
+    found = xp.where(norm == 0, 0.0, total / xp.where(norm == 0, 1, norm))
+    return by_vertex(found, graph) if vertices is None else found[to_device(graph.indices_of(vertices), graph.device)]
+
+
+@naming_arguments
+def average_degree_connectivity(
+    G: Graph | Any, source: str = "in+out", target: str = "in+out", vertices: Any = None, *, weight: Any = None
+) -> Array:
+    """The mean degree of the neighbours of the vertices of each degree: also called k nearest neighbours.
+
+    Parameters
+    ----------
+    G, vertices, weight
+        As for `average_neighbor_degree`.
+    source, target : {"in+out", "out", "in"}
+        In a directed graph, which degree of a vertex, and which one of its neighbours. Neighbours are successors, but
+        predecessors where `source` is "in", as in NetworkX.
+
+    Returns
+    -------
+    float64 array of shape (largest degree + 1,)
+        On the graph's device. Element k is of the vertices of degree k: NaN where there are none; where weights add up
+        to 0, the sum itself. NetworkX gives a dict of the others.
+
+    References
+    ----------
+    A. Barrat et al., "The architecture of complex weighted networks", PNAS 101 (2004).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.average_degree_connectivity(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)).tolist()
+    [nan, 2.0, 1.5]
+    """
+    graph, weighted = with_weights(G, weight)
+    _checked_ends(source=source, target=target)
+    xp = array_module(graph.device)
+    total = _around(graph, "in" if source == "in" else "out", _degrees(graph, target, False), weighted)
+    number, norm = _degrees(graph, source, False), _degrees(graph, source, weighted)
+    if vertices is not None:
+        at = to_device(graph.indices_of(vertices), graph.device)
+        number, norm, total = number[at], norm[at], total[at]
+    total, norm = xp.bincount(number, total), xp.bincount(number, norm)
+    found = xp.where(norm == 0, total, total / xp.where(norm == 0, 1, norm))
+    return xp.where(xp.bincount(number) == 0, np.nan, found)
+
+
+@naming_arguments
+def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "in", *, weight: Any = None) -> float:
+    """The correlation of the degrees at both ends of the arcs.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    x, y : {"out", "in", "in+out"}
+        In a directed graph, which degree counts at the source of an arc, and which at its target.
+    weight : None, bool or str
+        Whether degrees are sums of weights; as for `hpgraph.pagerank`.
+
+    Returns
+    -------
+    float
+        Pearson's coefficient, from -1 to 1; NaN where there are no arcs, or one end has the same degree everywhere.
+
+    References
+    ----------
+    M. E. J. Newman, "Mixing patterns in networks", Physical Review E 67 (2003), equation 21. J. G. Foster et al., "Edge
+    direction and the structure of networks", PNAS 107 (2010).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> round(hpg.degree_assortativity_coefficient(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)), 3)
+    -0.5
+    """
+    graph, weighted = with_weights(G, weight)
+    _checked_ends(x=x, y=y)
+    return correlation(graph.out_csr, _degrees(graph, x, weighted), _degrees(graph, y, weighted))
+
+
+@naming_arguments
+def numeric_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
+    """The correlation of some number that vertices have at both ends of the arcs.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    attribute : array of length n, or dict
+        A number for each vertex, by index or by vertex.
+
+    Returns
+    -------
+    float
+        As of `degree_assortativity_coefficient`.
+
+    References
+    ----------
+    M. E. J. Newman, "Mixing patterns in networks", Physical Review E 67 (2003), equation 21.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> round(hpg.numeric_assortativity_coefficient(G, [1, 2, 8, 9]), 3)
+    0.441
+    """
+    graph = as_graph(G)
+    value = vertex_values(graph, attribute, "attribute", np.dtype(np.float64))
+    return correlation(graph.out_csr, value, value)
+
+
+def correlation(arcs: CSR, x: Any, y: Any) -> float:
+    """Pearson's coefficient of a value at the sources of arcs and one at their targets."""
+    if not arcs.nnz:
+        return float("nan")
+    matrix, out = _matrix(arcs, False), arcs.degrees
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    x = x - float((out * x).sum()) / arcs.nnz
+    y = y - float((matrix @ y).sum()) / arcs.nnz
+    spread = float((out * x * x).sum()) * float((matrix @ (y * y)).sum())
+    # Means are rounded, so that the spread of equal values is not quite 0.
+    size = float(abs(x).max() * abs(y).max()) * arcs.nnz
+    return float((x * (matrix @ y)).sum()) / spread**0.5 if spread > (1e-14 * size) ** 2 else float("nan")
+
+
+@naming_arguments
+def attribute_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
+    """How much more often than by chance arcs join vertices with the same value of an attribute.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    attribute : array or sequence of length n, or dict
+        The value of each vertex, by index or by vertex: numbers, texts, or anything that can be hashed. Vertices that
+        are not in the dict share one value more.
+
+    Returns
+    -------
+    float
+        1 where all arcs do; NaN where that is so by chance, or there are no arcs.
+
+    References
+    ----------
+    M. E. J. Newman, "Mixing patterns in networks", Physical Review E 67 (2003), equation 2.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> round(hpg.attribute_assortativity_coefficient(G, ["a", "a", "b", "b"]), 3)
+    0.333
+    """
+    graph = as_graph(G)
+    return excess_of_equal(graph.out_csr, _codes(graph, attribute))
+
+
+def _codes(graph: Graph, attribute: Any) -> Any:
+    """The values of the vertices as numbers from 0, on the graph's device."""
+    if isinstance(attribute, Mapping):
+        at = to_device(graph.indices_of(list(attribute), "attribute"), "cpu")
+        listed = np.full(graph.n_vertices, None, object)
+        listed[at] = np.fromiter(attribute.values(), object, len(at))
+        attribute = listed
+    elif not hasattr(attribute, "dtype"):
+        attribute = np.fromiter(attribute, object, len(attribute))
+    values = as_array(attribute, "attribute")
+    if values.shape != (graph.n_vertices,):
+        n = graph.n_vertices
+        raise ValueError(f"attribute must have one value for each of the {n} vertices, not shape {values.shape}")
+    if values.dtype.kind == "O":
+        numbers: dict[Any, int] = {}
+        codes = [numbers.setdefault(value, len(numbers)) for value in values]
+        return to_device(np.array(codes, np.int64), graph.device)
+    return to_device(array_module(values).unique(values, return_inverse=True)[1].reshape(-1), graph.device)
+
+
+def excess_of_equal(arcs: CSR, code: Any) -> float:
+    """Newman's coefficient of an attribute, whose values are whole numbers from 0."""
+    if not arcs.nnz:
+        return float("nan")
+    xp = array_module(code)
+    source, target = code[arcs.expand_rows()], code[arcs.indices]
+    ends = [xp.bincount(side, minlength=int(code.max()) + 1) / arcs.nnz for side in (source, target)]
+    same, chance = int((source == target).sum()) / arcs.nnz, float((ends[0] * ends[1]).sum())
+    return (same - chance) / (1 - chance) if chance != 1 else float("nan")
+
+
+@naming_arguments
+def rich_club_coefficient(G: Graph | Any) -> Array:
+    """The share of the pairs of vertices of degree above k that are joined, for each k.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, and loops are passed over.
+
+    Returns
+    -------
+    float64 array of shape (K,)
+        On the graph's device. Element k is of the vertices with more than k neighbours, as long as there are two: the
+        values of NetworkX's function with ``normalized=False``.
+
+    References
+    ----------
+    J. J. McAuley, L. da Fontoura Costa, T. S. Caetano, "The rich-club phenomenon across complex network hierarchies",
+    Applied Physics Letters 91 (2007).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.rich_club_coefficient(([0, 1, 2, 2], [1, 2, 0, 3])).round(3).tolist()
+    [0.667, 1.0]
+    """
+    graph = as_graph(G).undirected
+    arcs, xp = graph.out_csr.without_diagonal(), array_module(graph.device)
+    degree = arcs.degrees
+    richer = graph.n_vertices - xp.cumsum(xp.bincount(degree, minlength=1))
+    lesser = xp.minimum(degree[arcs.expand_rows()], degree[arcs.indices])
+    # Both arcs of an edge count, and the pairs of vertices are ordered ones.
+    joined = arcs.nnz - xp.cumsum(xp.bincount(lesser, minlength=len(richer)))
+    many = richer > 1
+    return joined[many] / (richer * (richer - 1))[many]

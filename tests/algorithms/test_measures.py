@@ -1,0 +1,133 @@
+"""Measures of whole graphs and of neighbourhoods, against NetworkX and definitions that share no code."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_examples import KINDS, example
+
+import hpgraph as hpg
+from hpgraph.core.device import device_of, to_device
+
+ENDS = ("in", "out", "in+out")
+
+
+def listed(found):
+    return to_device(found, "cpu").tolist()
+
+
+@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+def test_measures(directed, weighted, named, device):
+    g = example(directed, weighted, named)
+    G, nodes, weight = hpg.from_networkx(g).to(device), list(g), "weight" if weighted else None
+    assert hpg.density(G) == pytest.approx(nx.density(g))
+    assert sorted(listed(hpg.isolates(G))) == sorted(nx.isolates(g))
+    for source, target in itertools.product(ENDS, ENDS) if directed else [("out", "out")]:
+        wanted = nx.average_neighbor_degree(g, source, target, weight=weight)
+        found = hpg.average_neighbor_degree(G, source, target, weight=weight)
+        assert device_of(found) == device and listed(found) == pytest.approx([wanted[v] for v in nodes])
+        some = nodes[5:1:-1]
+        assert listed(hpg.average_neighbor_degree(G, source, target, some, weight=weight)) == pytest.approx(
+            [wanted[v] for v in some]
+        )
+        if directed:
+            wanted = nx.average_degree_connectivity(g, source, target, weight=weight)
+            found = listed(hpg.average_degree_connectivity(G, source, target, weight=weight))
+            assert {k: value for k, value in enumerate(found) if value == value} == pytest.approx(wanted)
+    if not directed:
+        wanted = nx.average_degree_connectivity(g, nodes=nodes[:20], weight=weight)
+        found = listed(hpg.average_degree_connectivity(G, vertices=nodes[:20], weight=weight))
+        assert {k: value for k, value in enumerate(found) if value == value} == pytest.approx(wanted)
+    for x, y in itertools.product(ENDS[:2], ENDS[:2]):
+        wanted = nx.degree_assortativity_coefficient(g, x, y, weight=weight)
+        assert hpg.degree_assortativity_coefficient(G, x, y, weight=weight) == pytest.approx(wanted)
+    rng = np.random.default_rng(4)
+    size, color = rng.integers(0, 9, len(g)), rng.choice(["red", "green", "blue"], len(g))
+    nx.set_node_attributes(g, dict(zip(nodes, size.tolist(), strict=True)), "size")
+    nx.set_node_attributes(g, dict(zip(nodes, color.tolist(), strict=True)), "color")
+    wanted = nx.numeric_assortativity_coefficient(g, "size")
+    for given in (size, dict(zip(nodes, size.tolist(), strict=True))):
+        assert hpg.numeric_assortativity_coefficient(G, given) == pytest.approx(wanted)
+    assert hpg.attribute_assortativity_coefficient(G, size) == pytest.approx(
+        nx.attribute_assortativity_coefficient(g, "size")
+    )
+    wanted = nx.attribute_assortativity_coefficient(g, "color")
+    for given in (color, color.tolist(), dict(zip(nodes, color.tolist(), strict=True))):
+        assert hpg.attribute_assortativity_coefficient(G, given) == pytest.approx(wanted)
+    plain = nx.Graph(g)
+    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+    wanted = nx.rich_club_coefficient(plain, normalized=False)
+    assert dict(enumerate(listed(hpg.rich_club_coefficient(G)))) == pytest.approx(wanted)
+
+
+def test_reciprocity(device):
+    g = example(True, False, True)
+    G, nodes = hpg.from_networkx(g).to(device), [v for v in g if g.degree(v)]
+    assert hpg.reciprocity(G) == pytest.approx(nx.overall_reciprocity(g))
+    wanted = nx.reciprocity(g, nodes)
+    assert listed(hpg.reciprocity(G, nodes)) == pytest.approx([wanted[v] for v in nodes])
+    empty = hpg.Graph.from_edges([], [], n_vertices=2)
+    assert np.isnan(hpg.reciprocity(empty)) and np.isnan(hpg.reciprocity(empty, [1])).all()
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 40, 300])
+def test_censuses(n, device):
+    """Of sparse and dense graphs, with loops; the sums are those of all pairs and triples."""
+    rng = np.random.default_rng(n)
+    for p in (1.5 / max(n, 1), 0.4):
+        g = nx.from_numpy_array((rng.random((n, n)) < min(p, 20 / max(n, 1))).astype(int), create_using=nx.DiGraph)
+        G = hpg.from_networkx(g).to(device)
+        assert hpg.triadic_census(G) == nx.triadic_census(g)
+        A = nx.to_numpy_array(g) if n else np.zeros((0, 0))
+        np.fill_diagonal(A, 0)
+        mutual = int((A * A.T).sum()) // 2
+        census = hpg.dyad_census(G)
+        assert census["mutual"] == mutual and census["asymmetric"] == int(A.sum()) - 2 * mutual
+        assert sum(census.values()) == n * (n - 1) // 2
+        both = hpg.Graph(G, directed=False)
+        assert hpg.triadic_census(both) == nx.triadic_census(nx.DiGraph(g.to_undirected()))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_voterank(directed, device):
+    g = example(directed, False, True)
+    g.remove_edges_from(list(nx.selfloop_edges(g)))
+    G = hpg.from_networkx(g).to(device)
+    wanted = nx.voterank(g)
+    found = listed(hpg.voterank(G))
+    # Sums of votes are rounded otherwise, so that ties may be broken otherwise later on.
+    assert found[:5] == wanted[:5] and len(found) == len(set(found))
+    assert listed(hpg.voterank(G, 3)) == wanted[:3] and listed(hpg.voterank(G, 0)) == []
+
+
+def test_effective_diameter(device):
+    g = example(False, False, False)
+    G = hpg.from_networkx(g).to(device)
+    distances = sorted(d for _, row in nx.all_pairs_shortest_path_length(g) for d in row.values() if d)
+    within = lambda d: sum(one <= d for one in distances) / len(distances)  # noqa: E731
+    for share in (0.1, 0.5, 0.9):
+        found = hpg.effective_diameter(G, share)
+        whole = int(found)
+        assert within(whole) + (found - whole) * (within(whole + 1) - within(whole)) == pytest.approx(share)
+    assert hpg.effective_diameter(G, 1) == max(distances)
+    assert np.isnan(hpg.effective_diameter(hpg.Graph.from_edges([], [], n_vertices=3)))
+
+
+def test_at_the_ends():
+    ring = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False)
+    empty = hpg.Graph.from_edges([], [], n_vertices=3, directed=False)
+    assert np.isnan(hpg.degree_assortativity_coefficient(ring)) and np.isnan(
+        hpg.degree_assortativity_coefficient(empty)
+    )
+    assert np.isnan(hpg.attribute_assortativity_coefficient(ring, [1, 1, 1]))
+    assert hpg.density(hpg.Graph.from_edges([], [], n_vertices=1)) == 0 and hpg.isolates(empty).tolist() == [0, 1, 2]
+    assert hpg.rich_club_coefficient(empty).tolist() == [] and hpg.voterank(empty).tolist() == []
+    for call, says in (
+        (lambda: hpg.average_neighbor_degree(ring, "up"), "source must be"),
+        (lambda: hpg.attribute_assortativity_coefficient(ring, [1, 2]), "attribute must have one value"),
+        (lambda: hpg.effective_diameter(ring, 1.5), "share must be"),
+        (lambda: hpg.voterank(ring, -1), "number_of_nodes must not be negative"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            call()
