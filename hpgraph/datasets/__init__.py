@@ -7,6 +7,34 @@
 """
 
 from hpgraph.datasets.debian import debian
+from hpgraph.datasets.degree_graphs import (
+    barabasi_albert_graph,
+    configuration_model,
+    random_regular_graph,
+    watts_strogatz_graph,
+)
 from hpgraph.datasets.generate import grid, kron, social, uniform
+from hpgraph.datasets.random_graphs import (
+    expected_degree_graph,
+    gnm_random_graph,
+    gnp_random_graph,
+    random_geometric_graph,
+    stochastic_block_model,
+)
 
-__all__ = ["debian", "grid", "kron", "social", "uniform"]
+__all__ = [
+    "barabasi_albert_graph",
+    "configuration_model",
+    "debian",
+    "expected_degree_graph",
+    "gnm_random_graph",
+    "gnp_random_graph",
+    "grid",
+    "kron",
+    "random_geometric_graph",
+    "random_regular_graph",
+    "social",
+    "stochastic_block_model",
+    "uniform",
+    "watts_strogatz_graph",
+]

@@ -1,0 +1,204 @@
+"""Random graphs whose degrees are given, or grow: drawn and mended for all edges at once, by NetworkX's names."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, to_device
+from hpgraph.datasets.generate import _keys, _undirected, _whole
+from hpgraph.datasets.random_graphs import MOST, begins_of, begun, of_places, pairs_of, share_of
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+# Rounds of exchanges after which degrees count as those of no simple graph.
+_ROUNDS = 200
+
+
+def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu") -> Graph:
+    """Vertices come one after the other, and join m others, drawn in proportion to the degrees so far.
+
+    Parameters
+    ----------
+    n, m : int
+        Vertices, and edges of each that comes; 1 <= m < n. The first m + 1 vertices are a star, as in NetworkX.
+    seed, device
+        As for `gnp_random_graph`, as are result and errors.
+
+    Notes
+    -----
+    Each draw is an end of an earlier edge, which may be drawn itself: chains are followed for all edges at once. What
+    joins two vertices again is drawn anew.
+
+    References
+    ----------
+    A.-L. Barabási, R. Albert, "Emergence of scaling in random networks", Science 286 (1999). P. Sanders, C. Schulz,
+    "Scalable generation of scale-free graphs", Information Processing Letters 116 (2016).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.datasets.barabasi_albert_graph(1000, 3)
+    Graph: 1,000 vertices, 5,982 arcs, undirected, no weights, cpu
+    """
+    n = _whole("n", n, 2, MOST)
+    m = _whole("m", m, 1, n - 1)
+    count = m * (n - m)
+    xp, rng = begun(n, count, seed, device)
+    edge = xp.arange(count, dtype=np.int64)
+    source = edge // m + m
+    source[:m] = 0
+    target = edge + 1
+    # The ends of edge e are at places 2e and 2e + 1; those of the vertices before are drawn.
+    bound = edge // m * (2 * m)
+    place = xp.zeros(count, np.int64)
+    again = edge[m:]
+    while len(again):
+        place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)
+        following, at = edge[m:], place[m:]
+        while len(following):
+            drawn = (at & 1 == 1) & (at >> 1 >= m)
+            ends, of = following[~drawn], at[~drawn]
+            target[ends] = xp.where(of & 1 == 0, source[of >> 1], (of >> 1) + 1)
+            following, at = following[drawn], place[at[drawn] >> 1]
+        again = edge[_repeated(xp, source * n + target)]
+    return _undirected(xp, n, _keys(xp, n, source, target), False)
+
+
+def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str = "cpu") -> Graph:
+    """A ring in which each vertex is joined to its k nearest, the other end of each edge moved with a probability.
+
+    Parameters
+    ----------
+    n, k : int
+        Vertices, and neighbours of each, fewer than half of them; an odd k counts as k - 1, as in NetworkX.
+    p : float
+        The probability that the other end of an edge moves, to a vertex drawn from all that are not joined yet.
+    seed, device
+        As for `gnp_random_graph`, as are result and errors.
+
+    References
+    ----------
+    D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393 (1998).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.datasets.watts_strogatz_graph(1000, 6, 0.1)
+    Graph: 1,000 vertices, 6,000 arcs, undirected, no weights, cpu
+    """
+    n, p = _whole("n", n, 1, MOST), share_of("p", p)
+    k = _whole("k", k, 0, (n - 1) // 2) // 2
+    xp, rng = begun(n, n * k, seed, device)
+    source = xp.tile(xp.arange(n, dtype=np.int64), k)
+    target = (source + xp.arange(n * k) // n + 1) % n
+    moves = rng.random(n * k) < p
+    # Behind those that stay, so that of two alike it is the one that moved which moves again.
+    source, target = (xp.concatenate([ends[~moves], ends[moves]]) for ends in (source, target))
+    again = xp.arange(n * k)[int((~moves).sum()) :]
+    while len(again):
+        target[again] = rng.integers(0, n, len(again))
+        pair = xp.minimum(source, target) * n + xp.maximum(source, target)
+        again = xp.flatnonzero(_repeated(xp, pair) | (source == target))
+    return _undirected(xp, n, _keys(xp, n, source, target), False)
+
+
+def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0, device: str = "cpu") -> Graph:
+    """As many ends of edges at each vertex as given, paired at random.
+
+    Parameters
+    ----------
+    deg_sequence : integer array of shape (n,)
+        The degree of each vertex, with an even sum.
+    exact : bool, optional
+        Loops and repeated edges are left out, so that some degrees are lower (the erased model). True exchanges their
+        ends with those of edges drawn at random instead, until there are none: degrees are as given.
+    seed, device
+        As for `gnp_random_graph`, as are result and errors; a ValueError besides where exchanges find no simple graph.
+
+    References
+    ----------
+    M. E. J. Newman, "The structure and function of complex networks", SIAM Review 45 (2003), section IV B.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.datasets.configuration_model([3, 2, 2, 1, 1, 1], exact=True).out_degree.tolist()
+    [3, 2, 2, 1, 1, 1]
+    """
+    degree = np.asarray(to_device(deg_sequence, "cpu") if hasattr(deg_sequence, "dtype") else deg_sequence)
+    if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or (degree < 0).any():
+        raise ValueError("deg_sequence must be one-dimensional, of whole numbers that are not negative")
+    total, n = int(degree.sum()), _whole("the length of deg_sequence", len(degree), 0, MOST)
+    if total % 2:
+        raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
+    xp, rng = begun(n, total // 2, seed, device)
+    ends = to_device(np.repeat(np.arange(n), degree.astype(np.int64)), device)
+    source, target = ends[xp.argsort(rng.random(total))].reshape(2, -1)
+    if exact:
+        source, target = _simple(xp, rng, n, source, target)
+    return _undirected(xp, n, _keys(xp, n, source, target), False)
+
+
+def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") -> Graph:
+    """Every vertex has the same degree.
+
+    Parameters
+    ----------
+    d, n : int
+        The degree, below n, and the number of vertices; their product is even.
+    seed, device
+        As for `gnp_random_graph`, as are result and errors.
+
+    Notes
+    -----
+    `configuration_model` with ``exact=True``; of degrees above n / 2 the edges that such a graph does not have.
+
+    References
+    ----------
+    A. Steger, N. C. Wormald, "Generating random regular graphs quickly", Combinatorics, Probability and Computing 8
+    (1999).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> sorted(set(hpg.datasets.random_regular_graph(3, 1000).out_degree.tolist()))
+    [3]
+    """
+    n = _whole("n", n, 0, MOST)
+    d = _whole("d", d, 0, max(n - 1, 0))
+    if d * n % 2:
+        raise ValueError(f"d * n must be even, as each edge has two ends, not {d} * {n}")
+    few = configuration_model(np.full(n, min(d, n - 1 - d)), exact=True, seed=seed, device=device)
+    if 2 * d < n:
+        return few
+    xp = array_module(device)
+    lower, upper, _ = few.edges()
+    missing = xp.ones(pairs_of(n, False), np.bool_)
+    missing[begins_of(xp, n)[lower] + upper - lower - 1] = False
+    return of_places(xp, n, xp.flatnonzero(missing), False)
+
+
+def _repeated(xp: ModuleType, key: Any) -> Any:
+    """Which elements are equal to one before."""
+    order = xp.argsort(key, kind="stable")
+    found = xp.zeros(len(key), np.bool_)
+    found[order[1:]] = key[order[1:]] == key[order[:-1]]
+    return found
+
+
+def _simple(xp: ModuleType, rng: Any, n: int, source: Any, target: Any) -> tuple[Any, Any]:
+    """Edges of the same degrees, without loops and repetitions: these exchange ends with others drawn at random."""
+    for _ in range(_ROUNDS):
+        pair = xp.minimum(source, target) * n + xp.maximum(source, target)
+        bad = xp.flatnonzero(_repeated(xp, pair) | (source == target))
+        if not len(bad):
+            return source, target
+        at = xp.unique(xp.concatenate([bad, rng.integers(0, len(source), len(bad) + 1)]))
+        turned = rng.random(len(at)) < 0.5
+        one, other = xp.where(turned, target[at], source[at]), xp.where(turned, source[at], target[at])
+        source[at], target[at] = one, other[xp.argsort(rng.random(len(at)))]
+    raise ValueError("deg_sequence: no graph without loops and repeated edges was found; exact=False leaves these out")

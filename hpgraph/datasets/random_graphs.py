@@ -1,0 +1,320 @@
+"""Random graphs by NetworkX's names, drawn as arrays on the device where they are to lie.
+
+Pairs of vertices are numbered; a graph in which each is joined with a probability is a binomial number of them, drawn
+without replacement and in order, so that nothing is sorted. The draws differ from NetworkX's: the same seed gives other
+graphs, of the same distribution. As of `hpgraph.datasets.kron`, those of the CPU and the GPU differ too.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, check_memory, normalize_device, to_device
+from hpgraph.core.number import real
+from hpgraph.datasets.generate import _keys, _undirected, _whole
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+# The pairs of so many vertices are numbered without a gap by floats.
+MOST = 94_906_265
+
+
+def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
+    """Each pair of vertices is joined with the same probability: Gilbert's and Erdős and Rényi's G(n, p).
+
+    Parameters
+    ----------
+    n : int
+        Vertices, up to 94,906,265.
+    p : float
+        The probability, 0 to 1.
+    seed : int, optional
+        Of the random numbers; the same seed gives the same graph on every machine.
+    directed : bool, optional
+        Whether pairs are ordered.
+    device : {"cpu", "cuda"}, optional
+        Where the graph is made and lies.
+
+    Returns
+    -------
+    Graph
+        Without loops and weights.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a number is out of range or no number, or ``device`` unknown.
+    DeviceMemoryError
+        If the memory will not suffice.
+
+    References
+    ----------
+    E. N. Gilbert, "Random graphs", Annals of Mathematical Statistics 30 (1959). V. Batagelj, U. Brandes, "Efficient
+    generation of large random networks", Physical Review E 71 (2005).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.datasets.gnp_random_graph(1000, 0.01, seed=1)
+    Graph: 1,000 vertices, 9,910 arcs, undirected, no weights, cpu
+    """
+    n, p = _whole("n", n, 0, MOST), share_of("p", p)
+    xp, rng = begun(n, p * n * n / 2, seed, device)
+    return of_places(xp, n, _each_with(xp, rng, pairs_of(n, directed), p), directed)
+
+
+def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
+    """A number of pairs of vertices, each set of as many as likely: Erdős and Rényi's G(n, m).
+
+    Parameters
+    ----------
+    n : int
+        Vertices, up to 94,906,265.
+    m : int
+        Edges, up to the number of pairs.
+    seed, directed, device
+        As for `gnp_random_graph`, as are result and errors.
+
+    References
+    ----------
+    P. Erdős, A. Rényi, "On random graphs I", Publicationes Mathematicae 6 (1959).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.datasets.gnm_random_graph(1000, 5000)
+    Graph: 1,000 vertices, 10,000 arcs, undirected, no weights, cpu
+    """
+    n = _whole("n", n, 0, MOST)
+    m = _whole("m", m, 0, pairs_of(n, directed))
+    xp, rng = begun(n, m, seed, device)
+    return of_places(xp, n, _drawn(xp, rng, pairs_of(n, directed), m), directed)
+
+
+def stochastic_block_model(sizes: Any, p: Any, *, seed: int = 0, device: str = "cpu") -> Graph:
+    """Vertices in blocks, each pair joined with a probability that depends on the blocks alone.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Vertices of each block, which are numbered block by block.
+    p : array of shape (k, k)
+        Symmetric: the probability of an edge between two blocks, or within one.
+    seed, device
+        As for `gnp_random_graph`, as are result and errors.
+
+    References
+    ----------
+    P. W. Holland, K. B. Laskey, S. Leinhardt, "Stochastic blockmodels: first steps", Social Networks 5 (1983).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.datasets.stochastic_block_model([50, 50], [[0.5, 0.01], [0.01, 0.5]])
+    >>> hpg.louvain(G).count
+    2
+    """
+    sizes = [_whole("sizes", size, 0, MOST) for size in sizes]
+    table = np.asarray(p, np.float64)
+    if table.shape != (len(sizes),) * 2 or not ((table >= 0) & (table <= 1) & (table == table.T)).all():
+        raise ValueError(f"p must be symmetric, with a probability for each two of the {len(sizes)} blocks")
+    n = _whole("the sum of sizes", sum(sizes), 0, MOST)
+    xp, rng = begun(n, float((np.outer(sizes, sizes) * table).sum()) / 2, seed, device)
+    return _joined(xp, n, [ends for _, _, *ends in _between_blocks(xp, rng, sizes, table)])
+
+
+def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Graph:
+    """Vertices u and v are joined with probability w[u] w[v] / Σw, at most 1: Chung and Lu's graphs.
+
+    Parameters
+    ----------
+    w : array of shape (n,)
+        The degree that is expected of each vertex, as long as no such probability is above 1.
+    seed, device
+        As for `gnp_random_graph`, as are result and errors; NetworkX's graphs may have loops.
+
+    Notes
+    -----
+    Vertices are grouped by powers of two of their weights. Between two groups pairs are drawn with the largest
+    probability there is, and kept with the share that theirs is of it.
+
+    References
+    ----------
+    F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", Annals of
+    Combinatorics 6 (2002). J. C. Miller, A. Hagberg, "Efficient generation of networks with given expected degrees",
+    WAW'11.
+
+    Examples
+    --------
+    >>> import numpy as np, hpgraph as hpg
+    >>> G = hpg.datasets.expected_degree_graph(np.full(1000, 8.0))
+    >>> round(float(G.out_degree.mean()))
+    8
+    """
+    weight = to_device(w if hasattr(w, "dtype") else np.asarray(w, np.float64), "cpu").astype(np.float64)
+    if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError("w must be one-dimensional, of finite numbers that are not negative")
+    n, total = _whole("the length of w", len(weight), 0, MOST), float(weight.sum())
+    xp, rng = begun(n, total, seed, device)
+    exponent = np.frexp(weight)[1]
+    exponent[weight == 0] = -10000
+    order = np.argsort(exponent, kind="stable")
+    _, sizes = np.unique(exponent, return_counts=True)
+    highest = np.maximum.reduceat(weight[order], np.cumsum(sizes) - sizes) if n else np.zeros(0)
+    table = np.minimum(np.outer(highest, highest) / (total or 1), 1)
+    vertex, heavy, edges = to_device(order, device), to_device(weight[order], device), []
+    for i, j, source, target in _between_blocks(xp, rng, sizes.tolist(), table):
+        share = xp.minimum(heavy[source] * heavy[target] / total, 1) / table[i, j]
+        kept = rng.random(len(source)) < share
+        edges.append((vertex[source[kept]], vertex[target[kept]]))
+    return _joined(xp, n, edges)
+
+
+def random_geometric_graph(
+    n: int, radius: float, dim: int = 2, *, points: Any = None, seed: int = 0, device: str = "cpu"
+) -> Graph:
+    """Points drawn from the unit cube, joined where they are no farther apart than a radius.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    radius : float
+        The largest distance of neighbours.
+    dim : int, optional
+        Dimensions of the cube: 1 to 3.
+    points : float array of shape (n, dim), optional
+        The points, from 0 to 1, instead of those drawn.
+    seed, device
+        As for `gnp_random_graph`, as are result and errors.
+
+    Notes
+    -----
+    Points are sorted into cells as wide as the radius; distances are computed to those of the cells around.
+
+    References
+    ----------
+    M. Penrose, "Random Geometric Graphs" (2003).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.datasets.random_geometric_graph(4, 0.3, 1, points=[[0.1], [0.9], [0.2], [0.5]])
+    Graph: 4 vertices, 4 arcs, undirected, no weights, cpu
+    """
+    n, dim, radius = _whole("n", n, 0, 1 << 31), _whole("dim", dim, 1, 3), real(radius, "radius")
+    if not 0 <= radius < np.inf:
+        raise ValueError(f"radius must be finite and not negative, not {radius}")
+    xp, rng = begun(n, n * (1 + n * min(2 * radius, 1) ** dim) / 2, seed, device)
+    place = rng.random((n, dim)) if points is None else xp.asarray(points, np.float64)
+    if place.shape != (n, dim) or not bool(((place >= 0) & (place <= 1)).all()):
+        raise ValueError(f"points must have shape ({n}, {dim}), with numbers from 0 to 1")
+    # Fewer cells where they would be far more than points.
+    across = max(1, min(int(1 / radius) if radius > 0 else n, int(max(n, 1) ** (1 / dim))))
+    cell = xp.minimum((place * across).astype(np.int64), across - 1)
+    stride = (across + 2) ** np.arange(dim)
+    key = ((cell + 1) * xp.asarray(stride)).sum(axis=1)
+    order = xp.argsort(key)
+    place, key, edges = place[order], key[order], []
+    for shift in np.ndindex((3,) * dim):
+        step = int((np.array(shift) - 1) @ stride)
+        if step < 0:
+            continue
+        # Of the own cell those that come after, of a cell around all.
+        first = xp.searchsorted(key, key + step) if step else xp.arange(1, n + 1)
+        count = xp.searchsorted(key, key + step, side="right") - first
+        ends = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(count)])
+        candidate = xp.arange(int(ends[-1]), dtype=np.int64)
+        own = xp.searchsorted(ends, candidate, side="right") - 1
+        other = candidate - (ends[:-1] - first)[own]
+        near = ((place[own] - place[other]) ** 2).sum(axis=1) <= radius * radius
+        edges.append((order[own[near]], order[other[near]]))
+    return _joined(xp, n, edges)
+
+
+def share_of(name: str, value: Any) -> float:
+    """A probability, checked."""
+    if not 0 <= (share := real(value, name)) <= 1:
+        raise ValueError(f"{name} must be a probability from 0 to 1, not {value}")
+    return share
+
+
+def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any]:
+    """The module to draw with, once the memory is known to suffice, and a generator."""
+    device = normalize_device(device)
+    xp = array_module(device)
+    check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", device)
+    return xp, xp.random.default_rng(seed)
+
+
+def pairs_of(n: int, directed: bool) -> int:
+    """How many pairs of vertices there are, ordered ones if directed."""
+    return n * (n - 1) // (1 if directed else 2)
+
+
+def _each_with(xp: ModuleType, rng: Any, total: int, p: float) -> Any:
+    """Whole numbers below `total`, in order, each with probability p."""
+    return _drawn(xp, rng, total, total if p == 1 else int(rng.binomial(total, p)))
+
+
+def _drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
+    """So many different whole numbers below `total`, in order; each set of them is as likely."""
+    if 2 * count > total:
+        stays = xp.ones(total, np.bool_)
+        stays[_drawn(xp, rng, total, total - count)] = False
+        return xp.flatnonzero(stays)
+    # Sums of exponential variables, over the last one, are uniform variables in order.
+    reached = xp.cumsum(rng.standard_exponential(count + 1))
+    place = xp.minimum((reached[:-1] * (total / reached[-1])).astype(np.int64), total - 1)
+    while True:
+        if count > 1:
+            place = place[xp.concatenate([xp.ones(1, np.bool_), place[1:] != place[:-1]])]
+        if len(place) == count:
+            return place
+        place = xp.sort(xp.concatenate([place, rng.integers(0, total, count - len(place))]))
+
+
+def begins_of(xp: ModuleType, n: int) -> Any:
+    """At which number the pairs of each vertex with those above it begin."""
+    vertex = xp.arange(n + 1, dtype=np.int64)
+    return vertex * (n - 1) - vertex * (vertex - 1) // 2
+
+
+def of_places(xp: ModuleType, n: int, place: Any, directed: bool) -> Graph:
+    """The graph of some pairs, by their numbers, which rise: ordered ones, or those of a lower and a higher vertex."""
+    from hpgraph.containers.graph import Graph
+    from hpgraph.formats import CSR, index_dtype
+
+    begins = xp.arange(n + 1, dtype=np.int64) * (n - 1) if directed else begins_of(xp, n)
+    arcs = CSR((n, n), xp.searchsorted(place, begins).astype(np.int64), place, validate=False)
+    row = arcs.expand_rows()
+    column = place - begins[row]
+    column += (column >= row) if directed else row + 1
+    graph = Graph._made(CSR((n, n), arcs.indptr, column.astype(index_dtype(n)), validate=False), True, None)
+    return graph if directed else graph.undirected
+
+
+def _between_blocks(xp: ModuleType, rng: Any, sizes: list[int], table: np.ndarray) -> Any:
+    """For each two blocks, or one, pairs drawn with the probability of `table`: the blocks, sources, targets."""
+    starts = np.cumsum([0, *sizes]).tolist()
+    for i, own in enumerate(sizes):
+        for j in range(i, len(sizes)):
+            if table[i, j] == 0 or own == 0 or sizes[j] == 0:
+                continue
+            if i == j:
+                place, begins = _each_with(xp, rng, pairs_of(own, False), table[i, j]), begins_of(xp, own)
+                row = xp.searchsorted(begins, place, side="right") - 1
+                column = place - begins[row] + row + 1
+            else:
+                row, column = xp.divmod(_each_with(xp, rng, own * sizes[j], table[i, j]), sizes[j])
+            yield i, j, row + starts[i], column + starts[j]
+
+
+def _joined(xp: ModuleType, n: int, edges: list[Any]) -> Graph:
+    none = xp.zeros(0, np.int64)
+    source, target = (xp.concatenate(side) for side in zip((none, none), *edges, strict=True))
+    return _undirected(xp, n, _keys(xp, n, source, target), False)

@@ -1,0 +1,146 @@
+"""Random graphs: sizes, simplicity, and distributions by chi-squared tests against the definitions."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.stats
+
+import hpgraph as hpg
+from hpgraph import datasets
+from hpgraph.core.device import to_device
+
+MAKES = {
+    "gnp": lambda **o: datasets.gnp_random_graph(200, 0.05, **o),
+    "gnp directed": lambda **o: datasets.gnp_random_graph(200, 0.7, directed=True, **o),
+    "gnm": lambda **o: datasets.gnm_random_graph(200, 900, **o),
+    "gnm directed": lambda **o: datasets.gnm_random_graph(200, 39000, directed=True, **o),
+    "blocks": lambda **o: datasets.stochastic_block_model([80, 0, 50], [[0.2, 0, 0.02], [0, 0, 0], [0.02, 0, 1]], **o),
+    "chung lu": lambda **o: datasets.expected_degree_graph(np.linspace(0, 30, 200), **o),
+    "barabasi": lambda **o: datasets.barabasi_albert_graph(200, 4, **o),
+    "watts": lambda **o: datasets.watts_strogatz_graph(200, 7, 0.4, **o),
+    "configuration": lambda **o: datasets.configuration_model([40, 40] + [5] * 198, **o),
+    "exact": lambda **o: datasets.configuration_model([40, 40] + [5] * 198, exact=True, **o),
+    "regular": lambda **o: datasets.random_regular_graph(5, 200, **o),
+    "geometric": lambda **o: datasets.random_geometric_graph(200, 0.1, 3, **o),
+}
+
+
+def matrix(G):
+    return to_device(G.to("cpu").out_csr.to_scipy().toarray(), "cpu")
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_simple_and_repeatable(name, device):
+    G = MAKES[name](seed=3, device=device)
+    A = matrix(G)
+    assert G.device == device and G.directed == ("directed" in name) and G.out_csr.is_canonical()
+    assert A.diagonal().sum() == 0 and (G.directed or (A == A.T).all())
+    assert (matrix(MAKES[name](seed=3, device=device)) == A).all()
+    assert (matrix(MAKES[name](seed=4, device=device)) != A).any()
+
+
+def fits(counts, expected):
+    """Whether counts of one kind fit what is expected of them, classes of few put together."""
+    counts, expected = (np.asarray(side, float) for side in (counts, expected))
+    order = np.argsort(-expected)
+    counts, expected = counts[order], expected[order]
+    few = int(np.searchsorted(-expected, -5.0))
+    parts = [np.append(side[:few], side[few:].sum()) for side in (counts, expected)]
+    if parts[1][-1] < 5:
+        parts = [np.append(side[: few - 1], side[few - 1 :].sum()) for side in (counts, expected)]
+    return scipy.stats.chisquare(parts[0], parts[1] * parts[0].sum() / parts[1].sum()).pvalue > 1e-3
+
+
+def test_degrees(device):
+    """Binomial degrees of G(n, p), and the cubic law of Barabási and Albert's vertices."""
+    n, p = 4000, 0.002
+    degree = to_device(datasets.gnp_random_graph(n, p, device=device).out_degree, "cpu")
+    k = np.arange(60)
+    assert fits(np.bincount(degree, minlength=60), n * scipy.stats.binom.pmf(k, n - 1, p))
+    n, m = 60_000, 2
+    G = datasets.barabasi_albert_graph(n, m, device=device)
+    assert G.n_edges == 2 * m * (n - m)
+    k = np.arange(m, 4000)
+    late = to_device(G.out_degree, "cpu")[100:]
+    expected = len(late) * 2 * m * (m + 1) / (k * (k + 1.0) * (k + 2))
+    near = np.abs(np.bincount(late, minlength=4000)[m:20] - expected[: 20 - m])
+    assert (near < 6 * np.sqrt(expected[: 20 - m]) + 30).all()
+
+
+def test_every_pair_is_as_likely(device):
+    """How often each pair of a small graph is joined, over many seeds."""
+    n, seeds = 6, 600
+    for directed in (False, True):
+        total = n * (n - 1) // (1 if directed else 2)
+        for make, share in (
+            (lambda seed, d=directed: datasets.gnm_random_graph(n, 5, seed=seed, directed=d, device=device), 5 / total),
+            (lambda seed, d=directed: datasets.gnp_random_graph(n, 0.3, seed=seed, directed=d, device=device), 0.3),
+        ):
+            seen = sum(matrix(make(seed)) for seed in range(seeds))
+            counts = seen[~np.eye(n, dtype=bool)] if directed else seen[np.triu_indices(n, 1)]
+            assert abs(counts - seeds * share).max() < 5 * np.sqrt(seeds * share * (1 - share))
+    assert datasets.gnm_random_graph(n, 15, device=device).n_edges == 30
+    assert datasets.gnp_random_graph(n, 1, directed=True, device=device).n_edges == 30
+    assert datasets.gnp_random_graph(n, 0, device=device).n_edges == 0 == len(datasets.gnp_random_graph(0, 1))
+
+
+def test_probabilities_of_blocks_and_weights(device):
+    sizes, p = [30, 50], np.array([[0.5, 0.1], [0.1, 0.02]])
+    seen = sum(matrix(datasets.stochastic_block_model(sizes, p, seed=seed, device=device)) for seed in range(40))
+    block = np.repeat([0, 1], sizes)
+    for i, j in ((0, 0), (0, 1), (1, 1)):
+        pairs = seen[np.ix_(block == i, block == j)]
+        count = pairs.size - (len(pairs) if i == j else 0)
+        assert pairs.sum() / count / 40 == pytest.approx(p[i, j], abs=5 * np.sqrt(p[i, j] / count / 40))
+    weight = np.array([9, 1, 0, 3, 3, 8, 2, 14.0])
+    seen = sum(matrix(datasets.expected_degree_graph(weight, seed=seed, device=device)) for seed in range(1500)) / 1500
+    wanted = np.minimum(np.outer(weight, weight) / weight.sum(), 1)
+    np.fill_diagonal(wanted, 0)
+    assert abs(seen - wanted).max() < 5 * 0.5 / np.sqrt(1500)
+
+
+def test_degrees_that_are_given(device):
+    rng = np.random.default_rng(1)
+    degree = rng.zipf(2.2, 2000).clip(max=80)
+    degree[0] += degree.sum() % 2
+    exact = datasets.configuration_model(degree, exact=True, device=device)
+    assert (to_device(exact.out_degree, "cpu") == degree).all()
+    erased = to_device(datasets.configuration_model(degree, device=device).out_degree, "cpu")
+    assert (erased <= degree).all() and erased.sum() > 0.9 * degree.sum()
+    for d, n in ((0, 5), (3, 10), (7, 12), (11, 12), (40, 81)):
+        assert (to_device(datasets.random_regular_graph(d, n, device=device).out_degree, "cpu") == d).all()
+    ring = datasets.watts_strogatz_graph(50, 4, 0, device=device)
+    assert nx.utils.graphs_equal(hpg.to_networkx(ring), nx.watts_strogatz_graph(50, 4, 0))
+    moved = matrix(datasets.watts_strogatz_graph(3000, 10, 0.3, device=device))
+    same = (moved * matrix(datasets.watts_strogatz_graph(3000, 10, 0, device=device))).sum() / 30000
+    assert moved.sum() == 30000 and same == pytest.approx(0.7, abs=0.02)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_geometric(dim, device):
+    rng = np.random.default_rng(dim)
+    points = rng.random((300, dim))
+    for radius in (0, 0.03, 0.2, 0.7, 2):
+        G = datasets.random_geometric_graph(300, radius, dim, points=points, device=device)
+        far = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
+        assert (matrix(G) == (far <= radius) & ~np.eye(300, dtype=bool)).all()
+
+
+def test_arguments():
+    for call, says in (
+        (lambda: datasets.gnp_random_graph(-1, 0.5), "n must be"),
+        (lambda: datasets.gnp_random_graph(5, 1.5), "p must be a probability"),
+        (lambda: datasets.gnm_random_graph(5, 11), "m must be from 0 to 10"),
+        (lambda: datasets.stochastic_block_model([2, 3], [[1, 0.5], [0.4, 1]]), "p must be symmetric"),
+        (lambda: datasets.expected_degree_graph([-1.0]), "w must be"),
+        (lambda: datasets.barabasi_albert_graph(5, 5), "m must be from 1 to 4"),
+        (lambda: datasets.watts_strogatz_graph(10, 5, 0.1), "k must be from 0 to 4"),
+        (lambda: datasets.configuration_model([1, 2]), "an even sum"),
+        (lambda: datasets.configuration_model([5, 1], exact=True), "no graph without loops"),
+        (lambda: datasets.random_regular_graph(3, 5), "must be even"),
+        (lambda: datasets.random_geometric_graph(5, 0.1, 4), "dim must be"),
+        (lambda: datasets.random_geometric_graph(5, 0.1, points=[[0, 0]]), "points must have shape"),
+        (lambda: datasets.gnp_random_graph(5, 0.1, device="tpu"), "device must be"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            call()
