@@ -47,6 +47,9 @@ from hpgraph.algorithms.bipartite import bipartite_sets as bipartite_sets
 from hpgraph.algorithms.bipartite import is_bipartite as is_bipartite
 from hpgraph.algorithms.census import dyad_census as dyad_census
 from hpgraph.algorithms.census import triadic_census as triadic_census
+from hpgraph.algorithms.cliques import count_cliques as count_cliques
+from hpgraph.algorithms.cliques import find_cliques as find_cliques
+from hpgraph.algorithms.cliques import maximum_clique as maximum_clique
 from hpgraph.algorithms.closeness import closeness_centrality as closeness_centrality
 from hpgraph.algorithms.closeness import degree_centrality as degree_centrality
 from hpgraph.algorithms.closeness import harmonic_centrality as harmonic_centrality

@@ -26,8 +26,9 @@ FUNCTIONS = {
     ),
     "structure": (
         "connected_components condensation core_number degeneracy_ordering k_core k_shell triangle_count triangles "
-        "clustering average_clustering transitivity square_clustering k_truss truss_number biconnected_components "
-        "bridges articulation_points minimum_spanning_forest is_bipartite bipartite_sets is_dag "
+        "clustering average_clustering transitivity square_clustering k_truss truss_number "
+        "find_cliques maximum_clique count_cliques biconnected_components bridges articulation_points "
+        "minimum_spanning_forest is_bipartite bipartite_sets is_dag "
         "is_directed_acyclic_graph topological_sort dag_longest_path"
     ),
     "communities and labels": (

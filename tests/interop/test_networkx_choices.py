@@ -81,6 +81,13 @@ def test_flows(graph: str, ends: list[Any]) -> None:
     assert cut == crossing == value == nx.maximum_flow_value(G, *ends, capacity="weight", backend="networkx")
 
 
+@pytest.mark.parametrize("graph", ["whole", "blocks", "several", "null"])
+def test_cliques(graph: str) -> None:
+    """The same cliques in another order."""
+    found, wanted = (list(nx.find_cliques(nx.Graph(GRAPHS[graph]), backend=name)) for name in ("hpgraph", "networkx"))
+    assert sorted(map(sorted, found)) == sorted(map(sorted, wanted)) and all(type(one) is list for one in found)
+
+
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_path_between_two(weight: str | None) -> None:
     """Of several shortest paths any may be found."""

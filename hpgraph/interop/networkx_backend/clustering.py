@@ -1,9 +1,11 @@
-"""Triangles, and how neighbours are joined among themselves."""
+"""Triangles and cliques, and how neighbours are joined among themselves."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms import cliques as _cliques
 from hpgraph.algorithms import clustering as _clustering
 from hpgraph.algorithms import triangles as _triangles
 from hpgraph.containers.vertices import id
@@ -54,9 +56,14 @@ def _square_clustering(G: ConvertedGraph, nodes: Any) -> Any:
     return found[nodes] if nodes in G else found
 
 
+def _maximal_cliques(G: ConvertedGraph) -> Iterator[list[Any]]:
+    return (G.named(clique) for clique in _cliques.find_cliques(G.graph()))
+
+
 globals().update(
     family(
         {
+            "find_cliques": _maximal_cliques,
             "clustering": _coefficients,
             "average_clustering": _average,
             "triangles": lambda G, nodes: _of(G, _triangles.triangles(G.graph()) if len(G) else np.zeros(0), nodes),

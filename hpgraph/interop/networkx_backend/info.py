@@ -8,7 +8,7 @@ FAMILIES: dict[str, str] = {
         pagerank hits katz_centrality eigenvector_centrality betweenness_centrality edge_betweenness_centrality
         closeness_centrality harmonic_centrality newman_betweenness_centrality
     """,
-    "clustering": "clustering average_clustering transitivity triangles square_clustering",
+    "clustering": "clustering average_clustering transitivity triangles square_clustering find_cliques",
     "components": """
         connected_components weakly_connected_components node_connected_component number_connected_components
         number_weakly_connected_components number_strongly_connected_components is_connected is_weakly_connected
@@ -106,6 +106,7 @@ NOTES: dict[str, str] = {
     "edge_betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
     "eppstein_matching": _MATCHING,
     "fast_label_propagation_communities": _SEED,
+    "find_cliques": "In another order than NetworkX's.",
     "goldberg_radzik": _TREE_ORDER,
     "greedy_color": "By falling degree alone.",
     "hopcroft_karp_matching": _MATCHING,

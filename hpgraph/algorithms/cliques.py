@@ -1,0 +1,146 @@
+"""Cliques: sets of vertices that are joined each to each. All run on the CPU: searches branch, and share little."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.triangles import triangle_count
+from hpgraph.algorithms.vertex_values import vertex_names
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import CSR
+
+
+def _plain(G: Any) -> tuple[Graph, CSR]:
+    """The graph, and its edges in both directions, without loops, on the CPU."""
+    graph = as_graph(G)
+    return graph, graph.undirected.out_csr.to("cpu").without_diagonal().with_data(None)
+
+
+@naming_arguments
+def find_cliques(G: Graph | Any, *, min_size: int = 1) -> Iterator[np.ndarray]:
+    """All maximal cliques: sets of vertices that are joined each to each, and to which no other can be added.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, and loops are passed over.
+    min_size : int
+        Only cliques of at least so many vertices; smaller ones are not looked for.
+
+    Yields
+    ------
+    array of shape (k,)
+        The vertices of a clique, names where the graph has names, else indices; in NumPy.
+
+    Notes
+    -----
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. Cliques are found some tens of thousands at a
+    time, as the iterator proceeds: there may be as many as 3^(n/3). In a graph of degeneracy d it takes time by d n
+    3^(d/3), and d + the largest degree rows of d bits of memory beside the graph.
+
+    References
+    ----------
+    D. Eppstein, M. Löffler, D. Strash, "Listing all maximal cliques in large sparse graphs in near-optimal time",
+    Journal of Experimental Algorithmics 18 (2013).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> sorted(sorted(clique.tolist()) for clique in hpg.find_cliques(([0, 1, 2, 2], [1, 2, 0, 3])))
+    [[0, 1, 2], [2, 3]]
+    """
+    graph, arcs = _plain(G)
+    least = whole(min_size, "min_size")
+    return _listed(graph, arcs, least, False)
+
+
+def _listed(graph: Graph, arcs: CSR, least: int, largest: bool) -> Iterator[np.ndarray]:
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
+
+    for ends, vertices in maximal_cliques(arcs, min(least, graph.n_vertices + 1), largest):
+        bounds, named = ends.tolist(), vertex_names(graph, vertices)
+        for begin, end in pairwise(bounds):
+            yield named[begin:end]
+
+
+@naming_arguments
+def maximum_clique(G: Graph | Any) -> np.ndarray:
+    """A largest clique.
+
+    Parameters and result are those of `find_cliques`.
+
+    Returns
+    -------
+    array of shape (k,)
+        Of several any, the same at every call.
+
+    Notes
+    -----
+    The search of `find_cliques`, without what can be no larger than the largest clique so far.
+
+    References
+    ----------
+    D. Eppstein, M. Löffler, D. Strash, "Listing all maximal cliques in large sparse graphs in near-optimal time",
+    Journal of Experimental Algorithmics 18 (2013).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> sorted(hpg.maximum_clique(([0, 1, 2, 2], [1, 2, 0, 3])).tolist())
+    [0, 1, 2]
+    """
+    graph, arcs = _plain(G)
+    found = vertex_names(graph, np.zeros(0, np.int64))
+    for clique in _listed(graph, arcs, 1, True):
+        found = clique
+    return found
+
+
+@naming_arguments
+def count_cliques(G: Graph | Any, k: int) -> int:
+    """How many sets of k vertices are joined each to each.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, and loops are passed over.
+    k : int
+        How many vertices: 1 counts vertices, 2 edges, 3 triangles.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    From four vertices on it runs on the CPU; a graph on the GPU is copied to it. In a graph of degeneracy d it takes
+    time by m (d / 2)^(k - 2).
+
+    References
+    ----------
+    M. Danisch, O. Balalau, M. Sozio, "Listing k-cliques in sparse real-world graphs", WWW'18.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> [hpg.count_cliques(hpg.datasets.gnp_random_graph(6, 1), k) for k in range(1, 8)]
+    [6, 15, 20, 15, 6, 1, 0]
+    """
+    k = whole(k, "k")
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    if k == 3:
+        return triangle_count(G)
+    graph, arcs = _plain(G)
+    if k < 3:
+        return graph.n_vertices if k == 1 else arcs.nnz // 2
+    if k > graph.n_vertices:
+        return 0
+    from hpgraph.kernels.structure.cpu_cliques import count_cliques as count
+
+    return count(arcs, k)
