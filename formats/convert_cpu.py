@@ -32,13 +32,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
         indptr = np.concatenate(([0], np.bincount(row, minlength=rows).cumsum()))
         if is_sorted(indptr, col, strictly=True):
             return indptr, col, data
-    # First by column: transpose a matrix with one entry in each of its `entries` rows. Then by row, which is stable in
-    # the columns. The positions follow, to fetch values and break ties by.
-    _, position, by_column = transpose(np.arange(entries + 1), col, row, columns)
-    assert by_column is not None
-    counts = np.concatenate(([0], np.bincount(col, minlength=columns).cumsum()))
-    carried = None if data is None else position
-    indptr, indices, order = transpose(counts, by_column, carried, rows)
+    indptr, indices, order = _in_order(row, col, shape, data is not None)
     first = np.empty(entries, dtype=bool)
     first[0] = True
     np.not_equal(indices[1:], indices[:-1], out=first[1:])
@@ -58,6 +52,33 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
             warn_unlike()
         values = merge_runs(values, heads, duplicates)
     return kept[indptr], indices[heads], values
+
+
+def _in_order(row: Array, col: Array, shape: tuple[int, int], positions: bool) -> tuple[Array, Array, Array | None]:
+    """Rows, sorted, and if `positions` where each entry was; those of one place in the order they had."""
+    (rows, columns), entries = shape, len(row)
+    below, kept = (max(count - 1, 1).bit_length() for count in (columns, entries))
+    kept = kept if positions else 0
+    if max(rows - 1, 1).bit_length() + below + kept < 64:
+        # One word an entry, sorted as such: a fifth of the time of counting sorts, which write all over the result.
+        key = row.astype(np.int64)
+        key <<= below
+        key |= col
+        if positions:
+            key <<= kept
+            key |= np.arange(entries)
+        key.sort()
+        order = key & ((1 << kept) - 1) if positions else None
+        key >>= kept
+        indices = (key & ((1 << below) - 1)).astype(col.dtype, copy=False)
+        key >>= below
+        return np.concatenate(([0], np.bincount(key, minlength=rows).cumsum())), indices, order
+    # First by column: transpose a matrix with one entry in each of its `entries` rows. Then by row, which is stable in
+    # the columns. The positions follow, to fetch values and break ties by.
+    _, position, by_column = transpose(np.arange(entries + 1), col, row, columns)
+    assert by_column is not None
+    counts = np.concatenate(([0], np.bincount(col, minlength=columns).cumsum()))
+    return transpose(counts, by_column, position if positions else None, rows)
 
 
 def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:
