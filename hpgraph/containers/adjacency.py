@@ -139,21 +139,20 @@ def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:
 
 
 def union(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
-    """The arcs of both, or with `one_alone` of either."""
-    xp, dtype = array_module(a.device), None
-    if a.dtype is not None or b.dtype is not None:
-        dtype = np.result_type(*(csr.dtype for csr in (a, b) if csr.dtype is not None))
-        a, b = (
-            csr.with_data(
-                xp.ones(csr.nnz, dtype) if csr.data is None else csr.data.astype(dtype, copy=False), copy=False
-            )
-            for csr in (a, b)
-        )
-    of = np.dtype(bool) if dtype is None else dtype
-    both, left, right = (
-        entry_function(get_binary(op), of, of, of) for op in ("first" if dtype is None else weight, "first", "second")
-    )
-    return kernels(a.device).merge(a, b, both, left if one_alone else None, right if one_alone else None, dtype)
+    """The arcs of both, or with `one_alone` of either; without those of both if `weight` is None."""
+    a, b = of_one_type(a, b)
+    of = np.dtype(bool) if a.dtype is None else a.dtype
+    ops = None if weight is None else "first" if a.dtype is None else weight, "first", "second"
+    both, left, right = (None if op is None else entry_function(get_binary(op), of, of, of) for op in ops)
+    return kernels(a.device).merge(a, b, both, left if one_alone else None, right if one_alone else None, a.dtype)
+
+
+def of_one_type(a: CSR, b: CSR) -> tuple[CSR, CSR]:
+    """The arcs of both with weights of one type, 1 where there were none; or without, as they are."""
+    if (a.data is None) == (b.data is None) and a.dtype == b.dtype:
+        return a, b
+    dtype = np.result_type(*(csr.dtype for csr in (a, b) if csr.dtype is not None))
+    return a.astype(dtype), b.astype(dtype)
 
 
 def with_reverses(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:

@@ -1,112 +1,21 @@
-"""Graphs made of a graph and some edges, more or fewer; and of two graphs, as sets of edges."""
+"""Graphs made of two graphs, as sets of edges."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.containers import adjacency
-from hpgraph.containers.graph_parts import GraphParts, ends_of_edges
 from hpgraph.containers.graph_storage import GraphStorage
-from hpgraph.containers.name_arrays import as_array, python_values
+from hpgraph.containers.graph_updates import GraphUpdates, widened, without
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.names import Names
-from hpgraph.containers.vertices import as_collection, id
-from hpgraph.core.device import array_module, device_of, native, to_device, unmasked
-from hpgraph.core.number import whole
+from hpgraph.core.device import array_module, device_of, to_device
 from hpgraph.formats import CSR, Bitmask, index_dtype
-from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.backend import kernels
-from hpgraph.semiring import get_binary
-from hpgraph.semiring.entry import entry_function
 
 
-class GraphSets(GraphParts):
+class GraphSets(GraphUpdates):
     """A graph does not change: each of these gives another."""
-
-    def add_edges(
-        self, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
-        duplicates: Duplicates | None = None,
-    ) -> Self:  # fmt: skip
-        """The graph with more edges, which go both ways if it is undirected.
-
-        Parameters
-        ----------
-        source, target : array or sequence of vertices, shape (k,)
-            Ends: names, or indices where the graph has no names. Names that are new become vertices after those that
-            are there, in the order in which they first appear, sources before targets. Instead of both, pairs ``(u,
-            v)`` in a list or an array of shape (k, 2).
-        weight : array or sequence of real numbers, shape (k,), optional
-            An edge that is there takes the new weight. Where either has weights and the other none, the others weigh 1.
-        n_vertices : int, optional
-            Number of vertices of the new graph, where there are no names; as many as there are by default.
-        duplicates : {"min", "max", "sum", "first", "error"}, optional
-            As for `Graph`, of the edges given here.
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `Graph.from_edges`; when an index is not below `n_vertices`.
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> G = hpg.Graph.from_edges([0, 1], [1, 2], names=["ann", "bob", "cyd"])
-        >>> G.add_edges(["cyd"], ["dan"])
-        Graph: 4 vertices, 3 arcs, directed, no weights, cpu, named 'ann', 'bob', 'cyd', ...
-        """
-        ends = tuple(map(as_collection, _both_ends(source, target)))
-        if self._names is None:
-            u, v = (to_device(native(end.index if isinstance(end, id) else end), self.device) for end in ends)
-            names, n = None, self.n_vertices if n_vertices is None else whole(n_vertices, "n_vertices")
-            if n < self.n_vertices:
-                raise ValueError(f"n_vertices must be at least {self.n_vertices}, as many as there are, not {n}")
-        elif n_vertices is not None:
-            raise ValueError("n_vertices is for graphs without names; here names that are new become vertices")
-        else:
-            (u, v), names = self._with_new_names(ends)
-            n = len(names.array)
-        if weight is not None:
-            weight = to_device(native(unmasked(weight, "weight")), self.device)
-        csr = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=duplicates)
-        return self._made(adjacency.union(_widened(self.out_csr, n), csr, "second"), self.directed, names)
-
-    def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
-        """Indices of ends of edges, and the names with those that are new."""
-        names, places = self._names, []
-        assert names is not None
-        for given in ends:
-            if isinstance(given, id) or (isinstance(given, list | tuple) and any(isinstance(v, id) for v in given)):
-                places.append(self.indices_of(given))
-                continue
-            array = as_array(given)
-            place = names.places_of(array)
-            if (place < 0).any():
-                names = names.with_more(list(dict.fromkeys(python_values(array[place < 0]))))
-                place = names.places_of(array)
-            places.append(place)
-        return [to_device(place, self.device) for place in places], names
-
-    def remove_edges(self, source: Any, target: Any = None) -> Self:
-        """The graph without some edges, of an undirected one in both directions; its vertices stay.
-
-        Parameters
-        ----------
-        source, target : array or sequence of vertices, shape (k,)
-            Ends, or pairs, as for `add_edges`. Edges that are not there are passed over, as in NetworkX.
-
-        Raises
-        ------
-        ValueError, TypeError, IndexError
-            As `index_of`; and when there are not as many targets as sources.
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).remove_edges([1], [0])
-        Graph: 3 vertices, 2 arcs, undirected, no weights, cpu
-        """
-        u, v = self._pairs(*_both_ends(source, target))
-        csr = adjacency.from_arcs(u, v, None, self.n_vertices, both_ways=not self.directed)
-        return self._made(_without(self.out_csr, csr), self._kind_of_parts(), self._names)
 
     def union(self, other: GraphStorage, *, weight: str = "min") -> Self:
         """The vertices and the edges of either graph; ``G | H``. Undirected if both are.
@@ -135,7 +44,7 @@ class GraphSets(GraphParts):
         """
         place, names = self._meet(other)
         n = max(self.n_vertices, other.n_vertices) if names is None else len(names.array)
-        joined = adjacency.union(_widened(self.out_csr, n), _renumbered(other.out_csr, place, n), weight)
+        joined = adjacency.union(widened(self.out_csr, n), _renumbered(other.out_csr, place, n), weight)
         return self._made(joined, self.directed or other.directed, names)
 
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
@@ -180,7 +89,7 @@ class GraphSets(GraphParts):
         xp, n = array_module(self.device), self.n_vertices
         arcs = (other if self.directed else other.undirected).out_csr
         removed = _renumbered(arcs, xp.where(place < n, place, -1), n)
-        return self._made(_without(self.out_csr, removed), self._kind_of_parts(), self._names)
+        return self._made(without(self.out_csr, removed), self._kind_of_parts(), self._names)
 
     def _meet(self, other: GraphStorage) -> tuple[Any, Names | None]:
         """Where the vertices of another graph stand here, new ones behind all others; and the names of all."""
@@ -215,23 +124,8 @@ class GraphSets(GraphParts):
         return self.difference(other) if isinstance(other, GraphStorage) else NotImplemented
 
 
-def _both_ends(source: Any, target: Any) -> tuple[Any, Any]:
-    """Sources and targets, which may have come as pairs."""
-    return (source, target) if target is not None else ends_of_edges(source, "edges, where no target is given,")
-
-
 def _indices(graph: GraphStorage) -> Names:
     return Names(np.arange(graph.n_vertices))
-
-
-def _widened(csr: CSR, n: int) -> CSR:
-    """The arcs, among more vertices."""
-    more = n - csr.shape[0]
-    if not more:
-        return csr
-    xp = array_module(csr.device)
-    indptr = xp.concatenate((csr.indptr, xp.full(more, csr.nnz, np.int64)))
-    return CSR((n, n), indptr, csr.indices.astype(index_dtype(n), copy=False), csr.data, validate=False)
 
 
 def _renumbered(csr: CSR, number: Any, n: int) -> CSR:
@@ -241,10 +135,3 @@ def _renumbered(csr: CSR, number: Any, n: int) -> CSR:
     source, target = (ends[kept].astype(index_dtype(n), copy=False) for ends in (source, target))
     data = None if csr.data is None else csr.data[kept]
     return CSR.from_coo(source, target, data, (n, n), duplicates="min", copy=False)
-
-
-def _without(csr: CSR, others: CSR) -> CSR:
-    """The arcs that the others do not have."""
-    dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
-    first = entry_function(get_binary("first"), dtype, bool, dtype)
-    return kernels(csr.device).merge(csr, others.pattern, None, first, None, csr.dtype)
