@@ -23,7 +23,7 @@ def occurrences(ids: Array, n: int) -> Array:
 
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:
     """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
-    rows, columns = shape
+    rows = shape[0]
     entries = len(row)
     if entries == 0:
         return np.zeros(rows + 1, dtype=np.int64), col, data
