@@ -74,6 +74,10 @@ from hpgraph.algorithms.cores import core_number as core_number
 from hpgraph.algorithms.cores import degeneracy_ordering as degeneracy_ordering
 from hpgraph.algorithms.cores import k_core as k_core
 from hpgraph.algorithms.cores import k_shell as k_shell
+from hpgraph.algorithms.cuts import edge_connectivity as edge_connectivity
+from hpgraph.algorithms.cuts import gomory_hu_tree as gomory_hu_tree
+from hpgraph.algorithms.cuts import minimum_cut as minimum_cut
+from hpgraph.algorithms.cuts import stoer_wagner as stoer_wagner
 from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length as all_pairs_shortest_path_length
 from hpgraph.algorithms.distance_blocks import distance_histogram as distance_histogram
 from hpgraph.algorithms.distance_blocks import effective_diameter as effective_diameter
@@ -142,6 +146,7 @@ from hpgraph.algorithms.similarity import resource_allocation as resource_alloca
 from hpgraph.algorithms.similarity import resource_allocation_index as resource_allocation_index
 from hpgraph.algorithms.similarity import sorensen as sorensen
 from hpgraph.algorithms.spanning_forest import SpanningForest as SpanningForest
+from hpgraph.algorithms.spanning_forest import maximum_spanning_forest as maximum_spanning_forest
 from hpgraph.algorithms.spanning_forest import minimum_spanning_forest as minimum_spanning_forest
 from hpgraph.algorithms.spectral_clustering import spectral_clustering as spectral_clustering
 from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResult

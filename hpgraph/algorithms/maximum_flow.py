@@ -189,7 +189,7 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
 
         capacity = np.minimum(capacity, MAX_FLOW)
         room = capacity.copy()
-        value = by_paths(both.out_csr, room, s, t)
+        value, _ = by_paths(both.out_csr, room, s, t)
         net = capacity - room
     else:
         value, flow = _push(both, capacity, s, t)

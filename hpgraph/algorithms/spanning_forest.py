@@ -1,6 +1,6 @@
 """Spanning forests of least weight, by Borůvka's rounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -103,3 +103,33 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     if weight is not None and weight.dtype.kind == "f" and bool(xp.isnan(weight).any()):
         raise ValueError("the weights of G must not be NaN where a spanning forest needs the edge: see G.filter")
     return SpanningForest(xp.minimum(one, other), xp.maximum(one, other), weight, graph.n_vertices, graph.names)
+
+
+@naming_arguments
+def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
+    """A spanning forest of largest total weight: of every connected component a spanning tree.
+
+    Of the two weights of arcs both ways the larger counts; else as `minimum_spanning_forest`, of the negated weights.
+
+    Returns
+    -------
+    SpanningForest
+        Its `graph` is what NetworkX's maximum_spanning_tree returns.
+
+    References
+    ----------
+    O. Borůvka, "O jistém problému minimálním", Práce Moravské přírodovědecké společnosti 3 (1926).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.maximum_spanning_forest(([0, 1, 2, 2], [1, 2, 0, 3], [3.0, 1.0, 2.0, 4.0]))
+    <SpanningForest: 3 edges, 1 trees, total weight 9.0>
+    """
+    graph = as_graph(G)
+    arcs = graph.out_csr
+    if arcs.data is None:
+        return minimum_spanning_forest(graph)
+    negated = arcs.with_data(-(arcs.data if arcs.data.dtype.kind == "f" else arcs.data.astype(np.int64)), copy=False)
+    found = minimum_spanning_forest(Graph._made(negated, graph.directed, graph._names))
+    return replace(found, weight=(-found.weight).astype(arcs.data.dtype))

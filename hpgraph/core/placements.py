@@ -28,7 +28,7 @@ FUNCTIONS = {
         "connected_components condensation core_number degeneracy_ordering k_core k_shell triangle_count triangles "
         "clustering average_clustering transitivity square_clustering k_truss truss_number "
         "find_cliques maximum_clique count_cliques biconnected_components bridges articulation_points "
-        "minimum_spanning_forest is_bipartite bipartite_sets is_dag "
+        "minimum_spanning_forest maximum_spanning_forest is_bipartite bipartite_sets is_dag "
         "is_directed_acyclic_graph topological_sort dag_longest_path"
     ),
     "communities and labels": (
@@ -40,7 +40,8 @@ FUNCTIONS = {
         "resource_allocation resource_allocation_index"
     ),
     "sets, flows and walks": (
-        "maximal_independent_set maximal_matching greedy_color maximum_flow random_walk node2vec_walk sample_neighbors"
+        "maximal_independent_set maximal_matching greedy_color maximum_flow minimum_cut stoer_wagner "
+        "gomory_hu_tree edge_connectivity random_walk node2vec_walk sample_neighbors"
     ),
     "programs": "run",
 }

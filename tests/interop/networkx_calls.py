@@ -253,6 +253,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     ),
     "maximum_flow": [("path", 0, 3, {"capacity": "weight"}), (PIPES, 0, 3), (nx.Graph(PIPES), 0, 3), ("path", 3, 0)],
     "minimum_cut": [(PIPES, 0, 3), (nx.Graph(PIPES), 0, 3), ("path", 3, 0)],
+    "edge_connectivity": [("connected",), ("blocks",), ("strong",), ("directed",), ("null",)],
     "degree_centrality": [("whole",), ("directed",), (nx.Graph([(0, 0), (0, 1)]),), (nx.empty_graph(1),)],
     **same(["in_degree_centrality", "out_degree_centrality"], [("directed",)]),
     "average_neighbor_degree": [
@@ -476,7 +477,7 @@ CALLS = {name: calls for name, calls in CALLS.items() if name in REGISTERED}
 DRAWN = REGISTERED.keys() & {
     "louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions", "asyn_lpa_communities",
     "fast_label_propagation_communities", "label_propagation_communities", "maximal_independent_set",
-    "find_cliques",
+    "find_cliques", "stoer_wagner",
     *FAMILIES["small_graphs"].split(),
 }  # fmt: skip
 

@@ -88,6 +88,14 @@ def test_cliques(graph: str) -> None:
     assert sorted(map(sorted, found)) == sorted(map(sorted, wanted)) and all(type(one) is list for one in found)
 
 
+@pytest.mark.parametrize("weight", ["weight", "absent"])
+def test_global_cut(weight: str) -> None:
+    G = GRAPHS["connected"]
+    value, (one, other) = nx.stoer_wagner(G, weight, backend="hpgraph")
+    assert type(one) is type(other) is list and {*one, *other} == set(G) and len(one) + len(other) == len(G)
+    assert value == nx.stoer_wagner(G, weight, backend="networkx")[0] == nx.cut_size(G, one, other, weight)
+
+
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_path_between_two(weight: str | None) -> None:
     """Of several shortest paths any may be found."""

@@ -43,6 +43,7 @@ FAMILIES: dict[str, str] = {
         minimum_spanning_tree maximum_spanning_tree
     """,
     "structures": """
+        stoer_wagner edge_connectivity
         maximal_matching maximal_independent_set greedy_color color maximum_flow maximum_flow_value minimum_cut
         minimum_cut_value sets hopcroft_karp_matching eppstein_matching minimum_weight_full_matching to_vertex_cover
     """,
@@ -122,6 +123,7 @@ NOTES: dict[str, str] = {
     "minimum_weight_full_matching": "Of several matchings of least weight it may be another than NetworkX's.",
     "reverse": "Of graphs without attributes of nodes and edges, which NetworkX does not convert here.",
     "rich_club_coefficient": "Without comparison with a random graph: `normalized=False`.",
+    "stoer_wagner": "Of several minimum cuts it may be another than NetworkX's.",
     "shortest_path": f"Between two nodes: {_ONE_OF[0].lower()}{_ONE_OF[1:]}",
     "single_source_bellman_ford": _TREE_ORDER,
 }

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from hpgraph.algorithms import bipartite as _bipartite
+from hpgraph.algorithms import cuts as _cuts
 from hpgraph.algorithms import independent_set as _independent_set
 from hpgraph.algorithms.maximum_flow import maximum_flow as _maximum_flow
 from hpgraph.containers.graph import Graph
@@ -16,6 +17,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.csgraph import matching as _matchings
+from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import UNBOUNDED, ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import family, registered
 from hpgraph.kernels.backend import kernels
@@ -139,10 +141,10 @@ class _Flow:
         beyond = int(values.sum()) + 1
         values[unbounded & (G.rows != G.indices)] = beyond
         order = np.lexsort((G.indices, G.rows))
-        graph = Graph.from_edges(
+        self.graph = Graph.from_edges(
             G.rows[order], G.indices[order], values[order], n_vertices=len(G), directed=True, duplicates="max"
         ).to(config.networkx_device)
-        self.found = _maximum_flow(graph, id(G.index[source]), id(G.index[sink]))
+        self.found = _maximum_flow(self.graph, id(G.index[source]), id(G.index[sink]))
         self.value = int(self.found.flow_value)
         if self.value >= beyond:
             raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
@@ -164,15 +166,28 @@ class _Flow:
 
     def cut(self) -> tuple[set[Any], set[Any]]:
         """The nodes that still reach the sink, and the others, which come first."""
-        G, flow = self.G, self.by_arc()
-        room, back = self.values > flow, flow > 0
-        # Against the arcs that have room left, and along those that carry something.
-        source = np.concatenate([G.indices[room], G.rows[back]])
-        target = np.concatenate([G.rows[room], G.indices[back]])
-        arcs = csr_array((np.ones(len(source)), (source, target)), shape=(len(G), len(G)))
-        reaches = np.zeros(len(G), bool)
-        reaches[breadth_first_order(arcs, self.sink, directed=True, return_predecessors=False)] = True
-        return set(G.named(np.flatnonzero(~reaches))), set(G.named(np.flatnonzero(reaches)))
+        reaches = to_device(_cuts.far_side(self.graph, self.found.flow.csr, self.sink), "cpu")
+        return set(self.G.named(np.flatnonzero(~reaches))), set(self.G.named(np.flatnonzero(reaches)))
+
+
+def _least_cut(G: ConvertedGraph, weight: str) -> tuple[float, tuple[list[Any], list[Any]]]:
+    """As `networkx.stoer_wagner`."""
+    if len(G) < 2:
+        raise nx.NetworkXError("graph has less than two nodes.")
+    if not is_connected_in(G):
+        raise nx.NetworkXError("graph is not connected.")
+    graph = G.lengths(weight)
+    value, (one, other) = _cuts.stoer_wagner(graph)
+    return value, (G.named(one), G.named(other))
+
+
+def _connectivity(G: ConvertedGraph) -> int:
+    """As `networkx.edge_connectivity` of whole graphs: between two nodes NetworkX reads a small part of one."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    if len(G) == 1 or G.has_loops:
+        raise NotImplementedError("of one node, and of loops, NetworkX has special cases")
+    return _cuts.edge_connectivity(G.graph())
 
 
 def _flow(what: Callable[[_Flow], Any]) -> Callable[..., Any]:
@@ -200,6 +215,8 @@ globals().update(
         parallel=True,
     )
     | family({"minimum_weight_full_matching": _lightest_matching})
+    | family({"stoer_wagner": _least_cut}, unread=("heap",))
+    | family({"edge_connectivity": _connectivity}, unread=("flow_func",))
     | family(
         {
             "maximum_flow": _flow(lambda found: (found.value, found.flows())),

@@ -52,9 +52,9 @@ def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterato
     most = int((graph.indptr[1:] - graph.later).max()) if n else 0
     words = max((most + 63) // 64, 1)
     earlier = int((graph.later - graph.indptr[:-1]).max()) if n else 0
-    sets = [np.empty((most + 1, words), np.uint64) for _ in range(3)]
-    counts = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    search = Search(np.empty((most + earlier, words), np.uint64), np.empty(earlier, np.int64), *sets, *counts)
+    sets, counts = np.empty((3, most + 1, words), np.uint64), np.empty((2, most + 1), np.int64)
+    rows = np.empty((most + earlier, words), np.uint64)
+    search = Search(rows, np.empty(earlier, np.int64), sets[0], sets[1], sets[2], counts[0], counts[1])
     state = np.array([0, -1, least, largest])
     while state[0] < n:
         found, ends = np.empty(max(_BLOCK, 2 * most + 2), np.int64), np.zeros(_BLOCK // 4 + 1, np.int64)

@@ -19,14 +19,18 @@ from hpgraph.semiring.stop import is_stopped
 _NO_LIMIT = 1 << 62
 
 
-def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> int:
-    """The value of a maximum flow; `room`, int64 below 2**62, becomes what arcs and their reverses can still carry."""
+def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> tuple[int, Any]:
+    """The value of a maximum flow, and a mask of the vertices that arcs with room lead to from the source then.
+
+    ``room``, int64 below 2**62, becomes what arcs and their reverses can still carry.
+    """
     n, ids = arcs.shape[0], arcs.indices.dtype
     level, queue, following = np.empty(n, ids), np.empty(n, ids), np.empty(n, np.int64)
     path, limit = np.empty(n, np.int64), np.empty(n, np.int64)
     reverse = np.empty(arcs.nnz, ids if arcs.nnz <= np.iinfo(ids).max else np.int64)
     with interruptible():
-        return _flow(arcs.indptr, arcs.indices, reverse, room, (source, sink), level, queue, following, path, limit)
+        value = _flow(arcs.indptr, arcs.indices, reverse, room, (source, sink), level, queue, following, path, limit)
+    return value, level >= 0
 
 
 @part

@@ -1,0 +1,236 @@
+"""Minimum cuts: between two vertices, of the whole graph, and between all pairs; and connectivity, which they count."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.bfs import bfs
+from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, maximum_flow
+from hpgraph.algorithms.vertex_values import vertex_names
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import CSR
+
+Cut = tuple[Any, tuple[Any, Any]]
+
+
+@naming_arguments
+def minimum_cut(G: Graph | Any, source: Any, sink: Any) -> Cut:
+    """The arcs of least total capacity without which nothing flows from a source to a sink.
+
+    Parameters and errors are those of `maximum_flow`, whose value the cut has.
+
+    Returns
+    -------
+    value : int
+        What the arcs from the first to the second part carry.
+    (near, far) : (array, array)
+        The parts, with the source and the sink: names where the graph has names, else indices, on the graph's device.
+        Of several minimum cuts the one that is nearest to the sink, as in NetworkX.
+
+    References
+    ----------
+    L. R. Ford, D. R. Fulkerson, "Maximal flow through a network", Canadian Journal of Mathematics 8 (1956).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [5, 3, 4, 2, 6])
+    >>> value, (near, far) = hpg.minimum_cut(G, 0, 3)
+    >>> value, near.tolist(), far.tolist()
+    (8, [0, 1, 2], [3])
+    """
+    graph = as_graph(G)
+    found = maximum_flow(graph, source, sink)
+    return found.flow_value, _parts(graph, ~far_side(graph, found.flow.csr, graph.index_of(sink)))
+
+
+def _parts(graph: Graph, near: Any) -> tuple[Any, Any]:
+    xp = array_module(near)
+    return vertex_names(graph, xp.flatnonzero(near)), vertex_names(graph, xp.flatnonzero(~near))
+
+
+def far_side(graph: Graph, flow: CSR, sink: int) -> Any:
+    """A mask of the vertices from which arcs that a maximum flow does not fill lead to the sink."""
+    _, capacity = both_ways(graph)
+    room = capacity > flow.data
+    # Against these arcs.
+    turned = flow.indices[room], flow.expand_rows()[room]
+    residual = Graph.from_edges(*turned, n_vertices=graph.n_vertices, directed=True, names=False)
+    return bfs(residual, id(sink)).level >= 0
+
+
+def _edges(G: Any, weighted: bool = True) -> tuple[Graph, CSR]:
+    """The graph, and its edges in both directions with their weights, or ones, on the CPU, without loops."""
+    graph = as_graph(G)
+    arcs = graph.out_csr.to("cpu").without_diagonal()
+    if graph.directed:
+        raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
+    return graph, (arcs if weighted else arcs.with_data(None)).astype(np.float64)
+
+
+@naming_arguments
+def stoer_wagner(G: Graph | Any) -> Cut:
+    """The edges of least total weight without which the graph falls apart: a global minimum cut.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        An undirected graph of at least two vertices. Weights are not negative; without weights an edge weighs 1. Loops
+        are passed over.
+
+    Returns
+    -------
+    value : int, or float for weights that are no integers
+        0 for a graph of several components.
+    (one, other) : (array, array)
+        The parts: names where the graph has names, else indices, in NumPy.
+
+    Notes
+    -----
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. A scan finds a cut and edges that no lighter one
+    divides; these are contracted, and few scans are left to do. Weights are added up in double precision.
+
+    References
+    ----------
+    M. Stoer, F. Wagner, "A simple min-cut algorithm", JACM 44 (1997). H. Nagamochi, T. Ono, T. Ibaraki, "Implementing
+    an efficient minimum capacity cut algorithm", Mathematical Programming 67 (1994).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> value, (one, other) = hpg.stoer_wagner(G)
+    >>> value, sorted([one.tolist(), other.tolist()])
+    (1, [[0, 1, 2], [3, 4, 5]])
+    """
+    graph, arcs = _edges(G)
+    value, side = _lightest(arcs)
+    whole = graph.dtype is None or graph.dtype.kind != "f"
+    return int(value) if whole else value, _parts(graph, side)
+
+
+def _lightest(arcs: CSR) -> tuple[float, Any]:
+    """The weight of a minimum cut, and a mask of one side."""
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_minimum_cut import scan
+
+    n = arcs.shape[0]
+    if n < 2:
+        raise ValueError(f"G must have at least two vertices to be cut, not {n}")
+    if arcs.nnz and not (arcs.data.min() >= 0 and arcs.data.max() < np.inf):
+        raise ValueError("the weights of G must be finite and not negative for a minimum cut")
+    label, side, value = np.arange(n), np.zeros(n, bool), np.inf
+    while n > 1 and value > 0:
+        degree = np.bincount(arcs.expand_rows(), arcs.data, n)
+        least = int(degree.argmin())
+        if degree[least] < value:
+            value, side = float(degree[least]), label == least
+        lightest, part, root = scan(arcs, value)
+        if lightest < value:
+            value, side = lightest, part[label]
+        # Contracted, with the weights of edges that became one added up.
+        kept, number = np.unique(root, return_inverse=True)
+        n, label = len(kept), number[label]
+        arcs = CSR.from_coo(number[arcs.expand_rows()], number[arcs.indices], arcs.data, (n, n), duplicates="sum")
+        arcs = arcs.without_diagonal()
+    return value, side
+
+
+@naming_arguments
+def gomory_hu_tree(G: Graph | Any) -> Graph:
+    """A tree of the vertices in which the lightest edge between two of them has the value of their minimum cut.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        An undirected graph. Weights are capacities, as for `maximum_flow`.
+
+    Returns
+    -------
+    Graph
+        On the CPU, by the names of `G`: n - 1 edges, with int64 weights; 0 between components.
+
+    Notes
+    -----
+    n - 1 maximum flows on one thread of the CPU; a graph on the GPU is copied to it.
+
+    References
+    ----------
+    R. E. Gomory, T. C. Hu, "Multi-terminal network flows", SIAM Journal 9 (1961). D. Gusfield, "Very simple methods for
+    all pairs network flow analysis", SIAM Journal on Computing 19 (1990).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [3, 1, 4, 2], directed=False)
+    >>> T = hpg.gomory_hu_tree(G)
+    >>> [(int(u), int(v), int(w)) for u, v, w in zip(*T.edges())]
+    [(0, 1, 4), (1, 2, 5), (2, 3, 2)]
+    """
+    from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
+
+    graph, _ = _edges(G, weighted=False)
+    both, capacity = both_ways(graph.to("cpu"))
+    if float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
+        raise ValueError(f"G: its edges carry more than {MAX_FLOW} together, which cannot be counted")
+    n = graph.n_vertices
+    above, value = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    vertex = np.arange(n)
+    for v in range(1, n):
+        value[v], near = by_paths(both.out_csr, capacity.copy(), v, int(above[v]))
+        above[near & (above == above[v]) & (vertex > v)] = v
+    return Graph.from_edges(vertex[1:], above[1:], value[1:], n, directed=False, names=graph.names)
+
+
+@naming_arguments
+def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> int:
+    """The number of arcs without which one vertex cannot be reached from another, or some vertex from some other.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; weights and loops play no part.
+    source, sink : vertex, optional
+        By name, or by index where the graph has no names. By default the least number of any two vertices.
+
+    Returns
+    -------
+    int
+        0 for a graph that is not connected, or of one vertex.
+
+    Notes
+    -----
+    Between two vertices a maximum flow; of undirected graphs a cut as of `stoer_wagner`, of directed ones n maximum
+    flows, from each vertex to the next.
+
+    References
+    ----------
+    A.-H. Esfahanian, "Connectivity algorithms" (2013). H. Nagamochi, T. Ono, T. Ibaraki, "Implementing an efficient
+    minimum capacity cut algorithm", Mathematical Programming 67 (1994).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.edge_connectivity(hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
+    1
+    """
+    graph = as_graph(G)
+    if (source is None) != (sink is None):
+        raise ValueError("source and sink must both be given, or neither")
+    n = graph.n_vertices
+    if source is None and n < 2:
+        return 0
+    if source is None and not graph.directed:
+        return int(_lightest(_edges(graph, weighted=False)[1])[0])
+    plain = Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names)
+    if source is not None:
+        return maximum_flow(plain, source, sink).flow_value
+    least = n
+    for v in range(n):
+        least = min(least, maximum_flow(plain, id(v), id((v + 1) % n)).flow_value)
+        if least == 0:
+            break
+    return least
