@@ -145,6 +145,9 @@ from hpgraph.algorithms.similarity import overlap as overlap
 from hpgraph.algorithms.similarity import resource_allocation as resource_allocation
 from hpgraph.algorithms.similarity import resource_allocation_index as resource_allocation_index
 from hpgraph.algorithms.similarity import sorensen as sorensen
+from hpgraph.algorithms.simple_paths import all_shortest_paths as all_shortest_paths
+from hpgraph.algorithms.simple_paths import astar_path as astar_path
+from hpgraph.algorithms.simple_paths import shortest_simple_paths as shortest_simple_paths
 from hpgraph.algorithms.spanning_forest import SpanningForest as SpanningForest
 from hpgraph.algorithms.spanning_forest import maximum_spanning_forest as maximum_spanning_forest
 from hpgraph.algorithms.spanning_forest import minimum_spanning_forest as minimum_spanning_forest

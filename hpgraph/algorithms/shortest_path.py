@@ -109,10 +109,15 @@ def _route(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.n
         path = _fewest_arcs(graph, source, target)
         found = None if path is None else (path, len(path) - 1)
     if found is None:
-        names = [vertex if graph.names is None else graph.names[vertex] for vertex in (source, target)]
-        along = " along arcs: G.undirected takes them in both directions" if graph.directed else ""
-        raise NoPathError(f"no path leads from {names[0]} to {names[1]}{along}")
+        raise no_path(graph, source, target)
     return found
+
+
+def no_path(graph: Graph, source: int, target: int) -> NoPathError:
+    """The error where no path leads from one vertex to another."""
+    names = [vertex if graph.names is None else graph.names[vertex] for vertex in (source, target)]
+    along = " along arcs: G.undirected takes them in both directions" if graph.directed else ""
+    return NoPathError(f"no path leads from {names[0]} to {names[1]}{along}")
 
 
 def _fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:

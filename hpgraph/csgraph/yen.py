@@ -1,20 +1,16 @@
 """The shortest simple paths between two vertices, as `scipy.sparse.csgraph` has them."""
 
-from __future__ import annotations
-
-import heapq
 import itertools
 import operator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.simple_paths import by_length
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_graph_input
 from hpgraph.csgraph.paths import distances_from, distances_from_everywhere
-from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
 
@@ -83,7 +79,10 @@ def yen(
     arcs = given.graph(directed).out_csr.to("cpu")
     if unweighted:
         arcs = arcs.with_data(np.ones(arcs.nnz), copy=False)
-    paths = _shortest(arcs, source, sink, K)
+    if arcs.nnz and arcs.data.min() < 0:
+        distances_from_everywhere(arcs)
+    left = distances_from(Graph(kernels("cpu").transpose(arcs), directed=True), sink)
+    paths = [] if np.isinf(left[source]) else list(itertools.islice(by_length(arcs, source, sink, left), K))
     lengths = np.array([length for length, _ in paths])
     if not return_predecessors:
         return to_device(lengths, given.device)
@@ -91,61 +90,3 @@ def yen(
     for row, (_, path) in zip(predecessors, paths, strict=True):
         row[path[1:]] = path[:-1]
     return to_device(lengths, given.device), to_device(predecessors, given.device)
-
-
-@dataclass
-class _Prefix:
-    """The beginning of one or more paths: its length, and the prefixes that are longer by one vertex."""
-
-    length: float
-    after: dict[int, _Prefix] = field(default_factory=dict)
-
-
-def _shortest(arcs: CSR, source: int, sink: int, count: int) -> list[tuple[float, list[int]]]:
-    """Paths and their lengths, by Yen's algorithm; each candidate leaves all paths before it at one known vertex."""
-    from hpgraph.kernels.bidirectional.cpu_spur import SpurSearch
-
-    if arcs.nnz and arcs.data.min() < 0:
-        distances_from_everywhere(arcs)
-    left = distances_from(Graph(kernels("cpu").transpose(arcs), directed=True), sink)
-    if count == 0 or np.isinf(left[source]):
-        return []
-    reduced = np.full(arcs.nnz, np.inf)
-    tail = arcs.expand_rows()
-    leads = np.isfinite(left[tail]) & np.isfinite(left[arcs.indices])
-    ends = tail[leads], arcs.indices[leads]
-    reduced[leads] = np.maximum(arcs.data[leads] + left[ends[1]] - left[ends[0]], 0)
-    search = SpurSearch(arcs.with_data(reduced, copy=False), sink)
-    weight_of = _weights(arcs)
-
-    found: list[tuple[float, list[int]]] = []
-    first = [source] if source == sink else search.path(np.array([source]), np.empty(0, np.int64))
-    # Ties go to the path of fewer arcs; the last component is where a path leaves those before it.
-    candidates = [(sum(map(weight_of, first, first[1:])), len(first), first, 0)]
-    root = _Prefix(0.0)
-    while candidates and len(found) < count:
-        length, _, path, leaves = heapq.heappop(candidates)
-        found.append((length, path))
-        prefixes = [root]
-        for u, v in itertools.pairwise(path):
-            prefix = prefixes[-1]
-            prefixes.append(prefix.after.setdefault(v, _Prefix(prefix.length + weight_of(u, v))))
-        if len(found) == count:
-            break
-        for i in range(leaves, len(path) - 1):
-            banned = np.fromiter(prefixes[i].after, np.int64, len(prefixes[i].after))
-            spur = search.path(np.array(path[: i + 1]), banned)
-            if spur is not None:
-                length = prefixes[i].length + sum(map(weight_of, spur, spur[1:]))
-                heapq.heappush(candidates, (length, i + len(spur), path[:i] + spur, i))
-    return found
-
-
-def _weights(arcs: CSR) -> Any:
-    """The weight of the arc between two vertices."""
-
-    def weight_of(u: int, v: int) -> float:
-        begin, end = arcs.indptr[u], arcs.indptr[u + 1]
-        return float(arcs.data[begin + np.searchsorted(arcs.indices[begin:end], v)])
-
-    return weight_of

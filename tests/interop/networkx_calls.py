@@ -477,7 +477,7 @@ CALLS = {name: calls for name, calls in CALLS.items() if name in REGISTERED}
 DRAWN = REGISTERED.keys() & {
     "louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions", "asyn_lpa_communities",
     "fast_label_propagation_communities", "label_propagation_communities", "maximal_independent_set",
-    "find_cliques", "stoer_wagner",
+    "find_cliques", "shortest_simple_paths", "stoer_wagner",
     *FAMILIES["small_graphs"].split(),
 }  # fmt: skip
 

@@ -97,6 +97,18 @@ def test_global_cut(weight: str) -> None:
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
+def test_simple_paths(weight: str | None) -> None:
+    G = nx.DiGraph(
+        [(u, v, {"weight": (3 * u + v) % 5 + 1}) for u in range(7) for v in range(7) if (u + 2 * v) % 3 and u != v]
+    )
+    found, wanted = (list(nx.shortest_simple_paths(G, 0, 5, weight, backend=name)) for name in ("hpgraph", "networkx"))
+    length = (lambda path: nx.path_weight(G, path, weight)) if weight else len
+    assert sorted(found) == sorted(wanted) and list(map(length, found)) == list(map(length, wanted))
+    with pytest.raises(nx.NodeNotFound, match="source node absent not in graph"):
+        nx.shortest_simple_paths(G, "absent", 5, backend="hpgraph")
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
 def test_path_between_two(weight: str | None) -> None:
     """Of several shortest paths any may be found."""
     G = GRAPHS["strong"]

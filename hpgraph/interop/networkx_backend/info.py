@@ -17,6 +17,7 @@ FAMILIES: dict[str, str] = {
         articulation_points is_biconnected bridges has_bridges is_bipartite
     """,
     "paths": """
+        shortest_simple_paths
         has_path shortest_path shortest_path_length single_source_shortest_path single_source_shortest_path_length
         single_target_shortest_path single_target_shortest_path_length all_pairs_shortest_path
         all_pairs_shortest_path_length bidirectional_shortest_path predecessor all_shortest_paths
@@ -125,6 +126,7 @@ NOTES: dict[str, str] = {
     "rich_club_coefficient": "Without comparison with a random graph: `normalized=False`.",
     "stoer_wagner": "Of several minimum cuts it may be another than NetworkX's.",
     "shortest_path": f"Between two nodes: {_ONE_OF[0].lower()}{_ONE_OF[1:]}",
+    "shortest_simple_paths": "Paths of equal length may come in another order than NetworkX's.",
     "single_source_bellman_ford": _TREE_ORDER,
 }
 # Parameters that NetworkX's own functions do not have.

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 
 from hpgraph.algorithms.shortest_path import shortest_path as _shortest_path
+from hpgraph.algorithms.simple_paths import shortest_simple_paths as _simple_paths
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import NoPathError
@@ -73,6 +74,17 @@ def _between(G: ConvertedGraph, source: Any, target: Any, weight: str | None) ->
     except NoPathError as error:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.") from error
     return [G.nodes[number] for number in numbers]
+
+
+def _by_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None) -> Iterator[list[Any]]:
+    """As `networkx.shortest_simple_paths`, ties in another order."""
+    begin, end = G.number(source, "source node {} not in graph"), G.number(target, "target node {} not in graph")
+    graph = G.lengths(weight)
+    try:
+        found = _simple_paths(graph, id(begin), id(end), weight=graph.weighted or None)
+    except NoPathError as error:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.") from error
+    return (G.named(path) for path in found)
 
 
 def _length(G: ConvertedGraph, path: list[Any], weight: str | None) -> float:
@@ -320,6 +332,7 @@ globals().update(
         },
         unread=("heuristic",),
     )
+    | family({"shortest_simple_paths": _by_length})
     | family("""
         all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths dijkstra_path
         single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra_path

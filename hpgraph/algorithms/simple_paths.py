@@ -1,0 +1,259 @@
+"""Several paths between two vertices: all that are shortest, or one after the other by length; and A*.
+
+They run on the CPU: each search is short, and follows from those before it. A graph on the GPU is copied to the CPU.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.bfs import bfs
+from hpgraph.algorithms.distances import with_lengths
+from hpgraph.algorithms.shortest_path import no_path
+from hpgraph.algorithms.sssp import sssp
+from hpgraph.algorithms.vertex_values import vertex_values
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.name_arrays import python_values
+from hpgraph.containers.vertices import id
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import CSR
+from hpgraph.semiring.function import Function
+
+
+def _pair(G: Any, source: Any, target: Any, weight: Any) -> tuple[Graph, bool, int, int]:
+    """The graph, on the CPU, whether lengths are weights, and the ends of paths."""
+    graph, weighted = with_lengths(G, weight)
+    s, t = graph.index_of(source, "source"), graph.index_of(target, "target")
+    arcs = graph.out_csr
+    return (graph if arcs.device == "cpu" else graph.to("cpu")), weighted, s, t
+
+
+def _distances(graph: Graph, start: int, weighted: bool) -> Any:
+    """Distances from a vertex, inf where there is no path."""
+    if weighted:
+        return sssp(graph, id(start)).distance
+    level = bfs(graph, id(start)).level
+    return np.where(level < 0, np.inf, level)
+
+
+def _named(graph: Graph, path: list[int]) -> list[Any]:
+    return path if graph.names is None else python_values(graph.names[path])
+
+
+@naming_arguments
+def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, *, weight: Any = None) -> list[Any]:
+    """The vertices of a shortest path, found by a search that a lower bound of the rest directs.
+
+    Parameters
+    ----------
+    G, source, target, weight
+        As for `shortest_path`.
+    heuristic : function, array of length n or dict, optional
+        A lower bound of the distance from each vertex to the target: an array or a dict has one for each vertex, and a
+        function ``heuristic(v, target)``, of vertices by index, gives that of a vertex when it is reached. The function
+        is compiled; it may read arrays. Where a bound is too high, the path may be longer than the shortest.
+
+    Returns
+    -------
+    list
+        From `source` to `target`, as of `shortest_path`, as are errors.
+
+    Notes
+    -----
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. `shortest_path` searches from both ends, which
+    without a good bound looks at less.
+
+    References
+    ----------
+    P. E. Hart, N. J. Nilsson, B. Raphael, "A formal basis for the heuristic determination of minimum cost paths", IEEE
+    Trans. SSC 4 (1968).
+
+    Examples
+    --------
+    >>> import numpy as np, hpgraph as hpg
+    >>> G = hpg.datasets.grid(30, removed=0)
+    >>> x, y = np.arange(900) % 30, np.arange(900) // 30
+    >>> path = hpg.astar_path(G, 0, 95, lambda v, target: abs(x[v] - x[target]) + abs(y[v] - y[target]))
+    >>> len(path), path[0], path[-1]
+    (9, 0, 95)
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.bidirectional.cpu_astar import astar
+    from hpgraph.semiring.inference import returned_dtype
+
+    graph, weighted, s, t = _pair(G, source, target, weight)
+    function, bounds = None, None
+    if callable(heuristic):
+        function = Function(heuristic, "heuristic")
+        returned_dtype(function, (np.dtype(np.int64),) * 2)
+    else:
+        bounds = vertex_values(graph, 0.0 if heuristic is None else heuristic, "heuristic", np.dtype(np.float64))
+    arcs = graph.out_csr
+    found = astar(arcs.astype(np.float64) if weighted else arcs.with_data(None), s, t, bounds, function)
+    if found is None:
+        raise no_path(graph, s, t)
+    return _named(graph, found[0])
+
+
+@naming_arguments
+def all_shortest_paths(G: Graph | Any, source: Any, target: Any, *, weight: Any = None) -> Iterator[list[Any]]:
+    """All shortest paths from one vertex to another, one after the other.
+
+    Parameters are those of `shortest_path`.
+
+    Yields
+    ------
+    list
+        The vertices of a path, as of `shortest_path`. Lengths are compared exactly, as sums from the source.
+
+    Raises
+    ------
+    NoPathError
+        At the call, if there is none.
+
+    Notes
+    -----
+    A search from `source`, then one back from `target` along arcs of shortest paths, as paths are asked for, on the
+    CPU; a graph on the GPU is copied to it.
+
+    References
+    ----------
+    E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1 (1959).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> list(hpg.all_shortest_paths(([0, 0, 1, 2], [1, 2, 3, 3]), 0, 3))
+    [[0, 1, 3], [0, 2, 3]]
+    """
+    graph, weighted, s, t = _pair(G, source, target, weight)
+    distance = _distances(graph, s, weighted)
+    if distance[t] == np.inf:
+        raise no_path(graph, s, t)
+    return (_named(graph, path) for path in _along_tight(graph.in_csr, weighted, distance, s, t))
+
+
+def _along_tight(into: CSR, weighted: bool, distance: Any, source: int, target: int) -> Iterator[list[int]]:
+    """The paths to a vertex along arcs that lengthen shortest paths by no more than they weigh."""
+
+    def before(v: int) -> Iterator[int]:
+        at = slice(into.indptr[v], into.indptr[v + 1])
+        rows = into.indices[at]
+        return iter(rows[distance[rows] + (into.data[at] if weighted else 1) == distance[v]].tolist())
+
+    path, ahead = [target], [before(target)]
+    if source == target:
+        yield path
+        return
+    while path:
+        # Arcs of weight 0 may close cycles.
+        v = next((v for v in ahead[-1] if v not in path), -1)
+        if v < 0:
+            path.pop()
+            ahead.pop()
+        elif v == source:
+            yield [source, *reversed(path)]
+        else:
+            path.append(v)
+            ahead.append(before(v))
+
+
+@naming_arguments
+def shortest_simple_paths(G: Graph | Any, source: Any, target: Any, *, weight: Any = None) -> Iterator[list[Any]]:
+    """The paths from one vertex to another that visit no vertex twice, the shortest first, one after the other.
+
+    Parameters are those of `shortest_path`.
+
+    Yields
+    ------
+    list
+        The vertices of a path, as of `shortest_path`; of equal lengths those of fewer vertices come first.
+
+    Raises
+    ------
+    NoPathError
+        At the call, if there is none.
+
+    Notes
+    -----
+    ``itertools.islice(paths, k)`` takes the k shortest. Each path takes as many searches as it has arcs of its own, on
+    one thread of the CPU; a graph on the GPU is copied to it. `hpgraph.csgraph.yen` gives lengths, also of negative
+    weights.
+
+    References
+    ----------
+    J. Y. Yen, "Finding the K shortest loopless paths in a network", Management Science 17 (1971). E. L. Lawler, "A
+    procedure for computing the K best solutions to discrete optimization problems", Management Science 18 (1972).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 1], [1, 2, 3, 3, 2], [1.0, 4.0, 5.0, 1.0, 1.0])
+    >>> list(hpg.shortest_simple_paths(G, 0, 3, weight=True))
+    [[0, 1, 2, 3], [0, 2, 3], [0, 1, 3]]
+    """
+    graph, weighted, s, t = _pair(G, source, target, weight)
+    left = _distances(graph.reverse(), t, weighted)
+    if left[s] == np.inf:
+        raise no_path(graph, s, t)
+    arcs = graph.out_csr
+    lengths = arcs.astype(np.float64) if weighted else arcs.with_data(np.ones(arcs.nnz), copy=False)
+    return (_named(graph, path) for _, path in by_length(lengths, s, t, left))
+
+
+@dataclass
+class _Prefix:
+    """The beginning of one or more paths: its length, and the prefixes that are longer by one vertex."""
+
+    length: float
+    after: dict[int, _Prefix] = field(default_factory=dict)
+
+
+def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[float, list[int]]]:
+    """Paths and their lengths, by Yen's algorithm; each candidate leaves all paths before it at one known vertex.
+
+    ``left``: the distance of each vertex to the sink, inf where there is no path.
+    """
+    from hpgraph.kernels.bidirectional.cpu_spur import SpurSearch
+
+    reduced = np.full(arcs.nnz, np.inf)
+    tail = arcs.expand_rows()
+    leads = np.isfinite(left[tail]) & np.isfinite(left[arcs.indices])
+    ends = tail[leads], arcs.indices[leads]
+    reduced[leads] = np.maximum(arcs.data[leads] + left[ends[1]] - left[ends[0]], 0)
+    search = SpurSearch(arcs.with_data(reduced, copy=False), sink)
+    weight_of = _weights(arcs)
+
+    first = [source] if source == sink else search.path(np.array([source]), np.empty(0, np.int64))
+    # Ties go to the path of fewer arcs; the last component is where a path leaves those before it.
+    candidates = [(sum(map(weight_of, first, first[1:])), len(first), first, 0)]
+    root = _Prefix(0.0)
+    while candidates:
+        length, _, path, leaves = heapq.heappop(candidates)
+        yield length, path
+        prefixes = [root]
+        for u, v in itertools.pairwise(path):
+            prefix = prefixes[-1]
+            prefixes.append(prefix.after.setdefault(v, _Prefix(prefix.length + weight_of(u, v))))
+        for i in range(leaves, len(path) - 1):
+            banned = np.fromiter(prefixes[i].after, np.int64, len(prefixes[i].after))
+            spur = search.path(np.array(path[: i + 1]), banned)
+            if spur is not None:
+                length = prefixes[i].length + sum(map(weight_of, spur, spur[1:]))
+                heapq.heappush(candidates, (length, i + len(spur), path[:i] + spur, i))
+
+
+def _weights(arcs: CSR) -> Any:
+    """The weight of the arc between two vertices."""
+
+    def weight_of(u: int, v: int) -> float:
+        begin, end = arcs.indptr[u], arcs.indptr[u + 1]
+        return float(arcs.data[begin + np.searchsorted(arcs.indices[begin:end], v)])
+
+    return weight_of
