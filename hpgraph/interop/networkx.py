@@ -4,7 +4,6 @@ from types import ModuleType
 from typing import Any
 
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.suggestions import naming_arguments
@@ -81,16 +80,7 @@ def to_networkx(graph: Any) -> Any:
     OutEdgeDataView([(0, 1, 5), (1, 2, 7)])
     """
     nx = _networkx("to_networkx")
-    arcs = Arcs.of(as_graph(graph).to("cpu")).each_edge_once()
-    result = nx.DiGraph() if arcs.directed else nx.Graph()
-    nodes = range(arcs.n_vertices) if arcs.names is None else python_values(arcs.names)
-    result.add_nodes_from(nodes)
-    ends = [map(nodes.__getitem__, column.tolist()) for column in (arcs.source, arcs.target)]
-    if arcs.weight is None:
-        result.add_edges_from(zip(*ends, strict=True))
-    else:
-        result.add_weighted_edges_from(zip(*ends, arcs.weight.tolist(), strict=True))
-    return result
+    return Arcs.of(as_graph(graph).to("cpu")).each_edge_once().networkx(nx)
 
 
 def _networkx(purpose: str) -> ModuleType:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.caller import each_warning_once
 from hpgraph.formats.duplicates import Duplicates
 
@@ -67,6 +68,18 @@ class Arcs:
         kept = self.source <= self.target
         weight = None if self.weight is None else self.weight[kept]
         return Arcs(self.source[kept], self.target[kept], weight, self.n_vertices, False, self.names)
+
+    def networkx(self, nx: Any) -> Any:
+        """A graph of the module `networkx`: nodes are the names, else 0 ... n - 1, in this order."""
+        result = nx.DiGraph() if self.directed else nx.Graph()
+        nodes = range(self.n_vertices) if self.names is None else python_values(self.names)
+        result.add_nodes_from(nodes)
+        ends = [map(nodes.__getitem__, column.tolist()) for column in (self.source, self.target)]
+        if self.weight is None:
+            result.add_edges_from(zip(*ends, strict=True))
+        else:
+            result.add_weighted_edges_from(zip(*ends, self.weight.tolist(), strict=True))
+        return result
 
 
 class NameNumbers(defaultdict[str, int]):

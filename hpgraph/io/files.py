@@ -53,6 +53,7 @@ def read(
     ``.csv``                                between blanks, tabs, commas or semicolons; a header line is recognized
     ``.parquet`` ``.arrow`` ``.feather``    table with columns as those of an edge list; needs pyarrow
     ``.graphml``                            GraphML; nodes become names, the attribute weight of edges weights
+    ``.gml`` ``.gexf`` ``.net`` ``.json``   GML, GEXF, Pajek, and JSON node-link, by NetworkX; as GraphML
     ``.graph`` ``.metis``                   METIS
     ``.gr`` ``.col``                        DIMACS: arcs with weights, or edges without
     ``.sg`` ``.wsg``                        the GAP Benchmark Suite's

@@ -14,6 +14,7 @@ from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics
 from hpgraph.io.graphml import read_graphml, write_graphml
 from hpgraph.io.matrix_market import matrix_market_stream, read_matrix_market, write_matrix_market
 from hpgraph.io.metis import read_metis, write_metis
+from hpgraph.io.networkx_formats import reader, writer
 from hpgraph.io.npz import npz_stream, read_npz, write_npz
 from hpgraph.io.replace import is_zipped
 
@@ -41,6 +42,10 @@ KINDS = {
     "edge list": Kind(EDGE_LISTS, read_edge_list, write_edge_list, edge_list_stream),
     "Arrow": Kind(ARROW, read_arrow, write_arrow, arrow_stream, zipped=False),
     "GraphML": Kind((".graphml",), read_graphml, write_graphml),
+    "GML": Kind((".gml",), reader("GML"), writer("GML")),
+    "GEXF": Kind((".gexf",), reader("GEXF"), writer("GEXF")),
+    "Pajek": Kind((".net",), reader("Pajek"), writer("Pajek")),
+    "JSON": Kind((".json",), reader("JSON"), writer("JSON")),
     "METIS": Kind((".graph", ".metis"), read_metis, write_metis),
     "DIMACS": Kind((".gr", ".col"), read_dimacs, write_dimacs),
     "GAPBS": Kind((".sg", ".wsg"), read_gapbs, write_gapbs),
@@ -58,8 +63,8 @@ def kind_of(path: Path) -> str:
     if kind is None or (zipped and not KINDS[kind].zipped):
         raise ValueError(
             f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
-            f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .graph (METIS), .gr and .col (DIMACS), .sg and .wsg "
-            "(GAPBS), these also with .gz or .zst, .v and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz "
-            "(SciPy sparse array) and .hpg (hpgraph's own)"
+            f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .gml, .gexf, .net (Pajek), .json "
+            "(node-link), .graph (METIS), .gr and .col (DIMACS), .sg and .wsg (GAPBS), these also with .gz or .zst, .v "
+            "and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz (SciPy sparse array) and .hpg (hpgraph's own)"
         )
     return kind

@@ -1,0 +1,156 @@
+"""GML, GEXF, Pajek and JSON node-link files, by NetworkX's readers and writers."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers.name_arrays import text_or_numbers
+from hpgraph.containers.networkx_edges import edges_of_networkx
+from hpgraph.core.errors import FileFormatError, HpgraphError, MissingExtraError
+from hpgraph.io.arcs import Arcs
+from hpgraph.io.memory import Budget
+from hpgraph.io.replace import replacing
+from hpgraph.io.stream import open_bytes, shortened
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+# Bytes that NetworkX takes for one of a file: an edge of 30 characters is three dicts.
+_BYTES = 40
+_PIECE = 1 << 16
+_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
+
+
+class Format(NamedTuple):
+    """How NetworkX reads and writes a format: ``(networkx, content) -> graph``, ``(networkx, graph, file)``.
+
+    ``typed``: whether names that are numbers differ from text there, and whole weights from floats.
+    """
+
+    read: Callable[[Any, bytes], Any]
+    write: Callable[[Any, Any, io.BytesIO], None]
+    typed: bool = False
+
+
+def _read_gml(nx: Any, content: bytes) -> Any:
+    return nx.read_gml(io.BytesIO(content), label="label" if re.search(rb"\blabel\b", content) else "id")
+
+
+def _read_gexf(nx: Any, content: bytes) -> Any:
+    if b"<!" in content.replace(b"<!--", b""):
+        raise ValueError("it declares a document type, which could stand for more text than the file has")
+    return nx.read_gexf(io.BytesIO(content))
+
+
+def _read_pajek(nx: Any, content: bytes) -> Any:
+    graph = nx.read_pajek(io.BytesIO(content))
+    said = re.search(rb"(?i)^\*vertices\s+(\d+)", content, re.MULTILINE)
+    if said is None or int(said[1]) != len(graph):
+        raise ValueError(f"its vertices and the ends of edges are {len(graph)}, and not as many as it says")
+    if all(weight == 1 for _, _, weight in graph.edges(data="weight")):
+        # A line without a weight, and NetworkX's of a graph without weights, says 1.
+        for _, _, data in graph.edges(data=True):
+            data.pop("weight", None)
+    return graph
+
+
+def _read_json(nx: Any, content: bytes) -> Any:
+    data = json.loads(content)
+    return nx.node_link_graph(data, edges="links" if "links" in data else "edges")
+
+
+def _write_json(nx: Any, graph: Any, file: io.BytesIO) -> None:
+    file.write(json.dumps(nx.node_link_data(graph, edges="links")).encode())
+
+
+FORMATS = {
+    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file)),
+    "GEXF": Format(_read_gexf, lambda nx, graph, file: nx.write_gexf(graph, file)),
+    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file)),
+    "JSON": Format(_read_json, _write_json, typed=True),
+}
+
+
+def reader(name: str) -> Callable[[Path, bool | None, Budget], Arcs]:
+    """The `Reader` of a format: names as they are, but for numbers written as text; the attribute weight of edges."""
+
+    def read(path: Path, progress: bool | None, budget: Budget) -> Arcs:
+        nx = _networkx(name)
+        pieces, taken, due = [], 0, 0
+        with open_bytes(path, progress) as file:
+            while piece := file.read(_PIECE):
+                pieces.append(piece)
+                taken += len(piece)
+                if taken * _BYTES > due:
+                    due = budget.so_far(taken * _BYTES, path)
+        return _arcs(nx, name, b"".join(pieces), path)
+
+    return read
+
+
+def writer(name: str) -> Callable[[Graph, Path], None]:
+    """The `Writer` of a format; what is written is read first, so that what the format cannot hold is refused."""
+
+    def write(graph: Graph, path: Path) -> None:
+        nx, arcs = _networkx(name), Arcs.of(graph).each_edge_once()
+        made, content = arcs.networkx(nx), io.BytesIO()
+        try:
+            if arcs.names is not None and text_or_numbers(arcs.names) is None:
+                raise ValueError("names must all be text, or all whole numbers")
+            FORMATS[name].write(nx, made, content)
+            again = _arcs(nx, name, content.getvalue(), path)
+            if not _same(graph, again.graph(again.weight, again.directed)):
+                raise ValueError("it would be read as another graph")
+        except (ValueError, TypeError, nx.NetworkXException, FileFormatError) as error:
+            why = shortened(str(error), 200)
+            raise ValueError(f"{path}: {name} cannot hold names or weights of the graph ({why}); .npz can") from None
+        with replacing(path) as file:
+            file.write(content.getvalue())
+
+    return write
+
+
+def _networkx(name: str) -> Any:
+    try:
+        import networkx
+    except ImportError:
+        raise MissingExtraError("networkx", "networkx", f"{name} files") from None
+    return networkx
+
+
+def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:
+    format_ = FORMATS[name]
+    try:
+        found = edges_of_networkx(format_.read(nx, content))
+    except (HpgraphError, MemoryError):
+        raise
+    except Exception as error:  # NetworkX's parsers raise whatever they meet
+        raise FileFormatError(path, f"no {name} file ({shortened(str(error), 200)})") from error
+    names, weight = found["names"], found["weight"]
+    if not format_.typed:
+        if all(isinstance(vertex, int | str) and _NUMBER.fullmatch(str(vertex)) for vertex in names):
+            names = list(map(int, names))
+        if weight is not None and weight.dtype.kind == "f" and bool((abs(weight) < 2.0**53).all()):
+            weight = weight.astype(np.int64) if bool((weight == np.trunc(weight)).all()) else weight
+    return Arcs(found["source"], found["target"], weight, found["n_vertices"], found["directed"], names)
+
+
+def _same(graph: Graph, other: Graph) -> bool:
+    """Whether two graphs have the same vertices, by name and in order, arcs and weights."""
+    one, two = graph.out_csr, other.out_csr
+    if (graph.names is None) != (other.names is None) or graph.directed != other.directed or one.shape != two.shape:
+        return False
+    if graph.names is not None and graph.names.tolist() != other.names.tolist():  # type: ignore[union-attr]
+        return False
+    if not (np.array_equal(one.indptr, two.indptr) and np.array_equal(one.indices, two.indices)):
+        return False
+    if one.data is None or two.data is None:
+        return one.data is None and (two.data is None or not one.nnz)
+    return np.array_equal(one.data, two.data, equal_nan=one.data.dtype.kind == "f" == two.data.dtype.kind)

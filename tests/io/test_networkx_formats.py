@@ -1,0 +1,102 @@
+"""Files that NetworkX reads and writes: to and fro, beside what NetworkX itself makes of them, and damaged ones."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_examples import KINDS, example, same
+
+import hpgraph as hpg
+
+SUFFIXES = [".gml", ".gexf", ".net", ".json", ".gml.gz", ".json.gz"]
+WRITERS: dict[str, Any] = {
+    ".gml": nx.write_gml, ".gexf": nx.write_gexf, ".net": nx.write_pajek, ".graphml": nx.write_graphml,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+def test_to_and_fro(suffix: str, directed: bool, weighted: bool, named: bool, tmp_path: Path) -> None:
+    g = example(directed, weighted, named)
+    G = hpg.from_networkx(g)
+    G.save(tmp_path / f"g{suffix}")
+    found = hpg.read(tmp_path / f"g{suffix}")
+    same(found, g)
+    assert (found.names is None) == (G.names is None) and found.weighted == weighted
+    assert found.names is None or found.names.tolist() == G.names.tolist()
+
+
+@pytest.mark.parametrize("suffix", [".gml", ".gexf", ".net"])
+def test_networkx_files(suffix: str, tmp_path: Path) -> None:
+    g = nx.les_miserables_graph()
+    WRITERS[suffix](g, tmp_path / f"g{suffix}")
+    same(hpg.read(tmp_path / f"g{suffix}"), g)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES[:4])
+def test_names_and_weights_of_every_kind(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"g{suffix}"
+    for names in ([7, 1001, -3], ["é 漢", "b&<", "c"]):
+        for weight in ([0.5, -1e300], [3, 4], None):
+            G = hpg.Graph.from_edges([0, 1], [1, 2], weight, names=names)
+            G.save(path)
+            found = hpg.read(path)
+            assert found.names.tolist() == names and found.edges().target.tolist() == [1, 2]  # type: ignore[union-attr]
+            assert weight is None or found.weights.tolist() == weight
+    refused: list[tuple[Any, list[Any]]] = [(None, ["a", 5, "b"]), (None, [1.5, 2.5, 3.5])]
+    if suffix != ".json":
+        refused.append((None, ["1", "2", "3"]))
+    if suffix == ".net":
+        refused += [([1, 1], [4, 5, 6]), (None, ['a"b c', "b", "c"])]
+    before = path.read_bytes()
+    for weight, names in refused:
+        with pytest.raises(ValueError, match=r"cannot hold names or weights .*\.npz can"):
+            hpg.Graph.from_edges([0, 1], [1, 2], weight, names=names).save(path)
+        assert path.read_bytes() == before
+
+
+def test_files_of_others(tmp_path: Path) -> None:
+    for name, text, edges in (
+        ("g.gml", "graph [ directed 1 node [ id 0 ] node [ id 1 ] edge [ source 1 target 0 ] ]", [(1, 0)]),
+        ("g.net", "*Vertices 3\n1 \"a b\" 0.1 0.2\n2 c\n3 d\n*Edges\n1 2 2.5\n2 3 1\n", [("a b", "c"), ("c", "d")]),
+        ("g.json", '{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b", "weight": 2}]}',
+         [("a", "b")]),
+        ("h.json", '{"directed": true, "multigraph": false, "graph": {}, "nodes": [{"id": 5}], "edges": []}', []),
+        ("g.gexf", '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2"><graph defaultedgetype="directed"><nodes>'
+         '<node id="x" label="X"/><node id="y"/></nodes><edges><edge id="0" source="x" target="y" weight="2"/></edges>'
+         "</graph></gexf>", [("x", "y")]),
+    ):  # fmt: skip
+        (tmp_path / name).write_text(text)
+        G = hpg.read(tmp_path / name)
+        assert list(zip(*(side.tolist() for side in G.edges(names=True)[:2]), strict=True)) == edges
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    for name, text in (
+        ("g.gml", "graph [ node [ id 0 label 5"),
+        ("g.gml", "[" * 5000),
+        ("g.gexf", "<gexf><graph>"),
+        ("g.gexf", '<!DOCTYPE gexf [<!ENTITY a "b">]><gexf/>'),
+        ("g.gexf", "<graphml/>"),
+        ("g.net", "*vertices many\n"),
+        ("g.net", "*Vertices 1\n1 a\n*edges\n1 7\n"),
+        ("g.json", "[1, 2"),
+        ("g.json", "[1, 2]"),
+        ("g.json", '{"nodes": 5, "links": []}'),
+        ("g.json", '{"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "a", "weight": "heavy"}]}'),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(hpg.FileFormatError, match=f"{name}.*no \\w+ file"):
+            hpg.read(tmp_path / name)
+
+
+def test_the_budget_bounds_what_is_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "g.json.gz").write_bytes(gzip.compress(b" " * (64 << 20)))
+    with pytest.raises(hpg.DeviceMemoryError, match=r"g\.json\.gz"):
+        hpg.read(tmp_path / "g.json.gz", memory="64MiB")
+    G = hpg.Graph.from_edges(np.arange(9), np.arange(9) + 1)
+    G.save(tmp_path / "g.gml")
+    assert hpg.read(tmp_path / "g.gml", memory="4MiB").n_edges == 9
