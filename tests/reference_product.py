@@ -9,18 +9,10 @@ def _logical(op):
 
 # What each operator computes, on two numbers of one type.
 NUMBERS = {
-    "plus": lambda a, b: a + b,
-    "times": lambda a, b: a * b,
-    "min": np.fmin,
-    "max": np.fmax,
-    "first": lambda a, b: a,
-    "second": lambda a, b: b,
-    "pair": lambda a, b: type(a)(1),
-    "lor": _logical(lambda a, b: a or b),
-    "land": _logical(lambda a, b: a and b),
-    "bor": lambda a, b: a | b,
-    "band": lambda a, b: a & b,
-}
+    "plus": lambda a, b: a + b, "times": lambda a, b: a * b, "min": np.fmin, "max": np.fmax, "first": lambda a, b: a,
+    "second": lambda a, b: b, "pair": lambda a, b: type(a)(1), "lor": _logical(lambda a, b: a or b),
+    "land": _logical(lambda a, b: a and b), "bor": lambda a, b: a | b, "band": lambda a, b: a & b,
+}  # fmt: skip
 # Over truth values the arithmetic operators are the logical ones.
 TRUTHS = NUMBERS | {"plus": NUMBERS["lor"], "times": NUMBERS["land"], "min": NUMBERS["land"], "max": NUMBERS["lor"]}
 

@@ -84,14 +84,11 @@ def test_products_are_proven(benchmarks: Any, case: Any, work: str) -> None:
     dense = case.matrix.toarray()
     arc = dense > 0
     right = {
-        "spmv": dense @ case.vector,
-        "spmv_hyb": dense @ case.vector,
+        "spmv": dense @ case.vector, "spmv_hyb": dense @ case.vector,
         "spmv64": dense.astype(np.float64) @ case.wide_vector,
-        "min_plus": np.where(arc, dense + case.vector, np.inf).min(axis=1),
-        "lor_land": (arc & case.flags).any(axis=1),
-        "any_pair": (arc & case.flags).any(axis=1),
-        "plus_pair": (arc & case.flags).sum(axis=1),
-    }[work]
+        "min_plus": np.where(arc, dense + case.vector, np.inf).min(axis=1), "lor_land": (arc & case.flags).any(axis=1),
+        "any_pair": (arc & case.flags).any(axis=1), "plus_pair": (arc & case.flags).sum(axis=1),
+    }[work]  # fmt: skip
     wrong = right.copy()
     wrong[3] = not wrong[3] if wrong.dtype == bool else wrong[3] + 1
     for check in (lambda answer: benchmarks.answers.prove(work, case, None, answer, 1e-6),

@@ -46,13 +46,10 @@ def agree(found: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("of_matrix", "of_vector", "layout"),
     [
-        ("complex64", "complex64", "csr"),
-        ("complex64", "complex64", "hyb"),
-        ("complex128", "complex128", "csr"),
-        ("complex128", "complex128", "hyb"),
-        ("complex128", "bool", "csr"),
+        ("complex64", "complex64", "csr"), ("complex64", "complex64", "hyb"), ("complex128", "complex128", "csr"),
+        ("complex128", "complex128", "hyb"), ("complex128", "bool", "csr"),
     ],
-)
+)  # fmt: skip
 def test_products_with_arrays(of_matrix: str, of_vector: str, layout: str, device: str) -> None:
     S, x, y = sparse(dtype=of_matrix), vector(45, of_vector), vector(60, of_vector)
     A = hpg.Matrix(S, format=layout).to(device)

@@ -118,17 +118,11 @@ def test_booleans_of_the_environment(
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [
-        ("threads", 0, ValueError),
-        ("threads", -2, ValueError),
-        ("threads", True, ValueError),
-        ("threads", 1.5, TypeError),
-        ("threads", "many", TypeError),
-        ("progress", "sometimes", ValueError),
-        ("verbose", 2, ValueError),
-        ("cache_dir", 3, TypeError),
-        ("colour", "red", TypeError),
+        ("threads", 0, ValueError), ("threads", -2, ValueError), ("threads", True, ValueError),
+        ("threads", 1.5, TypeError), ("threads", "many", TypeError), ("progress", "sometimes", ValueError),
+        ("verbose", 2, ValueError), ("cache_dir", 3, TypeError), ("colour", "red", TypeError),
     ],
-)
+)  # fmt: skip
 def test_unfit_values_are_refused_by_name(config: Config, name: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error, match=name):
         setattr(config, name, value)

@@ -131,14 +131,9 @@ Version: 1
 
     def test_relations(self, monkeypatch):
         assert self.graph(monkeypatch) == {
-            ("shell", "lib", 0),
-            ("shell", "gawk", 0),
-            ("shell", "mawk", 0),
-            ("shell", "editor", 1),
-            ("shell", "viewer", 1),
-            ("lib", "mawk", 0),
-            ("editor", "viewer", 0),
-        }
+            ("shell", "lib", 0), ("shell", "gawk", 0), ("shell", "mawk", 0), ("shell", "editor", 1),
+            ("shell", "viewer", 1), ("lib", "mawk", 0), ("editor", "viewer", 0),
+        }  # fmt: skip
 
     def test_file(self, monkeypatch, tmp_path):
         monkeypatch.setattr(make_debian, "_is_later", lambda version, other: int(version) > int(other))

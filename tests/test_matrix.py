@@ -61,15 +61,9 @@ def test_other_sources(device: str, layout: str) -> None:
     S = sparse(shape=(40, 40))
     csr = CSR.from_scipy(S).to(device)
     sources = (
-        csr,
-        COO(csr.shape, csr.expand_rows(), csr.indices, csr.data),
-        HYB.from_csr(csr),
-        ELL.from_csr(csr),
-        hpg.Graph(csr),
-        hpg.Matrix(csr),
-        csr.to_scipy(),
-        to_device(S.toarray(), device),
-    )
+        csr, COO(csr.shape, csr.expand_rows(), csr.indices, csr.data), HYB.from_csr(csr), ELL.from_csr(csr),
+        hpg.Graph(csr), hpg.Matrix(csr), csr.to_scipy(), to_device(S.toarray(), device),
+    )  # fmt: skip
     for source in sources:
         A = hpg.Matrix(source, format=layout)
         assert A.device == device
@@ -176,18 +170,10 @@ def test_entry_by_entry(dtype: str, device: str) -> None:
     S = sparse(dtype)
     A = hpg.Matrix(S).to(device)
     pairs = [
-        (A * 2, S * 2),
-        (2.5 * A, 2.5 * S),
-        (np.float32(2) * A, np.float32(2) * S),
-        (A / 4, S / 4),
-        (abs(A), abs(S)),
-        (A.astype("float32"), S.astype("float32")),
-        (A.conj(), S.conj()),
-        (A.real, S),
-        (+A, S),
-        (A.multiply(3), S * 3),
+        (A * 2, S * 2), (2.5 * A, 2.5 * S), (np.float32(2) * A, np.float32(2) * S), (A / 4, S / 4), (abs(A), abs(S)),
+        (A.astype("float32"), S.astype("float32")), (A.conj(), S.conj()), (A.real, S), (+A, S), (A.multiply(3), S * 3),
         (A.dot(3), S * 3),
-    ]
+    ]  # fmt: skip
     if dtype != "bool":
         pairs += [(-A, -S), (A.power(2), S.power(2)), (A**3, S.power(3)), (A.power(2, "float64"), S.power(2, "f8"))]
     for found, expected in pairs:

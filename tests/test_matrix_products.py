@@ -61,14 +61,10 @@ class TestMatmul:
     @pytest.mark.parametrize(
         ("matrix", "vector", "result"),
         [
-            ("float32", "float32", "float32"),
-            ("float32", "float64", "float64"),
-            ("int32", "float32", "float64"),
-            ("int8", "int8", "int8"),
-            ("bool", "bool", "bool"),
-            ("bool", "int64", "int64"),
+            ("float32", "float32", "float32"), ("float32", "float64", "float64"), ("int32", "float32", "float64"),
+            ("int8", "int8", "int8"), ("bool", "bool", "bool"), ("bool", "int64", "int64"),
         ],
-    )
+    )  # fmt: skip
     def test_types_meet_as_in_scipy(self, device: str, matrix: str, vector: str, result: str) -> None:
         R = (S * 10).astype(matrix)
         x = (X * 3).astype(vector)

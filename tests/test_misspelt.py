@@ -38,26 +38,17 @@ def test_what_is_meant_is_there() -> None:
 @pytest.mark.parametrize(
     ("function", "arguments", "meant"),
     [
-        (hpg.pagerank, {"alpha": 0.9}, "damping"),
-        (hpg.pagerank, {"max_iter": 5}, "max_iteration"),
-        (hpg.pagerank, {"weighted": True}, "weight"),
-        (hpg.pagerank, {"personalisation": {}}, "personalization"),
-        (hpg.hits, {"max_iter": 5}, "max_iteration"),
-        (hpg.katz_centrality, {"weights": None}, "weight"),
-        (hpg.eigenvector_centrality, {"nstart": None}, "start"),
-        (hpg.bfs, {"depth_limit": 2}, "max_depth"),
-        (hpg.bfs, {"start": 0}, "source"),
-        (hpg.sssp, {"dist_cutoff": 2}, "cutoff"),
-        (hpg.louvain, {"weighted": True}, "weight"),
-        (hpg.louvain, {"random_state": 1}, "seed"),
-        (hpg.cdlp, {"max_iterations": 5}, "max_iteration"),
-        (hpg.closeness_centrality, {"distance": "km"}, "weight"),
-        (hpg.jaccard, {"ebunch": []}, "pairs"),
-        (hpg.random_walk, {"max_depth": 5}, "length"),
-        (hpg.sample_neighbors, {"with_replacement": True}, "replace"),
-        (hpg.from_edges, {"edge_attr": "km"}, "weight"),
+        (hpg.pagerank, {"alpha": 0.9}, "damping"), (hpg.pagerank, {"max_iter": 5}, "max_iteration"),
+        (hpg.pagerank, {"weighted": True}, "weight"), (hpg.pagerank, {"personalisation": {}}, "personalization"),
+        (hpg.hits, {"max_iter": 5}, "max_iteration"), (hpg.katz_centrality, {"weights": None}, "weight"),
+        (hpg.eigenvector_centrality, {"nstart": None}, "start"), (hpg.bfs, {"depth_limit": 2}, "max_depth"),
+        (hpg.bfs, {"start": 0}, "source"), (hpg.sssp, {"dist_cutoff": 2}, "cutoff"),
+        (hpg.louvain, {"weighted": True}, "weight"), (hpg.louvain, {"random_state": 1}, "seed"),
+        (hpg.cdlp, {"max_iterations": 5}, "max_iteration"), (hpg.closeness_centrality, {"distance": "km"}, "weight"),
+        (hpg.jaccard, {"ebunch": []}, "pairs"), (hpg.random_walk, {"max_depth": 5}, "length"),
+        (hpg.sample_neighbors, {"with_replacement": True}, "replace"), (hpg.from_edges, {"edge_attr": "km"}, "weight"),
     ],
-)
+)  # fmt: skip
 def test_arguments(function: Any, arguments: dict[str, Any], meant: str) -> None:
     name = next(iter(arguments))
     says = re.escape(f"{function.__name__}() has no argument {name!r}: did you mean {meant}?")

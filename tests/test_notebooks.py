@@ -49,15 +49,9 @@ def executed(tmp_path_factory):
 
 def test_there_are_notebooks():
     assert [path.name for path in NOTEBOOKS] == [
-        "01-first-steps.ipynb",
-        "02-algebra.ipynb",
-        "03-who-is-central.ipynb",
-        "04-larger-than-memory.ipynb",
-        "05-on-a-cluster.ipynb",
-        "06-samples-for-learning.ipynb",
-        "07-drawing.ipynb",
-        "08-communities.ipynb",
-    ]
+        "01-first-steps.ipynb", "02-algebra.ipynb", "03-who-is-central.ipynb", "04-larger-than-memory.ipynb",
+        "05-on-a-cluster.ipynb", "06-samples-for-learning.ipynb", "07-drawing.ipynb", "08-communities.ipynb",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -94,13 +88,8 @@ def test_first_steps_says_what_is_true(executed):
     assert re.search(r"0\.15\d+\s+libc6", everything)
     widths = next(eval(out, {"inf": float("inf")}) for out in shown if out.startswith("{'harbour'"))
     assert widths == {
-        "harbour": float("inf"),
-        "market": 40.0,
-        "mill": 18.0,
-        "station": 18.0,
-        "quarry": 18.0,
-        "airport": 18.0,
-    }
+        "harbour": float("inf"), "market": 40.0, "mill": 18.0, "station": 18.0, "quarry": 18.0, "airport": 18.0,
+    }  # fmt: skip
     assert "converged - residual" in everything and "not converged" not in everything
     assert shown[-1] in ("True", "np.True_")
 

@@ -48,30 +48,18 @@ def test_an_operation_imported_alone(
 
 
 MATRICES: dict[str, Callable[[hpg.Matrix], Any]] = {
-    "mxm": lambda A: hpg.mxm(A, A),
-    "ewise_add": lambda A: hpg.ewise_add(A, A),
-    "apply": lambda A: hpg.apply(A, "ainv"),
-    "select": lambda A: hpg.select(A, "tril"),
-    "extract": lambda A: hpg.extract(A, [0, 1], [1]),
-    "transpose": hpg.transpose,
-    "kronecker": lambda A: hpg.kronecker(A, A),
-    "assign": lambda A: hpg.assign(A.copy(), 1.0, 0, 0),
-    "power": lambda A: hpg.matrix_power(A, 2),
-    "hstack": lambda A: hpg.hstack([A, A]),
-    "indexing": lambda A: A[:1],
-    "arithmetic": lambda A: 2 * A - A.T,
-}
+    "mxm": lambda A: hpg.mxm(A, A), "ewise_add": lambda A: hpg.ewise_add(A, A), "apply": lambda A: hpg.apply(A, "ainv"),
+    "select": lambda A: hpg.select(A, "tril"), "extract": lambda A: hpg.extract(A, [0, 1], [1]),
+    "transpose": hpg.transpose, "kronecker": lambda A: hpg.kronecker(A, A),
+    "assign": lambda A: hpg.assign(A.copy(), 1.0, 0, 0), "power": lambda A: hpg.matrix_power(A, 2),
+    "hstack": lambda A: hpg.hstack([A, A]), "indexing": lambda A: A[:1], "arithmetic": lambda A: 2 * A - A.T,
+}  # fmt: skip
 VECTORS: dict[str, Callable[[hpg.Matrix], Any]] = {
-    "reduce": lambda A: hpg.reduce(A, axis=0),
-    "mean": lambda A: hpg.reduce(A, "mean", axis=1),
-    "extract": lambda A: hpg.extract(A, 0),
-    "mxv": lambda A: hpg.mxv(A, A[0]),
-    "masked mxv": lambda A: hpg.mxv(A, A[1], mask=A[0]),
-    "ewise_mult": lambda A: hpg.ewise_mult(A[0], A[1]),
-    "apply": lambda A: hpg.apply(A[0], "ainv"),
-    "indexing": lambda A: A[1],
-    "diag": hpg.diag,
-}
+    "reduce": lambda A: hpg.reduce(A, axis=0), "mean": lambda A: hpg.reduce(A, "mean", axis=1),
+    "extract": lambda A: hpg.extract(A, 0), "mxv": lambda A: hpg.mxv(A, A[0]),
+    "masked mxv": lambda A: hpg.mxv(A, A[1], mask=A[0]), "ewise_mult": lambda A: hpg.ewise_mult(A[0], A[1]),
+    "apply": lambda A: hpg.apply(A[0], "ainv"), "indexing": lambda A: A[1], "diag": hpg.diag,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MATRICES)

@@ -44,22 +44,16 @@ def written(into: Any, A: Any) -> Any:
 
 # The iterative solvers and what finds eigenvalues: tests/scipy_suite.
 LINALG: dict[str, Function] = {
-    "expm": linalg.expm,
-    "inv": linalg.inv,
+    "expm": linalg.expm, "inv": linalg.inv,
     "funm_multiply_krylov": lambda A: linalg.funm_multiply_krylov(scipy.linalg.expm, A, B),
-    "matrix_power": lambda A: linalg.matrix_power(A, 3),
-    "spsolve": lambda A: linalg.spsolve(A, B),
-    "spsolve for many": lambda A: linalg.spsolve(A, X),
-    "spsolve for sparse": lambda A: linalg.spsolve(S.tocsc(), A),
-    "splu": lambda A: linalg.splu(A).solve(B),
-    "spilu": lambda A: linalg.spilu(A).solve(B),
+    "matrix_power": lambda A: linalg.matrix_power(A, 3), "spsolve": lambda A: linalg.spsolve(A, B),
+    "spsolve for many": lambda A: linalg.spsolve(A, X), "spsolve for sparse": lambda A: linalg.spsolve(S.tocsc(), A),
+    "splu": lambda A: linalg.splu(A).solve(B), "spilu": lambda A: linalg.spilu(A).solve(B),
     "factorized": lambda A: linalg.factorized(A)(B),
-    "spsolve_triangular": lambda A: linalg.spsolve_triangular(sp.tril(A, format="csr"), B),
-    "norm": linalg.norm,
-    "norm 1": lambda A: linalg.norm(A, 1),
-    "norm 2": lambda A: linalg.norm(A, 2),
+    "spsolve_triangular": lambda A: linalg.spsolve_triangular(sp.tril(A, format="csr"), B), "norm": linalg.norm,
+    "norm 1": lambda A: linalg.norm(A, 1), "norm 2": lambda A: linalg.norm(A, 2),
     "norm by rows": lambda A: linalg.norm(A, axis=1),
-}
+}  # fmt: skip
 
 CSGRAPH: dict[str, Function] = {
     **{

@@ -49,15 +49,11 @@ def test_functions_by_scipys_names(name: str, given: Any, options: dict[str, Any
 @pytest.mark.parametrize(
     ("name", "given", "options"),
     [
-        ("kronsum", (DENSE[:2], DENSE), {}),
-        ("permute_dims", (DENSE,), {"axes": (0, 0)}),
-        ("swapaxes", (DENSE, 0, 2), {}),
-        ("matrix_transpose", (ROW,), {}),
-        ("expand_dims", (DENSE,), {}),
-        ("expand_dims", (hpg.Vector(ROW),), {"axis": 2}),
-        ("random_array", ((2, 3, 4),), {}),
+        ("kronsum", (DENSE[:2], DENSE), {}), ("permute_dims", (DENSE,), {"axes": (0, 0)}),
+        ("swapaxes", (DENSE, 0, 2), {}), ("matrix_transpose", (ROW,), {}), ("expand_dims", (DENSE,), {}),
+        ("expand_dims", (hpg.Vector(ROW),), {"axis": 2}), ("random_array", ((2, 3, 4),), {}),
     ],
-)
+)  # fmt: skip
 def test_what_they_refuse(name: str, given: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"square|axes|axis|dimension"):
         getattr(hpg, name)(*given, **options)

@@ -103,13 +103,10 @@ class TestGiven:
         row = xp.asarray(sp.csr_array(DENSE).tocoo().row.astype(np.int32))
         rest = xp.zeros(0, np.int32), xp.zeros(1, np.int64), xp.zeros(0, np.int32), xp.zeros(0)
         made = [
-            CSR((4, 4), indptr, indices, data),
-            CSR((4, 4), indptr, indices).with_data(data),
-            CSR.from_coo(row, indices, data, (4, 4)),
-            COO((4, 4), row, indices, data).to_csr(),
-            ELL((4, 4), slab, values).to_csr(),
-            HYB((4, 4), ELL((4, 4), slab, values), *rest).to_csr(),
-        ]
+            CSR((4, 4), indptr, indices, data), CSR((4, 4), indptr, indices).with_data(data),
+            CSR.from_coo(row, indices, data, (4, 4)), COO((4, 4), row, indices, data).to_csr(),
+            ELL((4, 4), slab, values).to_csr(), HYB((4, 4), ELL((4, 4), slab, values), *rest).to_csr(),
+        ]  # fmt: skip
         for array in (indptr, indices, data, slab, values, row):
             array[:] = 0
         for csr in made:

@@ -114,28 +114,20 @@ def test_a_monoid_stays_within_its_type(device: str) -> None:
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (lambda x: [x], "not a list"),
-        (lambda x: (x, x), "not a tuple of 2"),
-        (lambda x: {1: x}, "not a dict"),
-        (lambda x: "a", "not a string"),
-        (lambda x: None, "not None"),
+        (lambda x: [x], "not a list"), (lambda x: (x, x), "not a tuple of 2"), (lambda x: {1: x}, "not a dict"),
+        (lambda x: "a", "not a string"), (lambda x: None, "not None"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_number_is_refused(function: Any, says: str, device: str) -> None:
     A = matrix(device)
     binary = lambda a, b: function(a)  # noqa: E731
     ring = Semiring(get_monoid("plus"), get_binary(binary))
     calls = [
-        lambda: A.apply(function),
-        lambda: A.apply(function, dtype="float64"),
-        lambda: A.select(function),
-        lambda: A.ewise_add(A, binary),
-        lambda: A.ewise_mult(A, binary),
-        lambda: A.apply(lambda x: x, accum=binary, out=A.copy()),
-        lambda: hpg.kronecker(A, A, binary),
-        lambda: hpg.mxm(A, A, ring),
-        lambda: hpg.mxv(A, hpg.Vector(D[0]).to(device), ring),
-    ]
+        lambda: A.apply(function), lambda: A.apply(function, dtype="float64"), lambda: A.select(function),
+        lambda: A.ewise_add(A, binary), lambda: A.ewise_mult(A, binary),
+        lambda: A.apply(lambda x: x, accum=binary, out=A.copy()), lambda: hpg.kronecker(A, A, binary),
+        lambda: hpg.mxm(A, A, ring), lambda: hpg.mxv(A, hpg.Vector(D[0]).to(device), ring),
+    ]  # fmt: skip
     for call in calls:
         with pytest.raises(hpg.CompileError, match=rf"it must return a number, {says} .*test_types_of_functions.py"):
             call()

@@ -21,17 +21,12 @@ def acyclic(n, p, seed):
 
 
 DAGS = {
-    "no vertices": nx.empty_graph(0, nx.DiGraph),
-    "one vertex": nx.empty_graph(1, nx.DiGraph),
-    "no arcs": nx.empty_graph(3, nx.DiGraph),
-    "path": nx.path_graph(400, nx.DiGraph),
-    "path backwards": nx.path_graph(9, nx.DiGraph).reverse(),
-    "star": nx.DiGraph((0, v) for v in range(1, 600)),
-    "tree": nx.balanced_tree(3, 4, nx.DiGraph),
-    "diamond": nx.DiGraph([(0, 1), (0, 2), (1, 3), (2, 3)]),
-    "sparse": acyclic(200, 0.01, 1),
-    "dense": acyclic(60, 0.4, 2),
-}
+    "no vertices": nx.empty_graph(0, nx.DiGraph), "one vertex": nx.empty_graph(1, nx.DiGraph),
+    "no arcs": nx.empty_graph(3, nx.DiGraph), "path": nx.path_graph(400, nx.DiGraph),
+    "path backwards": nx.path_graph(9, nx.DiGraph).reverse(), "star": nx.DiGraph((0, v) for v in range(1, 600)),
+    "tree": nx.balanced_tree(3, 4, nx.DiGraph), "diamond": nx.DiGraph([(0, 1), (0, 2), (1, 3), (2, 3)]),
+    "sparse": acyclic(200, 0.01, 1), "dense": acyclic(60, 0.4, 2),
+}  # fmt: skip
 CYCLIC = {
     "cycle": nx.cycle_graph(5, nx.DiGraph),
     "loop": nx.DiGraph([(0, 1), (1, 1)]),

@@ -162,15 +162,12 @@ def test_source_by_name(device):
 @pytest.mark.parametrize(
     ("source", "error", "says"),
     [
-        (3, IndexError, r"source 3 is not in 0\.\.2"),
-        (-1, IndexError, r"source -1 is not in 0\.\.2"),
-        (1.0, TypeError, "source must be a vertex id"),
-        (True, TypeError, "source must be a vertex id"),
-        (None, TypeError, "source=... is needed"),
-        ([0], TypeError, "source must be a vertex id"),
+        (3, IndexError, r"source 3 is not in 0\.\.2"), (-1, IndexError, r"source -1 is not in 0\.\.2"),
+        (1.0, TypeError, "source must be a vertex id"), (True, TypeError, "source must be a vertex id"),
+        (None, TypeError, "source=... is needed"), ([0], TypeError, "source must be a vertex id"),
         ("a", ValueError, "names"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_source(source, error, says):
     with pytest.raises(error, match=says):
         hpg.bfs(arcs([0, 1], [1, 2]), source)

@@ -25,20 +25,14 @@ def loops(g, *vertices):
 
 
 CASES = {
-    "one vertex": nx.empty_graph(1),
-    "no arcs": nx.empty_graph(3),
-    "a loop alone": loops(nx.empty_graph(1), 0),
-    "path": nx.path_graph(7),
-    "directed path": nx.path_graph(7, create_using=nx.DiGraph),
-    "star": nx.star_graph(6),
-    "cycle": nx.cycle_graph(9),
-    "directed cycle": nx.cycle_graph(5, create_using=nx.DiGraph),
-    "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 6)),
-    "complete": nx.complete_graph(6),
+    "one vertex": nx.empty_graph(1), "no arcs": nx.empty_graph(3), "a loop alone": loops(nx.empty_graph(1), 0),
+    "path": nx.path_graph(7), "directed path": nx.path_graph(7, create_using=nx.DiGraph), "star": nx.star_graph(6),
+    "cycle": nx.cycle_graph(9), "directed cycle": nx.cycle_graph(5, create_using=nx.DiGraph),
+    "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 6)), "complete": nx.complete_graph(6),
     "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(3)),
     "random": loops(nx.gnp_random_graph(40, 0.1, seed=4), 3, 7),
     "random directed": loops(nx.gnp_random_graph(40, 0.08, seed=5, directed=True), 3, 7),
-}
+}  # fmt: skip
 
 
 def graph(g, device):
@@ -240,15 +234,12 @@ def test_sources_that_do_not_reach_everyone():
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"sources": [40]}, IndexError, "sources"),
-        ({"sources": 41}, ValueError, "sources=41"),
-        ({"sources": 0}, ValueError, "sources=0"),
-        ({"sources": 1.5}, TypeError, "sources"),
-        ({"sources": ["a"]}, ValueError, "names"),
-        ({"weight": 1}, TypeError, "weight must be True, the name"),
+        ({"sources": [40]}, IndexError, "sources"), ({"sources": 41}, ValueError, "sources=41"),
+        ({"sources": 0}, ValueError, "sources=0"), ({"sources": 1.5}, TypeError, "sources"),
+        ({"sources": ["a"]}, ValueError, "names"), ({"weight": 1}, TypeError, "weight must be True, the name"),
         ({"weight": ["weight"]}, TypeError, "weight must be True, the name"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("call", [hpg.closeness_centrality, hpg.harmonic_centrality, hpg.eccentricity])
 def test_what_does_not_fit(call, arguments, error, says):
     with pytest.raises(error, match=says):

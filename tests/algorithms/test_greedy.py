@@ -12,18 +12,12 @@ from hpgraph.algorithms.random_choice import random_order, scattered
 from hpgraph.core.device import device_of, to_device
 
 CASES = {
-    "no vertices": nx.empty_graph(0),
-    "one vertex": nx.empty_graph(1),
-    "no arcs": nx.empty_graph(3),
-    "path": nx.path_graph(300),
-    "star": nx.star_graph(5000),
-    "cycle": nx.cycle_graph(9),
-    "complete": nx.complete_graph(100),
-    "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(20)),
+    "no vertices": nx.empty_graph(0), "one vertex": nx.empty_graph(1), "no arcs": nx.empty_graph(3),
+    "path": nx.path_graph(300), "star": nx.star_graph(5000), "cycle": nx.cycle_graph(9),
+    "complete": nx.complete_graph(100), "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(20)),
     "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(20, 30)),
-    "random": nx.gnp_random_graph(300, 0.05, seed=4),
-    "bipartite": nx.bipartite.random_graph(40, 60, 0.05, seed=1),
-}
+    "random": nx.gnp_random_graph(300, 0.05, seed=4), "bipartite": nx.bipartite.random_graph(40, 60, 0.05, seed=1),
+}  # fmt: skip
 
 
 def of(g, device):

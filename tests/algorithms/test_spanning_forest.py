@@ -27,17 +27,12 @@ def few(count):
 
 
 CASES = {
-    "no vertices": nx.empty_graph(0),
-    "one vertex": nx.empty_graph(1),
-    "no arcs": nx.empty_graph(3),
-    "path": nx.path_graph(300),
-    "star": nx.star_graph(5000),
-    "cycle": nx.cycle_graph(9),
-    "complete": nx.complete_graph(30),
-    "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(20)),
+    "no vertices": nx.empty_graph(0), "one vertex": nx.empty_graph(1), "no arcs": nx.empty_graph(3),
+    "path": nx.path_graph(300), "star": nx.star_graph(5000), "cycle": nx.cycle_graph(9),
+    "complete": nx.complete_graph(30), "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(20)),
     "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(20, 30)),
     "random": nx.gnp_random_graph(300, 0.05, seed=4),
-}
+}  # fmt: skip
 
 
 def edges_of(forest):

@@ -39,18 +39,12 @@ def caught(x):
 
 # What the first vertex that a function is given may come to, and what is said of it.
 RETURNS = [
-    (lambda v: [v.x], "not a list"),
-    (lambda v: (v.x, v.x, v.x), "not a tuple of 3"),
-    (lambda v: {1: v.x}, "not a dict"),
-    (lambda v: {v.x}, "not a set"),
-    (lambda v: "text", "not a string"),
-    (lambda v: None, "not None"),
-    (lambda v: box(v.x), "not a list"),
-    (lambda v: v.x * 1j, "not a complex number"),
-    (lambda v: np.zeros(3), "not an array"),
-    (lambda v: box, "not a function"),
+    (lambda v: [v.x], "not a list"), (lambda v: (v.x, v.x, v.x), "not a tuple of 3"),
+    (lambda v: {1: v.x}, "not a dict"), (lambda v: {v.x}, "not a set"), (lambda v: "text", "not a string"),
+    (lambda v: None, "not None"), (lambda v: box(v.x), "not a list"), (lambda v: v.x * 1j, "not a complex number"),
+    (lambda v: np.zeros(3), "not an array"), (lambda v: box, "not a function"),
     (lambda v: sometimes(v), "not None where no return is reached"),
-]
+]  # fmt: skip
 COMPLAINTS = [
     (lambda v: v.widht, "Unknown attribute 'widht' of type Vertex(int64, float64): it has id, x"),
     (lambda v: v.x + undefined, "the name 'undefined' is not defined"),  # noqa: F821
@@ -71,12 +65,9 @@ COMPLAINTS = [
 def two(**functions):
     """A program that runs, but for these functions."""
     usual = {
-        "x": hpg.Property("float64", initial=1.0),
-        "reduce": "plus",
-        "max_iteration": 1,
-        "gather": lambda source, weight, target: source.x * weight,
-        "update": lambda vertex, message: message,
-    }
+        "x": hpg.Property("float64", initial=1.0), "reduce": "plus", "max_iteration": 1,
+        "gather": lambda source, weight, target: source.x * weight, "update": lambda vertex, message: message,
+    }  # fmt: skip
     return type("Two", (hpg.VertexProgram,), {**usual, **functions})
 
 

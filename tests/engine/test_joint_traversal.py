@@ -36,16 +36,11 @@ def with_loops():
 
 
 GRAPHS = {
-    "digraph": random_digraph(1500, 12_000, seed=1),
-    "hubs": hubs(3000, 40_000, seed=5, exponent=3),
-    "grid": grid(40),
-    "star": star(700),
-    "path": path(900),
-    "broom": broom(500, 5000),
-    "apart": scipy.sparse.block_diag([grid(8)] * 9, format="csr"),
-    "loops": with_loops(),
+    "digraph": random_digraph(1500, 12_000, seed=1), "hubs": hubs(3000, 40_000, seed=5, exponent=3), "grid": grid(40),
+    "star": star(700), "path": path(900), "broom": broom(500, 5000),
+    "apart": scipy.sparse.block_diag([grid(8)] * 9, format="csr"), "loops": with_loops(),
     "few": random_digraph(70, 300, seed=2),
-}
+}  # fmt: skip
 
 
 def graph(csr, device):

@@ -20,13 +20,9 @@ import numpy as np
 import hpgraph as hpg
 
 _REDUCE = {
-    "plus": lambda a, b: a + b,
-    "min": min,
-    "max": max,
-    "bxor": lambda a, b: a ^ b,
-    "any": lambda a, b: a,
+    "plus": lambda a, b: a + b, "min": min, "max": max, "bxor": lambda a, b: a ^ b, "any": lambda a, b: a,
     "own": lambda a, b: a if a > b else b,
-}
+}  # fmt: skip
 _MIN, _LARGEST = -(2**63), 2**63 - 1
 _IDENTITY = {"plus": 0, "min": _LARGEST, "max": _MIN, "bxor": 0, "any": 0, "own": _MIN}
 

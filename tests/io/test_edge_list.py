@@ -60,17 +60,13 @@ def test_byte_order_mark(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("source,target\n0,1\n", [(0, 1)]),
-        ("Source;Target;Weight\n0;1;2.5\n", [(0, 1, 2.5)]),
-        ("a,b\n0,1\n", [(0, 1)]),
-        ("a,b,km\n0,1,3\n", [(0, 1, 3)]),
-        ("target,source\n0,1\n", [(1, 0)]),
+        ("source,target\n0,1\n", [(0, 1)]), ("Source;Target;Weight\n0;1;2.5\n", [(0, 1, 2.5)]),
+        ("a,b\n0,1\n", [(0, 1)]), ("a,b,km\n0,1,3\n", [(0, 1, 3)]), ("target,source\n0,1\n", [(1, 0)]),
         ("Source,Target,Type,Id,Label,Weight\n0,1,Directed,17,,2.5\n1,0,Directed,18,x,3\n", [(0, 1, 2.5), (1, 0, 3)]),
-        ("id,from,to,label\n7,0,1,x\n", [(0, 1)]),
-        ("from,to,kind\n0,1,road\n", [(0, 1)]),
+        ("id,from,to,label\n7,0,1,x\n", [(0, 1)]), ("from,to,kind\n0,1,road\n", [(0, 1)]),
         ('"from","to","km"\n"0","1","3"\n', [(0, 1, 3)]),
     ],
-)
+)  # fmt: skip
 def test_header_lines(tmp_path: Path, text: str, expected: list[tuple[float, ...]]) -> None:
     graph = read(put(tmp_path, text, "g.csv"))
     found = arcs(graph)

@@ -102,13 +102,9 @@ def test_weights_without_edges(tmp_path: Path, suffix: str, dtype: str) -> None:
 @pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
 def test_weights_of_every_type(tmp_path: Path, suffix: str, names: list[str] | None) -> None:
     values = {
-        "uint64": [2**64 - 1, 2**63, 2**53 + 1],
-        "int64": [-(2**63), 2**63 - 1, 2**53 + 1],
-        "int8": [-128, 0, 127],
-        "bool": [True, False, True],
-        "float32": [0.1, np.inf, 3.0],
-        "float64": [0.1, -0.0, 1e300],
-    }
+        "uint64": [2**64 - 1, 2**63, 2**53 + 1], "int64": [-(2**63), 2**63 - 1, 2**53 + 1], "int8": [-128, 0, 127],
+        "bool": [True, False, True], "float32": [0.1, np.inf, 3.0], "float64": [0.1, -0.0, 1e300],
+    }  # fmt: skip
     for dtype, weights in values.items():
         graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array(weights, dtype), names=names)
         write(graph, tmp_path / f"g{suffix}")

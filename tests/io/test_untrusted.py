@@ -54,12 +54,9 @@ def packed(**arrays: Any) -> bytes:
 def csr(**changed: Any) -> dict[str, Any]:
     """A 3 x 3 array as SciPy saves it, with some arrays replaced."""
     whole = {
-        "format": np.array(b"csr"),
-        "shape": np.array([3, 3]),
-        "indptr": np.array([0, 1, 2, 3]),
-        "indices": np.array([1, 2, 0]),
-        "data": np.ones(3),
-    }
+        "format": np.array(b"csr"), "shape": np.array([3, 3]), "indptr": np.array([0, 1, 2, 3]),
+        "indices": np.array([1, 2, 0]), "data": np.ones(3),
+    }  # fmt: skip
     return {**whole, **changed}
 
 

@@ -20,21 +20,14 @@ INSIDE = "looks into __dict__ for the arrays of SciPy's class"
 SHOWN = "a Matrix is shown in its own words"
 
 LEFT_OUT = {
-    "test_constructor1_base": INSIDE,
-    "test_constructor_smallcol": "64-bit ids that fit 32 bits are stored in 32",
+    "test_constructor1_base": INSIDE, "test_constructor_smallcol": "64-bit ids that fit 32 bits are stored in 32",
     "test_copy": "tocsr() gives SciPy's class, not the matrix itself",
     "test_dtype_check": "an unfit type of values is a TypeError, not a ValueError",
-    "test_has_canonical_format": MADE_CANONICAL,
-    "test_has_sorted_indices": MADE_CANONICAL,
+    "test_has_canonical_format": MADE_CANONICAL, "test_has_sorted_indices": MADE_CANONICAL,
     "test_inplace_dense": "array *= A writes to the array; SciPy binds the name to a sparse one",
-    "test_minmax_container_type": ONE_DIMENSION,
-    "test_nanminmax": ONE_DIMENSION,
-    "test_pickle": INSIDE,
-    "test_repr": SHOWN,
-    "test_resize": ONE_DIMENSION,
-    "test_str": SHOWN,
-    "test_str_maxprint": SHOWN,
-}
+    "test_minmax_container_type": ONE_DIMENSION, "test_nanminmax": ONE_DIMENSION, "test_pickle": INSIDE,
+    "test_repr": SHOWN, "test_resize": ONE_DIMENSION, "test_str": SHOWN, "test_str_maxprint": SHOWN,
+}  # fmt: skip
 # Each type, and each pair of types, compiles kernels of its own, so a few stand for all: tests/test_matrix.py and
 # tests/semiring hold every type against NumPy.
 OF_PAIRS = ("test_add_sub", "test_elementwise_multiply", "test_mu", "test_fancy_assignment_dtypes")

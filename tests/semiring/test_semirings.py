@@ -96,25 +96,17 @@ def test_registered_operators_make_semirings_and_can_be_replaced():
 @pytest.mark.parametrize(
     "name, matrix, vector, expected",
     [
-        ("plus_times", "int8", "int16", "int16"),
-        ("plus_times", "bool", "bool", "bool"),
-        ("plus_times", "bool", "int32", "int32"),
-        ("plus_times", "int32", "float32", "float64"),
-        ("plus_times", "uint64", "int64", "float64"),
-        ("plus_pair", "bool", "bool", "int64"),
-        ("plus_pair", "int32", "float32", "float64"),
-        ("any_pair", "bool", "bool", "bool"),
-        ("lor_land", "int32", "float32", "bool"),
-        ("plus_div", "int8", "int8", "float64"),
-        ("plus_div", "float32", "float32", "float32"),
-        ("min_first", "int8", "float64", "int8"),
-        ("min_second", "int8", "float64", "float64"),
-        ("any_secondi", "bool", "float64", "int64"),
-        ("lor_eq", "float64", "float64", "bool"),
-        ("plus_eq", "float64", "float64", "bool"),
+        ("plus_times", "int8", "int16", "int16"), ("plus_times", "bool", "bool", "bool"),
+        ("plus_times", "bool", "int32", "int32"), ("plus_times", "int32", "float32", "float64"),
+        ("plus_times", "uint64", "int64", "float64"), ("plus_pair", "bool", "bool", "int64"),
+        ("plus_pair", "int32", "float32", "float64"), ("any_pair", "bool", "bool", "bool"),
+        ("lor_land", "int32", "float32", "bool"), ("plus_div", "int8", "int8", "float64"),
+        ("plus_div", "float32", "float32", "float32"), ("min_first", "int8", "float64", "int8"),
+        ("min_second", "int8", "float64", "float64"), ("any_secondi", "bool", "float64", "int64"),
+        ("lor_eq", "float64", "float64", "bool"), ("plus_eq", "float64", "float64", "bool"),
         ("bor_band", "uint8", "uint16", "uint16"),
     ],
-)
+)  # fmt: skip
 def test_result_dtype(name, matrix, vector, expected):
     assert get_semiring(name).result_dtype(matrix, vector) == np.dtype(expected)
 
