@@ -22,7 +22,7 @@ def occurrences(ids: Array, n: int) -> Array:
 
 
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:
-    """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
+    """Rows, sorted, and unless "keep" free of duplicates, from triplets in any order: (indptr, indices, data)."""
     rows = shape[0]
     entries = len(row)
     if entries == 0:
@@ -38,7 +38,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     np.not_equal(indices[1:], indices[:-1], out=first[1:])
     first[indptr[:-1][np.diff(indptr) > 0]] = True
     values = None if data is None else data[order]
-    if first.all():
+    if duplicates == "keep" or first.all():
         return indptr, indices, values
     heads = np.flatnonzero(first)
     kept = np.zeros(entries + 1, dtype=np.int64)

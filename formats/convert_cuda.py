@@ -114,7 +114,7 @@ def _sort(keys: Array, positions: Array | None) -> tuple[Array, Array | None]:
 
 @on_its_device
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:
-    """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
+    """Rows, sorted, and unless "keep" free of duplicates, from triplets in any order: (indptr, indices, data)."""
     cupy = require_cupy()
     rows, columns = shape
     entries = len(row)
@@ -131,7 +131,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
         repeats = keys[1:] == keys[:-1]
         repeated = count(repeats)  # synchronizes, to learn how many entries remain
         merged = None if data is None else data[positions]
-        if repeated:
+        if repeated and duplicates != "keep":
             again = keys[1:][repeats]
             if duplicates == "error":
                 key = int(again[0])

@@ -200,10 +200,10 @@ class CSR(RowOrder):
             Values; None makes a pattern.
         shape : (int, int), optional
             By default just large enough.
-        duplicates : {"sum", "min", "max", "first", "error"} or None
+        duplicates : {"sum", "min", "max", "first", "keep", "error"} or None
             What becomes of entries at the same place: their sum, the least or the largest of them, the one given first,
-            or a ValueError. None is "min", with a `DuplicateEdgesWarning` where they differ. In a pattern they count
-            once, except with "error".
+            all of them in the order given, or a ValueError. None is "min", with a `DuplicateEdgesWarning` where they
+            differ. In a pattern they count once, except with "keep" and "error".
         copy : bool, default True
             Whether to copy columns and values that are in order already and could be shared. What is shared must not
             be written to.

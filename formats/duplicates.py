@@ -8,17 +8,27 @@ from hpgraph.core.caller import warn_caller
 from hpgraph.core.errors import DuplicateEdgesWarning
 from hpgraph.core.reductions import anywhere
 
-Duplicates = Literal["sum", "min", "max", "first", "error"]
+Duplicates = Literal["sum", "min", "max", "first", "keep", "error"]
 CHOICES: tuple[str, ...] = get_args(Duplicates)
 
 
 def checked_duplicates(duplicates: Any, data: Any = None) -> Any:
     """One of `CHOICES`, or None, which is "min" with a warning where values at one place differ."""
     if duplicates is not None and not (isinstance(duplicates, str) and duplicates in CHOICES):
-        raise ValueError(f"duplicates must be {', '.join(map(_quoted, CHOICES[:-1]))} or \"error\", not {duplicates!r}")
-    if duplicates not in ("sum", "first", "error") and getattr(getattr(data, "dtype", None), "kind", "") == "c":
+        raise ValueError(f'duplicates must be {", ".join(map(_quoted, CHOICES[:-1]))} or "error", not {duplicates!r}')
+    if duplicates not in ("sum", "first", "keep", "error") and getattr(getattr(data, "dtype", None), "kind", "") == "c":
         how = "min" if duplicates is None else duplicates
         raise TypeError(f'duplicates="{how}" needs an order, which complex data have not: give "sum" or "first"')
+    return duplicates
+
+
+def merging(duplicates: Any, where: str) -> Any:
+    """`checked_duplicates` where parallel edges cannot be kept."""
+    if checked_duplicates(duplicates) == "keep":
+        raise ValueError(
+            f'duplicates="keep" is for a graph in one memory, and {where} has each edge once: '
+            'choose "min", "max", "sum" or "first"'
+        )
     return duplicates
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments
@@ -51,7 +51,7 @@ def is_dag(G: Graph | Any) -> bool:
     >>> hpg.is_dag(([0, 0, 1], [1, 2, 2])), hpg.is_dag(([0, 1, 2], [1, 2, 0]))
     (True, False)
     """
-    return bool((_generations(as_graph(G)) >= 0).all())
+    return bool((_generations(as_simple(G)) >= 0).all())
 
 
 is_directed_acyclic_graph = is_dag
@@ -87,7 +87,7 @@ def topological_sort(G: Graph | Any) -> Array:
     >>> hpg.topological_sort(([2, 2, 1], [1, 0, 0])).tolist()
     [2, 1, 0]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     generation = _sorted(graph)
     return vertex_names(graph, array_module(graph.device).argsort(generation, kind="stable"))
 
@@ -130,7 +130,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     """
     if weight is not None and weight is not True and weight != "weight":
         raise TypeError(f'weight must be "weight", True or None, not {weight!r}')
-    graph = as_graph(G)
+    graph = as_simple(G, "max")
     generation, xp = _sorted(graph), array_module(graph.device)
     if graph.n_vertices == 0:
         return vertex_names(graph, np.empty(0, np.int64))

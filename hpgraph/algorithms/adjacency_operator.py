@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.row_blocks import RowBlock, row_blocks
 from hpgraph.core.device import array_module, to_device
@@ -126,7 +126,7 @@ class AdjacencyOperator:
     """
 
     def __init__(self, G: Graph | Any, dtype: Any = np.float64) -> None:
-        self._graph = as_graph(G)
+        self._graph = as_simple(G, "sum")
         self.dtype = np.dtype(dtype)
         if self.dtype not in (np.float32, np.float64):
             raise TypeError(f"dtype must be float32 or float64, not {self.dtype}")

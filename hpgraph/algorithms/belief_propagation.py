@@ -120,7 +120,7 @@ def belief_propagation(
     >>> found
     <BeliefResult: 3 vertices, 2 states, converged after 3 iterations, residual 0>
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     damping = real(damping, "damping")
     if not 0 <= damping < 1:

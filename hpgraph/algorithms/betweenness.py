@@ -19,7 +19,7 @@ from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
@@ -158,7 +158,7 @@ def edge_betweenness_centrality(
     -------
     float64 array of shape (n_edges,)
         By arc, in the order of ``G.weights`` and of ``G.out_csr``: by source, then by target. Both arcs of an edge of
-        an undirected graph carry the edge's value.
+        an undirected graph carry the edge's value. The lightest of parallel edges share theirs, as in NetworkX.
 
     References
     ----------
@@ -182,7 +182,16 @@ def edge_betweenness_centrality(
         total = total + kernels(graph.device).transpose(graph.out_csr.with_data(total, copy=False)).data
     if graph.n_vertices >= 2:
         total *= _scale(graph.n_vertices, len(listed), normalized, graph)
-    return total
+    whole = as_graph(G) if isinstance(G, Graph) else graph
+    return _shared(total, whole, graph, weighted) if whole.multigraph else total
+
+
+def _shared(total: Any, whole: Graph, graph: Graph, weighted: bool) -> Any:
+    """The values of a simple graph's arcs, shared by the arcs of a multigraph that shortest paths lead along."""
+    xp, place = array_module(whole.device), whole.places_in_simple()
+    takes = whole.weights == graph.weights[place] if weighted else xp.ones(whole.n_edges, np.bool_)
+    many = xp.bincount(place[takes], minlength=graph.n_edges)
+    return xp.where(takes, total[place] / many[place], 0.0)
 
 
 def _graph(G: Any, weight: Any) -> tuple[Graph, bool]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.array_result import ParentTree
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
@@ -275,7 +275,7 @@ def bfs(
     >>> hpg.bfs(G, sources=[0, 2], parents=False).level.tolist()
     [[0, 1, 1, 2, -1], [-1, -1, 0, 1, -1]]
     """
-    graph, limit = as_graph(G), ENDLESS if max_depth is None else limit_of(max_depth, "max_depth")
+    graph, limit = as_simple(G), ENDLESS if max_depth is None else limit_of(max_depth, "max_depth")
     apart = stays_apart(graph, gather, apart)
     if apart and (sources is not None or deterministic):
         raise ValueError("gather=False takes one source, and deterministic=False")

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_graph, as_simple
 from hpgraph.containers.names import Names
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
@@ -84,7 +84,7 @@ class BiconnectedComponents(
 def bridges(G: Graph | Any) -> Array:
     """The edges whose removal disconnects a component.
 
-    Arcs count in both directions; NetworkX refuses directed graphs. Loops are no bridges.
+    Arcs count in both directions; NetworkX refuses directed graphs. Loops are no bridges, nor are parallel edges.
 
     Returns
     -------
@@ -107,7 +107,8 @@ def bridges(G: Graph | Any) -> Array:
     >>> hpg.bridges(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [[2, 3]]
     """
-    graph = as_graph(G).undirected
+    given = as_graph(G)
+    graph = given.simple().undirected
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.device == "cpu":
         forest = _searched(arcs)
@@ -116,9 +117,21 @@ def bridges(G: Graph | Any) -> Array:
         ends = np.stack([below, forest.parent[below]], axis=1)
     else:
         ends = bridge_ends(arcs)
+    if given.multigraph:
+        ends = ends[~_are_parallel(given.simple("count").out_csr, ends)]
     ends = xp.sort(ends, axis=1)
     order = xp.argsort(ends[:, 0] * graph.n_vertices + ends[:, 1])
     return vertex_names(graph, ends[order].astype(arcs.indices.dtype))
+
+
+def _are_parallel(counts: CSR, ends: Any) -> Any:
+    """Whether two vertices are joined by more than one arc the same way, pair by pair."""
+    xp, found = array_module(counts.device), False
+    u, v = (xp.ascontiguousarray(one, dtype=np.int64) for one in ends.T)
+    for pair in ((u, v), (v, u)):
+        place = kernels(counts.device).positions_of(counts, *pair)
+        found = found | (place >= 0) & (counts.data[place] > 1)
+    return found
 
 
 @naming_arguments
@@ -142,7 +155,7 @@ def articulation_points(G: Graph | Any) -> Array:
     >>> hpg.articulation_points(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [2]
     """
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.device == "cpu":
         forest = _searched(arcs)
@@ -183,7 +196,7 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
     >>> found, [part.tolist() for part in found]
     (<BiconnectedComponents: 2 of 4 edges>, [[0, 1, 2], [2, 3]])
     """
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     arcs = graph.out_csr
     if graph.device == "cpu":
         # Imported here, since it imports Numba.

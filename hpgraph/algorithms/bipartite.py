@@ -5,7 +5,7 @@ from typing import Any
 from hpgraph.algorithms.bfs import Tree, WideTree
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
@@ -38,7 +38,7 @@ def is_bipartite(G: Graph | Any) -> bool:
     >>> hpg.is_bipartite(([0, 1, 2], [1, 2, 3])), hpg.is_bipartite(([0, 1, 2], [1, 2, 0]))
     (True, False)
     """
-    return _sides(as_graph(G).undirected) is not None
+    return _sides(as_simple(G).undirected) is not None
 
 
 @naming_arguments
@@ -64,7 +64,7 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
     >>> [side.tolist() for side in hpg.bipartite_sets(([0, 1, 2], [1, 2, 3]))]
     [[0, 2], [1, 3]]
     """
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     side = _sides(graph)
     if side is None:
         raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")

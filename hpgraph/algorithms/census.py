@@ -10,7 +10,7 @@ from typing import Any
 from hpgraph.algebra.elementwise import ewise_mult
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algorithms.triangles import triangle_count
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.suggestions import naming_arguments
 
@@ -46,7 +46,7 @@ def dyad_census(G: Graph | Any) -> dict[str, int]:
     >>> hpg.dyad_census(hpg.Graph.from_edges([0, 1, 1], [1, 0, 2]))
     {'mutual': 1, 'asymmetric': 1, 'null': 1}
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     mutual, one_way = (matrix.nnz for matrix in _pairs(graph))
     n = graph.n_vertices
     return {"mutual": mutual // 2, "asymmetric": one_way, "null": n * (n - 1) // 2 - mutual // 2 - one_way}
@@ -81,7 +81,7 @@ def triadic_census(G: Graph | Any) -> dict[str, int]:
     >>> {name: number for name, number in census.items() if number}
     {'012': 1, '021U': 1, '021C': 1, '030C': 1}
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     n, (mutual, one_way) = graph.n_vertices, _pairs(graph)
     found = _closed(graph, mutual, one_way)
     turned = one_way.T

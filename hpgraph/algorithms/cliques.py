@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.algorithms.triangles import triangle_count
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
@@ -16,7 +16,7 @@ from hpgraph.formats import CSR
 
 def _plain(G: Any) -> tuple[Graph, CSR]:
     """The graph, and its edges in both directions, without loops, on the CPU."""
-    graph = as_graph(G)
+    graph = as_simple(G)
     return graph, graph.undirected.out_csr.to("cpu").without_diagonal().with_data(None)
 
 

@@ -19,7 +19,7 @@ from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.reduce import reduce
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.triangles import triangle_count, triangles
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
@@ -140,7 +140,7 @@ def transitivity(G: Graph | Any) -> float:
     >>> hpg.transitivity(hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
     0.6
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     closed = 3 * triangle_count(graph)
     degree = _neighbours(graph)
     return closed / (int((degree * (degree - 1)).sum()) // 2) if closed else 0.0
@@ -222,7 +222,7 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
     >>> hpg.square_clustering(hpg.Graph.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 4], directed=False)).round(2).tolist()
     [0.5, 1.0, 0.5, 0.33, 0.0]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     adjacency = graph.undirected.out_csr.with_data(None).without_diagonal()
     xp = array_module(graph.device)
     chosen = None if vertices is None else to_device(graph.indices_of(vertices), graph.device)

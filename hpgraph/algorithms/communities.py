@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, device_of, native, to_device
@@ -120,7 +120,7 @@ def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> t
     resolution = real(resolution, "resolution")
     if not 0 <= resolution < np.inf:
         raise ValueError(f"resolution must be finite and not negative, not {resolution!r}")
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="sum")
     level = level_of(graph.out_csr, graph.directed, weighted)
     if positive and level.total == 0 and graph.n_edges:
         raise ValueError("weight: all weights are 0, and communities need some that are positive; see weight=None")
@@ -261,7 +261,7 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
     >>> hpg.partition_quality(G, [{0, 1, 2}, {3, 4}])
     (0.8, 0.9)
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     n, directed, arcs = graph.n_vertices, graph.directed, graph.out_csr
     count, label = as_labels(graph, partition, "partition")
     level = level_of(arcs, directed, weighted=False)

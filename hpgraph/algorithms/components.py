@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.random_choice import random_order
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named
@@ -141,7 +141,7 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     """
     if connection not in ("weak", "strong"):
         raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
-    graph = as_graph(G)
+    graph = as_simple(G)
     strong = connection == "strong" and graph.directed
     return named(ComponentsResult(*(numbered(_strong(graph)) if strong else _weak(graph))), graph)
 
@@ -361,7 +361,7 @@ def condensation(G: Graph | Any) -> Condensation:
     >>> found, found.label.tolist()
     (<Condensation: 3 components of 4 vertices, 2 arcs>, [0, 0, 1, 2])
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     found = connected_components(graph, connection="strong")
     source, target = found.label[graph.out_csr.expand_rows()], found.label[graph.out_csr.indices]
     between = source != target

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, is_cuda, native, to_device
@@ -62,7 +62,7 @@ def core_number(G: Graph | Any) -> Array:
     >>> hpg.core_number(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [2, 2, 2, 1]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     return by_vertex(_numbers(graph), graph)
 
 
@@ -94,7 +94,7 @@ def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gra
     >>> hpg.k_core(([0, 1, 2, 2], [1, 2, 0, 3]), 2)
     Graph: 3 vertices, 3 arcs, directed, no weights, cpu
     """
-    return _part(as_graph(G), k, core_number, lambda core, k: core >= k)
+    return _part(as_simple(G), k, core_number, lambda core, k: core >= k)
 
 
 @naming_arguments
@@ -118,7 +118,7 @@ def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gr
     >>> list(hpg.k_shell(([0, 1, 2, 2], [1, 2, 0, 3]), 1))
     [3]
     """
-    return _part(as_graph(G), k, core_number, lambda core, k: core == k)
+    return _part(as_simple(G), k, core_number, lambda core, k: core == k)
 
 
 @naming_arguments
@@ -148,7 +148,7 @@ def degeneracy_ordering(G: Graph | Any) -> Array:
     >>> hpg.degeneracy_ordering(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [3, 0, 1, 2]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     return vertex_names(graph, array_module(graph.device).argsort(peeling_round(graph), kind="stable"))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, maximum_flow
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_graph, as_simple
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
@@ -42,7 +42,7 @@ def minimum_cut(G: Graph | Any, source: Any, sink: Any) -> Cut:
     >>> value, near.tolist(), far.tolist()
     (8, [0, 1, 2], [3])
     """
-    graph = as_graph(G)
+    graph = as_simple(G, "sum")
     found = maximum_flow(graph, source, sink)
     return found.flow_value, _parts(graph, ~far_side(graph, found.flow.csr, graph.index_of(sink)))
 
@@ -62,13 +62,13 @@ def far_side(graph: Graph, flow: CSR, sink: int) -> Any:
     return bfs(residual, id(sink)).level >= 0
 
 
-def _edges(G: Any, weighted: bool = True) -> tuple[Graph, CSR]:
+def _edges(G: Any) -> tuple[Graph, CSR]:
     """The graph, and its edges in both directions with their weights, or ones, on the CPU, without loops."""
-    graph = as_graph(G)
+    graph = as_simple(G, "sum")
     arcs = graph.out_csr.to("cpu").without_diagonal()
     if graph.directed:
         raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
-    return graph, (arcs if weighted else arcs.with_data(None)).astype(np.float64)
+    return graph, arcs.astype(np.float64)
 
 
 @naming_arguments
@@ -172,7 +172,7 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     """
     from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
-    graph, _ = _edges(G, weighted=False)
+    graph, _ = _edges(G)
     both, capacity = both_ways(graph.to("cpu"))
     if float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
         raise ValueError(f"G: its edges carry more than {MAX_FLOW} together, which cannot be counted")
@@ -223,12 +223,13 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
     n = graph.n_vertices
     if source is None and n < 2:
         return 0
+    # Parallel edges are cut one by one.
+    plain = Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
     if source is None and not graph.directed:
-        return int(_lightest(_edges(graph, weighted=False)[1])[0])
-    plain = Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names)
+        return int(_lightest(_edges(plain)[1])[0])
     if source is not None:
         return maximum_flow(plain, source, sink).flow_value
-    least = n
+    least = plain.n_edges if plain.dtype is None else int(plain.weights.sum())
     for v in range(n):
         least = min(least, maximum_flow(plain, id(v), id((v + 1) % n)).flow_value)
         if least == 0:

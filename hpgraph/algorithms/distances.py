@@ -216,8 +216,14 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
     return found.parent
 
 
-def with_weights(G: Any, weight: Any, duplicates: Duplicates | None = None) -> tuple[Graph, bool]:
-    """The graph that a user gave, and whether its weights are asked for and differ from ones."""
+def with_weights(
+    G: Any, weight: Any, duplicates: Duplicates | None = None, *, parallel: str = "min"
+) -> tuple[Graph, bool]:
+    """The graph that a user gave, and whether its weights are asked for and differ from ones.
+
+    ``parallel``: of a multigraph, "keep", or how parallel edges are made one: "min"; or "sum", their number without
+    weights.
+    """
     if not (weight is None or isinstance(weight, bool | str)):
         raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
     if isinstance(G, Graph):
@@ -230,7 +236,12 @@ def with_weights(G: Any, weight: Any, duplicates: Duplicates | None = None) -> t
     else:
         graph = Graph(G, weight=weight if isinstance(weight, str) and weight != "weight" else None,
                       duplicates=duplicates)  # fmt: skip
-    return graph, graph.weighted and weight is not None and weight is not False
+    weighted = graph.weighted and weight is not None and weight is not False
+    if not graph.multigraph or parallel == "keep":
+        return graph, weighted
+    if parallel == "sum":
+        return graph.simple("sum" if weighted else "count"), True
+    return graph.simple(parallel), weighted
 
 
 def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:

@@ -110,7 +110,7 @@ def eigenvector_centrality(
     >>> hpg.eigenvector_centrality(G).centrality.round(3).tolist()
     [0.523, 0.523, 0.612, 0.282]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
@@ -234,7 +234,7 @@ def katz_centrality(
     >>> hpg.katz_centrality(G, normalized=False).centrality.round(3).tolist()
     [1.0, 1.0, 1.2, 1.12]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     alpha = real(alpha, "alpha")
     xp, n = array_module(graph.device), graph.n_vertices

@@ -85,7 +85,7 @@ def heat_kernel(
     >>> hpg.heat_kernel(G, {0: 1}, t=100, laplacian="random-walk").round(3).tolist()
     [0.25, 0.5, 0.25]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="sum")
     tol, _, dtype = checked(tol, 0, dtype)
     t = real(t, "t")
     if not 0 <= t < math.inf:

@@ -156,7 +156,7 @@ def hits(
     >>> hubs.round(3).tolist(), authorities.round(3).tolist()
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:

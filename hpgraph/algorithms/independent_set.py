@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from hpgraph.algorithms.random_choice import random_order, scattered
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
@@ -53,7 +53,7 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
     >>> hpg.maximal_independent_set(path, [1]).tolist()
     [1, 3]
     """
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     xp, given = array_module(graph.device), None
     rank = None
     if nodes is not None:
@@ -101,7 +101,7 @@ def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
     [1, 0, 3, 2]
     """
     key = scattered(seed)
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     return by_vertex(kernels(graph.device).matching(graph.out_csr, key), graph)
 
 
@@ -151,7 +151,7 @@ def greedy_color(
     """
     if strategy not in _STRATEGIES:
         raise ValueError(f"strategy must be one of {', '.join(map(repr, _STRATEGIES))}, not {strategy!r}")
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     arcs, backend = graph.out_csr, kernels(graph.device)
     rank = None
     if graph.n_vertices and strategy != "random_sequential":

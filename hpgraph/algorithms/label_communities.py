@@ -5,7 +5,7 @@ from typing import Any
 from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found
 from hpgraph.algorithms.cores import both_ways
 from hpgraph.algorithms.random_choice import scattered
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
@@ -102,7 +102,7 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
     [0, 0, 0, 2, 2, 2]
     """
     rounds = _rounds(max_iteration, "max_iteration")
-    graph = as_graph(G)
+    graph = as_simple(G)
     xp = array_module(graph.device)
     values = None
     label = xp.arange(graph.n_vertices, dtype=graph.id_dtype)

@@ -102,7 +102,7 @@ def label_spreading(
     >>> found.label.tolist()
     ['left', 'left', 'left', 'right', 'right', 'right']
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     alpha = real(alpha, "alpha")
     if not 0 < alpha < 1:
@@ -164,7 +164,7 @@ def label_propagation(
     >>> hpg.label_propagation(G, [0, -1, -1, 7], tol=1e-9).distribution.round(2).tolist()
     [[1.0, 0.0], [0.67, 0.33], [0.33, 0.67], [0.0, 1.0]]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     known, classes, given = _given(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.algebra.elementwise import ewise_union
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named
@@ -175,7 +175,7 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     >>> found.flow.toarray()[0].tolist()
     [0, 5, 3, 0]
     """
-    graph = as_graph(G)
+    graph = as_simple(G, "sum")
     s, t = graph.index_of(source, "source"), graph.index_of(sink, "sink")
     if s == t:
         raise ValueError("source and sink must be two vertices, not one")

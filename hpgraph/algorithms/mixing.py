@@ -11,7 +11,7 @@ import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.vertex_values import as_array, vertex_names, vertex_values
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
@@ -99,7 +99,7 @@ def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
     >>> round(hpg.reciprocity(G), 3), hpg.reciprocity(G, [0, 2]).tolist()
     (0.667, [1.0, 0.0])
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     xp, arcs, rows = array_module(graph.device), graph.out_csr, graph.out_csr.expand_rows()
     both = kernels(graph.device).positions_of(arcs, arcs.indices.astype(np.int64), rows.astype(np.int64)) >= 0
     if vertices is None:
@@ -170,7 +170,7 @@ def average_neighbor_degree(
     >>> hpg.average_neighbor_degree(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)).tolist()
     [2.0, 1.5, 1.5, 2.0]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     _checked_ends(source=source, target=target)
     total = _around(graph, source, _degrees(graph, target, False), weighted)
     norm = _degrees(graph, source, weighted)
@@ -209,7 +209,7 @@ def average_degree_connectivity(
     >>> hpg.average_degree_connectivity(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)).tolist()
     [nan, 2.0, 1.5]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     _checked_ends(source=source, target=target)
     xp = array_module(graph.device)
     total = _around(graph, "in" if source == "in" else "out", _degrees(graph, target, False), weighted)
@@ -251,7 +251,7 @@ def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "i
     >>> round(hpg.degree_assortativity_coefficient(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)), 3)
     -0.5
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     _checked_ends(x=x, y=y)
     return correlation(graph.out_csr, _degrees(graph, x, weighted), _degrees(graph, y, weighted))
 
@@ -391,7 +391,7 @@ def rich_club_coefficient(G: Graph | Any) -> Array:
     >>> hpg.rich_club_coefficient(([0, 1, 2, 2], [1, 2, 0, 3])).round(3).tolist()
     [0.667, 1.0]
     """
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     arcs, xp = graph.out_csr.without_diagonal(), array_module(graph.device)
     degree = arcs.degrees
     richer = graph.n_vertices - xp.cumsum(xp.bincount(degree, minlength=1))

@@ -143,7 +143,7 @@ def sample_neighbors(
     >>> sample.vertex.tolist(), sample.edge_index.tolist()
     ([0, 1, 2, 3, 4], [[1, 2, 3, 4], [0, 0, 1, 2]])
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     hops = fanouts_of(fanouts)
     arcs = graph.in_csr if incoming else graph.out_csr
     starts = to_device(graph.indices_of(seeds, "seeds"), graph.device).astype(np.int64, copy=False)
@@ -217,7 +217,7 @@ class NeighborLoader:
         incoming: bool = False,
         seed: int = 0,
     ) -> None:
-        self.graph, weighted = with_weights(G, weight)
+        self.graph, weighted = with_weights(G, weight, parallel="keep")
         self.fanouts = fanouts_of(fanouts)
         self.batch_size, self.prefetch = whole(batch_size, "batch_size"), whole(prefetch, "prefetch")
         if self.batch_size < 1 or self.prefetch < 0:

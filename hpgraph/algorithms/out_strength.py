@@ -58,7 +58,7 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     _, exponent = xp.frexp(heaviest)
     whole = graph.out_csr
     scaled = xp.ldexp(whole.data.astype(np.float64), -exponent[whole.expand_rows()])
-    return graph.alike(Graph(whole.with_data(scaled), directed=True))
+    return graph.alike(Graph(whole.with_data(scaled), directed=True, duplicates="keep" if graph.multigraph else None))
 
 
 @attached

@@ -201,7 +201,7 @@ def pagerank(
     >>> hpg.pagerank(G, personalization=[[1], [0, 2]]).rank.round(3).tolist()
     [[0.281, 0.389, 0.33], [0.36, 0.306, 0.335]]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="keep")
     damping, tol, dtype = _checked(damping, tol, max_iteration, dtype, normalization, convergence)
     if method not in ("power", "delta"):
         raise ValueError(f'method must be "power" or "delta", not {method!r}')

@@ -9,7 +9,7 @@ from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
@@ -145,7 +145,7 @@ def k_hop(
     forms = ("subgraph", "vertices", "count", "bool", "bits")
     if form not in forms:
         raise ValueError(f"form must be one of {', '.join(forms)}, not {form!r}")
-    graph = as_graph(G)
+    graph = as_simple(G)
     limit = _limit(k, False, "k")
     if limit is None:
         raise TypeError("k must be a whole number, not None: hpgraph.reach goes as far as arcs lead")
@@ -307,7 +307,7 @@ def k_hop_subgraph(
     >>> parts.vertex.tolist(), parts.batch.tolist(), parts.edge_index.tolist()
     ([0, 1, 2, 3], [0, 0, 1, 1], [[0, 2], [1, 3]])
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     limit = whole(k, "k")
     if limit < 0:
         raise ValueError(f"k must not be negative, not {k}")

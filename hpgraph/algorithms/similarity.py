@@ -20,7 +20,7 @@ from hpgraph.algorithms.similar_pairs import (
     similar,
 )
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN
@@ -230,7 +230,7 @@ def adamic_adar(
     >>> hpg.adamic_adar(G, [(0, 1), (0, 4)]).round(3).tolist()
     [2.353, 0.91]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     values = graph._layouts.once(f"adamic_adar_{incoming}", lambda: inverse_log(degree_of_common(graph, incoming)))
     return similar(graph, counting(graph, values, incoming=incoming), pairs, top, vertices, joined)
 
@@ -269,7 +269,7 @@ def resource_allocation(
     >>> hpg.resource_allocation(G, [(0, 1), (0, 4)]).round(3).tolist()
     [0.833, 0.333]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     values = graph._layouts.once(f"resource_allocation_{incoming}", lambda: inverse(degree_of_common(graph, incoming)))
     return similar(graph, counting(graph, values, incoming=incoming), pairs, top, vertices, joined)
 
@@ -314,7 +314,7 @@ def common_neighbors(
     >>> hpg.common_neighbors(G, [(0, 1), (0, 4)]).tolist(), hpg.common_neighbors(G, 0, 1).tolist()
     ([2, 1], [2, 3])
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     if v is not None:
         return _who(graph, graph.index_of(pairs, "u"), graph.index_of(v, "v"), incoming)
     found = similar(graph, measure_of(graph, COMMON, incoming=incoming), pairs, top, vertices, joined)

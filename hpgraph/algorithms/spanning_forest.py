@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
@@ -96,7 +96,7 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     >>> hpg.minimum_spanning_forest(([0, 1, 2, 2], [1, 2, 0, 3], [3.0, 1.0, 2.0, 4.0]))
     <SpanningForest: 3 edges, 1 trees, total weight 7.0>
     """
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     xp, arcs = array_module(graph.device), graph.out_csr
     one, arc = kernels(graph.device).spanning_forest(arcs)
     other, weight = arcs.indices[arc], None if arcs.data is None else arcs.data[arc]
@@ -126,7 +126,7 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
     >>> hpg.maximum_spanning_forest(([0, 1, 2, 2], [1, 2, 0, 3], [3.0, 1.0, 2.0, 4.0]))
     <SpanningForest: 3 edges, 1 trees, total weight 9.0>
     """
-    graph = as_graph(G)
+    graph = as_simple(G, "max")
     arcs = graph.out_csr
     if arcs.data is None:
         return minimum_spanning_forest(graph)

@@ -25,7 +25,7 @@ from hpgraph.algorithms.distances import (
     trees_of,
 )
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
@@ -194,7 +194,7 @@ def sssp(
     >>> hpg.sssp(G, sources=[1, 0]).distance.tolist()
     [[inf, 0.0, 2.0, inf], [0.0, 1.0, 3.0, inf]]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     if (source is None) == (sources is None):
         raise TypeError("sssp takes either source=, one vertex, or sources=, several")
     starts = _starts_of(graph, sources) if source is None else None

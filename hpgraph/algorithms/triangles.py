@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
@@ -61,7 +61,7 @@ def triangle_count(G: Any) -> int:
     >>> hpg.triangle_count(([0, 1, 2, 2], [1, 2, 0, 3]))
     1
     """
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     if graph.in_pages:
         return count_triangles(graph)
     return sum(_of_parts(graph, "count_triangles"))
@@ -84,7 +84,7 @@ def triangles(G: Any) -> Array:
     >>> hpg.triangles(([0, 1, 2, 2], [1, 2, 0, 3]))
     array([1, 1, 1, 0])
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     first, *others = _of_parts(graph.undirected, "triangles_of_each")
     for some in others:
         first += bring(some, place_of(first))
@@ -217,7 +217,7 @@ def truss_number(G: Graph | Any) -> Array:
     >>> hpg.truss_number(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [3, 3, 3, 2]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     plain = graph.undirected
     number = kernels(graph.device).truss_numbers(plain.out_csr)
     if plain is graph:
@@ -259,7 +259,7 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     Graph: 3 vertices, 6 arcs, undirected, no weights, cpu
     """
     k = max(whole(k, "k"), 2)
-    graph = as_graph(G).undirected
+    graph = as_simple(G).undirected
     backend, xp = kernels(graph.device), array_module(graph.device)
     if graph.device == "cpu" or graph.out_csr.nnz >= _MANY_ARCS * graph.n_vertices:
         # Remove vertices of degree < k - 1 repeatedly. Loops count here, so some more vertices may stay.

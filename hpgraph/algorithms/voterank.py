@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
@@ -43,7 +43,7 @@ def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
     >>> hpg.voterank(([0, 1, 2, 0, 4], [1, 2, 3, 4, 5]), 2).tolist()
     [0, 1]
     """
-    graph = as_graph(G)
+    graph = as_simple(G)
     limit = graph.n_vertices if number_of_nodes is None else whole(number_of_nodes, "number_of_nodes")
     if limit < 0:
         raise ValueError(f"number_of_nodes must not be negative, not {number_of_nodes}")

@@ -161,7 +161,7 @@ def parser() -> argparse.ArgumentParser:
     graph.add_argument("--reverse", "--transpose", action="store_true", help="turn all arcs round")
     graph.add_argument("--memory", metavar="M", help="what reading may take, 4GiB say (default: 3/4 of what is free)")
     graph.add_argument(
-        "--duplicates", choices=["min", "max", "sum", "first", "error"],
+        "--duplicates", choices=["min", "max", "sum", "first", "keep", "error"],
         help="weight of edges given twice (default: min)",
     )  # fmt: skip
     graph.add_argument("--delimiter", metavar="C", help="what separates the fields of an edge list (default: found)")

@@ -119,6 +119,7 @@ class Graph(Placement, Algorithms, LocalGraph):
             As for the class.
         """
         graph = (as_graph(G) if isinstance(G, LocalGraph) else LocalGraph(G, duplicates=duplicates)).to("cpu")
+        graph.require_simple("a graph on a cluster")
         rows, columns = _shape(client, **layout)
         if order not in ("auto", "given", "scattered"):
             raise ValueError(f'order must be "auto", "given" or "scattered", not {order!r}')

@@ -16,7 +16,7 @@ from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.sources import Loading
 from hpgraph.containers.adjacency import with_reverses
 from hpgraph.core.errors import FileFormatError, MissingExtraError
-from hpgraph.formats.duplicates import Duplicates, checked_duplicates
+from hpgraph.formats.duplicates import Duplicates, merging
 from hpgraph.io.arrow_stream import said_beside
 from hpgraph.io.line_format import arc_columns
 
@@ -26,7 +26,7 @@ class Tables:
 
     def __init__(self, pieces: Sequence[Any], both_ways: bool, duplicates: Duplicates | None) -> None:
         self.pieces, self.both_ways = list(pieces), both_ways
-        self.duplicates = checked_duplicates(duplicates)
+        self.duplicates = merging(duplicates, "a graph on a cluster")
 
     def facts(self, client: Client) -> tuple[int, np.dtype | None]:
         """One more than the largest id, and the type of the weights; every piece is read once."""

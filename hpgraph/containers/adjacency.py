@@ -42,7 +42,7 @@ def of(
         csr = from_sparse(source, copy=copy, duplicates=duplicates)
     else:
         raise TypeError(_no_graph(source))
-    return add_reverses(csr, duplicates) if both_ways and not kernels(csr.device).is_symmetric(csr) else csr
+    return add_reverses(csr, duplicates) if both_ways and not is_symmetric(csr, duplicates == "keep") else csr
 
 
 def is_known(source: Any) -> bool:
@@ -133,9 +133,29 @@ def from_arcs(
 
 
 def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:
-    """The arcs and their reverses, each once; `duplicates` says what becomes of two weights."""
+    """The arcs and their reverses; `duplicates` says what becomes of two weights."""
     arcs = with_reverses(csr.expand_rows(), csr.indices, csr.data)
     return CSR.from_coo(*arcs, csr.shape, duplicates=duplicates, copy=False)
+
+
+def is_symmetric(csr: CSR, multigraph: bool) -> bool:
+    """Whether each arc has its reverse of the same weight, and in a multigraph as many of them."""
+    return csr.is_symmetric() if multigraph else kernels(csr.device).is_symmetric(csr)
+
+
+def places_in(csr: CSR, others: CSR) -> Any:
+    """Where among other arcs each arc stands, int64; -1 where it does not."""
+    ends = (ids.astype(np.int64, copy=False) for ids in (csr.expand_rows(), csr.indices))
+    return kernels(csr.device).positions_of(others, *ends)
+
+
+def merge_parallel(csr: CSR, weight: str) -> CSR:
+    """Each arc of a multigraph once: with the "min", "max" or "sum" of its weights, or their "count"."""
+    data = csr.data
+    if weight == "count" or (data is None and weight == "sum"):
+        weight, data = "sum", array_module(csr.device).ones(csr.nnz, np.int64)
+    merged: Any = weight
+    return CSR.from_coo(csr.expand_rows(), csr.indices, data, csr.shape, duplicates=merged, copy=False)
 
 
 def union(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
@@ -153,6 +173,14 @@ def of_one_type(a: CSR, b: CSR) -> tuple[CSR, CSR]:
         return a, b
     dtype = np.result_type(*(csr.dtype for csr in (a, b) if csr.dtype is not None))
     return a.astype(dtype), b.astype(dtype)
+
+
+def appended(a: CSR, b: CSR) -> CSR:
+    """The arcs of both as those of a multigraph: of parallel ones those of `a` come first."""
+    xp, (a, b) = array_module(a.device), of_one_type(a, b)
+    rows, columns = (xp.concatenate(ends) for ends in ((a.expand_rows(), b.expand_rows()), (a.indices, b.indices)))
+    data = None if a.data is None else xp.concatenate((a.data, b.data))
+    return CSR.from_coo(rows, columns, data, a.shape, duplicates="keep", copy=False)
 
 
 def with_reverses(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:

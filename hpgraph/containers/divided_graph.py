@@ -50,7 +50,7 @@ class DividedGraph(DividedVertices, Graph):
         return divide(graph, devices)
 
     @classmethod
-    def _made(cls, csr: CSR, directed: bool | None, names: Any) -> Any:
+    def _made(cls, csr: CSR, directed: bool | None, names: Any, multigraph: bool = False) -> Any:
         """Parts of the graph and the like, which lie on the first device."""
         return Graph._made(csr, directed, names)
 
@@ -186,6 +186,7 @@ def divide(
     graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None, memory: int | None = None
 ) -> DividedGraph:
     """A graph divided between devices; `memory`: bytes of each for its shard and vertex data."""
+    graph.require_simple("a graph on several devices")
     places = [Devices.of(one) for one in devices]
     csr, both = graph.out_csr, graph.directed
     xp = array_module(csr.indptr)

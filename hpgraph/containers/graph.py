@@ -31,11 +31,12 @@ class Graph(GraphSets):
         Whether to copy arrays that the graph could share with `data`: indices and values of a canonical CSR, columns
         and weights of arcs in order. Copying takes some hundredths of the time in which a graph is built; False saves
         the memory, and such arrays must not be written to any more, or push and pull will see different graphs.
-    duplicates : {"min", "max", "sum", "first", "error"}, optional
+    duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
         Which weight an edge has that is given more than once: the least, the largest, the sum, the one given first;
-        "error" refuses such edges. By default the least, with a `DuplicateEdgesWarning` where weights differ. With
-        ``directed=False`` (u, v) and (v, u) are one edge, except in a matrix that is symmetric. Of edges given one by
-        one without weights, "sum" makes the weight how often each is given.
+        "keep" keeps all of them as parallel edges, "error" refuses such edges. By default the least, with a
+        `DuplicateEdgesWarning` where weights differ. With ``directed=False`` (u, v) and (v, u) are one edge, except in
+        a matrix that is symmetric. Of edges given one by one without weights, "sum" makes the weight how often each is
+        given.
     device : str or list of str, optional
         Where the graph is to lie, as for `Graph.to`; by default where `data` does.
 
@@ -59,6 +60,8 @@ class Graph(GraphSets):
         Whether arcs have weights, and their type.
     id_dtype : numpy.dtype
         Type of vertex ids: int32 while they fit.
+    multigraph : bool
+        Whether parallel edges were kept: each is an arc of its own. `Graph.simple` has them once.
     device : {"cpu", "cuda"}
         Where the graph lies; of one in pages, where what belongs to vertices lies, and work is done.
     out_csr : CSR
@@ -94,3 +97,8 @@ def as_graph(obj: Any) -> Graph:
     if type(obj) is Graph and obj._index is None:
         return obj
     return obj.at_hand if isinstance(obj, Graph) else Graph(obj)
+
+
+def as_simple(obj: Any, weight: str = "min") -> Graph:
+    """`as_graph` for what parallel edges make no difference to, or cannot serve: these are one, of that weight."""
+    return as_graph(obj).simple(weight)

@@ -46,9 +46,11 @@ class GraphLayouts:
     # devices; none of these.
     in_pages, on_devices, on_cluster, in_one_memory = False, False, False, True
 
-    def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
+    def _set(self, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Self:
         self._names = names
         layouts = Layouts(out_csr=csr)
+        if multigraph:
+            layouts["multigraph"] = True
         if directed is not None:
             layouts["directed"] = directed
         return self._hold(layouts)
@@ -66,9 +68,9 @@ class GraphLayouts:
         return self
 
     @classmethod
-    def _made(cls, csr: CSR, directed: bool | None, names: Names | None) -> Self:
+    def _made(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Self:
         """A graph of arrays that need no check."""
-        return object.__new__(cls)._set(csr, directed, names)
+        return object.__new__(cls)._set(csr, directed, names, multigraph)
 
     @property
     def arc_parts(self) -> list[CSR]:
@@ -91,7 +93,57 @@ class GraphLayouts:
     @property
     def directed(self) -> bool:
         """Whether some arc lacks a reverse of the same weight; where not given, found out at the first use."""
-        return bool(self._layouts.once("directed", lambda: not kernels(self.device).is_symmetric(self.out_csr)))
+        return bool(self._layouts.once("directed", lambda: not adjacency.is_symmetric(self.out_csr, self.multigraph)))
+
+    @property
+    def multigraph(self) -> bool:
+        """Whether parallel edges were kept; then a row of `out_csr` may hold a target more than once."""
+        return bool(self._layouts.get("multigraph"))
+
+    def simple(self, weight: str = "min") -> Self:
+        """The graph with each of its parallel edges once; itself if none were kept.
+
+        Parameters
+        ----------
+        weight : {"min", "max", "sum", "count"}
+            The weight of what were parallel edges: the least, the largest, the sum of theirs, or their number. In a
+            graph without weights "min" and "max" give none, and "sum" is "count".
+
+        Returns
+        -------
+        Graph
+            On the same device, with the same names; cached.
+
+        Raises
+        ------
+        ValueError
+            For another `weight`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.from_edges([("ann", "bob", 5), ("ann", "bob", 3)], duplicates="keep")
+        >>> G.n_edges, G.simple("min").weights.tolist(), G.simple("sum").weights.tolist()
+        (2, [3], [8])
+        """
+        if weight not in ("min", "max", "sum", "count"):
+            raise ValueError(f'weight must be "min", "max", "sum" or "count", not {weight!r}')
+        return self._layouts.once(f"simple_{weight}", lambda: self._build_simple(weight)) if self.multigraph else self
+
+    def _build_simple(self, weight: str) -> Self:
+        return self._made(adjacency.merge_parallel(self.out_csr, weight), self._layouts.get("directed"), self._names)
+
+    def places_in_simple(self) -> Any:
+        """Where in the arcs of `simple` each arc is: int64 array of shape (n_edges,)."""
+        return adjacency.places_in(self.out_csr, self.simple().out_csr)
+
+    def require_simple(self, where: str) -> None:
+        """Refuse a multigraph, where parallel edges cannot be kept."""
+        if self.multigraph:
+            raise ValueError(
+                f'{where} cannot keep parallel edges: G.simple(weight) has each once, of weight "min", "max", "sum" '
+                'or "count"'
+            )
 
     @property
     def known_undirected(self) -> bool:
@@ -147,12 +199,17 @@ class GraphLayouts:
 
     @property
     def undirected(self) -> Self:
-        """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected."""
+        """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected.
+
+        Of a multigraph an arc and one the other way are two parallel edges.
+        """
         if not self.directed:
             return self
         return self._layouts.once("undirected", self._build_undirected)
 
     def _build_undirected(self) -> Self:
+        if self.multigraph:
+            return self._made(adjacency.add_reverses(self.out_csr, "keep"), False, self._names, True)
         turned = self._layouts.get("in_csr") or kernels(self.device).transpose(self.out_csr)
         return self._made(adjacency.union(self.out_csr, turned, "min"), False, self._names)
 
@@ -178,6 +235,7 @@ class GraphLayouts:
         return self._layouts.once("reverse_arcs", build)
 
     def _reverses(self) -> Any:
+        self.require_simple("a program that reads edge.reverse of a directed graph")
         csr = self.out_csr
         places = kernels(self.device).positions_of(csr, csr.indices, csr.expand_rows())
         return places.astype(index_dtype(csr.nnz), copy=False)

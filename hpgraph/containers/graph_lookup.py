@@ -11,7 +11,7 @@ from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertex_array import VertexTable, by_vertex, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.interchange import read_only
 from hpgraph.kernels.backend import kernels
 
@@ -56,11 +56,14 @@ class GraphLookup(GraphStorage):
 
     def loops(self) -> Any:
         """Number of arcs of each vertex that lead to itself: array of shape (n,)."""
+        if self.multigraph:
+            csr = self.out_csr
+            return occurrences(csr.indices[csr.indices == csr.expand_rows()], self.n_vertices)
         everyone = array_module(self.device).arange(self.n_vertices, dtype=np.int64)
         return self._have_edges(everyone, everyone)
 
     def successors(self, vertex: Any, *, names: bool = True) -> Any:
-        """Where the arcs of a vertex lead; errors are those of `index_of`.
+        """Where the arcs of a vertex lead, each vertex once; errors are those of `index_of`.
 
         Parameters
         ----------
@@ -71,7 +74,7 @@ class GraphLookup(GraphStorage):
 
         Returns
         -------
-        array of shape (out-degree of the vertex,)
+        array of shape (number of successors,)
             In order of index.
 
         Examples
@@ -112,7 +115,8 @@ class GraphLookup(GraphStorage):
     def _ids_of_row(self, row: int, by_target: bool) -> Any:
         csr = self.in_csr if by_target else self.out_csr
         begin, end = _ends(csr, row)
-        return csr.indices[begin:end]
+        ids = csr.indices[begin:end]
+        return array_module(self.device).unique(ids) if self.multigraph else ids
 
     def _named(self, ids: Any) -> Any:
         assert self._names is not None

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.containers import adjacency
 from hpgraph.containers.graph_lookup import GraphLookup
 from hpgraph.containers.names import Names
 from hpgraph.core.device import array_module, native, to_device, unmasked
@@ -88,6 +89,9 @@ class GraphParts(GraphLookup):
                     ends = self._shown(int(u[missing])), self._shown(int(v[missing]))
                     raise ValueError(f"edges holds {ends[0]} -> {ends[1]}, which is no edge of the graph: see has_edge")
                 flags[places] = True
+            if self.multigraph:
+                pairs = adjacency.from_arcs(source, target, None, self.n_vertices, both_ways=not self.directed)
+                flags = adjacency.places_in(csr, pairs) >= 0
         kept = self._of_arcs(flags)
         ends = xp.zeros(self.n_vertices, np.bool_)
         ends[kept.indices] = True
@@ -133,7 +137,7 @@ class GraphParts(GraphLookup):
             kept = self._of_arcs(flags)
         if vertices is not None:
             return self._between(kept, self._chosen(vertices, "vertices"), True)
-        return self._made(kept, self._kind_of_parts(), self._names)
+        return self._made(kept, self._kind_of_parts(), self._names, self.multigraph)
 
     def reverse(self) -> Self:
         """The graph whose arcs go the other way, over the same arrays; itself if undirected.
@@ -147,7 +151,7 @@ class GraphParts(GraphLookup):
         return self._reversed() if self.directed else self
 
     def _reversed(self) -> Any:
-        turned = self._made(self.in_csr, True, self._names)
+        turned = self._made(self.in_csr, True, self._names, self.multigraph)
         turned._layouts["in_csr"] = self.out_csr
         return turned
 
@@ -170,7 +174,7 @@ class GraphParts(GraphLookup):
 
     def _between(self, csr: CSR, chosen: Bitmask, names: bool) -> Self:
         part, vertices = kernels(self.device).induced(csr, chosen)
-        return self._made(part, self._kind_of_parts(), self._names_of(vertices) if names else None)
+        return self._made(part, self._kind_of_parts(), self._names_of(vertices) if names else None, self.multigraph)
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
         """The arcs of which some have both ends among these vertices."""
@@ -192,7 +196,7 @@ class GraphParts(GraphLookup):
         """The flagged arcs; of an undirected graph, both of an edge."""
         csr = self.out_csr
         kept = kernels(self.device).keep_entries(csr, flags)
-        if kept.nnz < csr.nnz and not self.directed and not kernels(self.device).is_symmetric(kept):
+        if kept.nnz < csr.nnz and not self.directed and not adjacency.is_symmetric(kept, self.multigraph):
             raise ValueError(
                 "edges keeps an arc of an undirected graph and not its reverse: flag both, or filter the arcs of "
                 "hpg.Graph(G, directed=True)"

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.containers import adjacency
 from hpgraph.containers.graph_storage import GraphStorage
-from hpgraph.containers.graph_updates import GraphUpdates, widened, without
+from hpgraph.containers.graph_updates import GraphUpdates, widened
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.names import Names
 from hpgraph.core.device import array_module, device_of, to_device
@@ -18,7 +18,7 @@ class GraphSets(GraphUpdates):
     """A graph does not change: each of these gives another."""
 
     def union(self, other: GraphStorage, *, weight: str = "min") -> Self:
-        """The vertices and the edges of either graph; ``G | H``. Undirected if both are.
+        """The vertices and the edges of either graph, parallel ones once; ``G | H``. Undirected if both are.
 
         Parameters
         ----------
@@ -44,7 +44,8 @@ class GraphSets(GraphUpdates):
         """
         place, names = self._meet(other)
         n = max(self.n_vertices, other.n_vertices) if names is None else len(names.array)
-        joined = adjacency.union(widened(self.out_csr, n), _renumbered(other.out_csr, place, n), weight)
+        arcs = widened(self.simple().out_csr, n)
+        joined = adjacency.union(arcs, _renumbered(other.out_csr, place, n), weight)
         return self._made(joined, self.directed or other.directed, names)
 
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
@@ -63,7 +64,7 @@ class GraphSets(GraphUpdates):
         flags = xp.zeros(n + other.n_vertices, np.bool_)
         flags[place] = True
         flags[n:] = False
-        part, vertices = kernels(self.device).induced(self.out_csr, Bitmask.from_bool(flags[:n]))
+        part, vertices = kernels(self.device).induced(self.simple().out_csr, Bitmask.from_bool(flags[:n]))
         number = xp.where(flags, xp.cumsum(flags) - 1, -1)
         theirs = _renumbered(other.out_csr, number[place], len(vertices))
         joined = adjacency.union(part, theirs, weight, one_alone=False)
@@ -89,7 +90,7 @@ class GraphSets(GraphUpdates):
         xp, n = array_module(self.device), self.n_vertices
         arcs = (other if self.directed else other.undirected).out_csr
         removed = _renumbered(arcs, xp.where(place < n, place, -1), n)
-        return self._made(without(self.out_csr, removed), self._kind_of_parts(), self._names)
+        return self._made(self._without(self.out_csr, removed), self._kind_of_parts(), self._names, self.multigraph)
 
     def _meet(self, other: GraphStorage) -> tuple[Any, Names | None]:
         """Where the vertices of another graph stand here, new ones behind all others; and the names of all."""

@@ -42,13 +42,16 @@ class GraphStorage(GraphLayouts):
                 **{"directed": None, **edges, **said}, duplicates=duplicates
             )  # fmt: skip
             csr, own = given.out_csr, given._names
+            keep = duplicates == "keep" or (duplicates is None and given.multigraph)
+            if given.multigraph and not keep:
+                csr = csr.canonical(duplicates)
             if directed is False and given.directed:
-                csr = adjacency.add_reverses(csr, duplicates)
+                csr = adjacency.add_reverses(csr, "keep" if keep else duplicates)
             directed = given._layouts.get("directed") if directed is None else directed
         else:
-            both = directed is False
+            both, keep = directed is False, duplicates == "keep"
             csr, own = adjacency.of(data, both_ways=both, copy=copy, duplicates=duplicates, sparse=sparse), None
-        self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]))
+        self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]), keep)
         if device is not None:
             # On several devices it is of another class.
             moved = self.to(device)
@@ -66,7 +69,7 @@ class GraphStorage(GraphLayouts):
         *,
         duplicates: Duplicates | None = None,
     ) -> Self:
-        """A graph of the arcs ``source[k] -> target[k]``, each once, on the device of the arrays. Loops are kept.
+        """A graph of the arcs ``source[k] -> target[k]`` on the device of the arrays. Loops are kept.
 
         Parameters
         ----------
@@ -80,7 +83,7 @@ class GraphStorage(GraphLayouts):
             False adds the reverse of each arc; None finds out whether they are all there.
         names : sequence or False, optional
             A name for each vertex. False says that ids are indices, however few of them are used.
-        duplicates : {"min", "max", "sum", "first", "error"}, optional
+        duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
             As for `Graph`.
 
         Raises
@@ -106,7 +109,7 @@ class GraphStorage(GraphLayouts):
         csr = adjacency.from_arcs(
             source, target, weight, n_vertices, both_ways=directed is False, duplicates=duplicates, sparse=sparse
         )
-        return cls._made(csr, directed, as_names(names, csr.shape[0]))
+        return cls._made(csr, directed, as_names(names, csr.shape[0]), duplicates == "keep")
 
     @property
     def names(self) -> np.ndarray[Any, Any] | None:
@@ -221,7 +224,7 @@ class GraphStorage(GraphLayouts):
         layouts = self._layouts
         if self.device == wanted.kind:
             # From one GPU to another: what else there is, is built again there.
-            kept = {name: layouts[name] for name in ("out_csr", "in_csr", "directed") if name in layouts}
+            kept = {name: layouts[name] for name in ("out_csr", "in_csr", "directed", "multigraph") if name in layouts}
             layouts = type(layouts)(**kept)
         with wanted.here:
             graph._hold(layouts.to(wanted.kind, "the graph"))
@@ -231,11 +234,13 @@ class GraphStorage(GraphLayouts):
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be built again is left out.
-        return {"out_csr": self.out_csr, "directed": self._layouts.get("directed"), "names": self.names}
+        kept = {name: self._layouts.get(name) for name in ("directed", "multigraph")}
+        return {"out_csr": self.out_csr, "names": self.names, **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         names = state["names"]
-        self._set(state["out_csr"], state["directed"], None if names is None else Names(names))
+        names = None if names is None else Names(names)
+        self._set(state["out_csr"], state["directed"], names, bool(state.get("multigraph")))
 
     def __repr__(self) -> str:
         return "Graph: " + ", ".join(
@@ -248,6 +253,8 @@ class GraphStorage(GraphLayouts):
         words = []
         if "directed" in self._layouts or self.n_edges <= _QUICKLY_CHECKED:
             words.append("directed" if self.directed else "undirected")
+        if self.multigraph:
+            words.append("parallel edges kept")
         words.append(f"{self.dtype} weights" if self.weighted else "no weights")
         return words
 

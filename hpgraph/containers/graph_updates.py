@@ -13,7 +13,7 @@ from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, native, to_device, unmasked
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.formats.duplicates import Duplicates, checked_duplicates
+from hpgraph.formats.duplicates import Duplicates, checked_duplicates, merging
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
@@ -58,8 +58,8 @@ class GraphUpdates(GraphParts):
             Number of vertices of the new graph, where there are no names; as many as there are by default.
         missing : {"raise", "ignore"}
             What becomes of edges of `delete` and `set` that are not there: an error that names one, or nothing.
-        duplicates : {"min", "max", "sum", "first", "error"}, optional
-            As for `Graph`, of the edges of `insert`, and of `set`.
+        duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
+            As for `Graph`, of the edges of `insert`, and of `set`; "keep" is for multigraphs, where it is the default.
 
         Raises
         ------
@@ -71,7 +71,8 @@ class GraphUpdates(GraphParts):
         Notes
         -----
         In an undirected graph edges go both ways. Where either the graph or the edges inserted have weights and the
-        other none, the others weigh 1. It takes one pass over the arcs, whatever the size of the batch.
+        other none, the others weigh 1. In a multigraph the edges inserted are parallel to those there, and all parallel
+        edges between two vertices are deleted, or set. It takes one pass over the arcs, whatever the size of the batch.
 
         Examples
         --------
@@ -144,7 +145,11 @@ class GraphUpdates(GraphParts):
         """The changes that arguments of `update` describe, checked as far as they alone go."""
         if missing not in ("raise", "ignore"):
             raise ValueError(f'missing must be "raise" or "ignore", not {missing!r}')
-        checked_duplicates(duplicates)
+        if self.multigraph:
+            duplicates = checked_duplicates(duplicates) or "keep"
+        else:
+            merging(duplicates, "a graph that has not kept parallel edges")
+        once = None if duplicates == "keep" else duplicates
         names, n = self._names, self.n_vertices
         if n_vertices is not None:
             if names is not None:
@@ -168,7 +173,7 @@ class GraphUpdates(GraphParts):
                     raise ValueError("set must have weights: (source, target, weight), or a table with such a column")
                 u, v = self._pairs(*ends)
                 matrices[place] = adjacency.from_arcs(
-                    u, v, weight if name == "set" else None, n, both_ways=not self.directed, duplicates=duplicates
+                    u, v, weight if name == "set" else None, n, both_ways=not self.directed, duplicates=once
                 )
         inserted, deleted, reweighted = matrices
         return Batch(names, n, inserted, deleted, reweighted, missing == "ignore")
@@ -211,6 +216,8 @@ class GraphUpdates(GraphParts):
     def _after(self, batch: Batch) -> Self:
         """The graph after a batch."""
         csr = widened(self.out_csr, batch.n)
+        if self.multigraph:
+            return self._made(self._of_parallel(csr, batch), self._kind_of_parts(), batch.names, True)
         if batch.weights is not None:
             csr = self._reweighted(csr, batch)
         if batch.insert is None and batch.delete is None:
@@ -221,7 +228,7 @@ class GraphUpdates(GraphParts):
             return made
         if batch.insert is None:
             assert batch.delete is not None
-            left = without(csr, batch.delete)
+            left = self._without(csr, batch.delete)
             if not batch.passes_over and csr.nnz - left.nnz != batch.delete.nnz:
                 self._positions(csr, batch.delete, "delete", batch)
             return self._made(left, self._kind_of_parts(), batch.names)
@@ -238,6 +245,26 @@ class GraphUpdates(GraphParts):
             backend.keep_entries(insert, at < 0), backend.keep_entries(batch.delete, gone), "first"
         )
         return self._made(adjacency.union(csr, changes, None), self.directed, batch.names)
+
+    def _of_parallel(self, csr: CSR, batch: Batch) -> CSR:
+        """The arcs of a multigraph after a batch: deleted and set are all parallel ones, inserted are more of them."""
+        if batch.delete is not None:
+            self._positions(csr, batch.delete, "delete", batch)
+            csr = self._without(csr, batch.delete)
+        if batch.weights is not None:
+            self._positions(csr, batch.weights, "set", batch)
+            csr, given = adjacency.of_one_type(csr, batch.weights)
+            at = adjacency.places_in(csr, given)
+            csr = csr.with_data(array_module(csr.device).where(at >= 0, given.data[at], csr.data), copy=False)
+        return csr if batch.insert is None else adjacency.appended(csr, batch.insert)
+
+    def _without(self, csr: CSR, others: CSR) -> CSR:
+        """The arcs that the others do not have."""
+        if self.multigraph:
+            return kernels(csr.device).keep_entries(csr, adjacency.places_in(csr, others) < 0)
+        dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
+        first = entry_function(get_binary("first"), dtype, bool, dtype)
+        return kernels(csr.device).merge(csr, others.pattern, None, first, None, csr.dtype)
 
     def _reweighted(self, csr: CSR, batch: Batch) -> CSR:
         """The arcs, those to be set with their new weights."""
@@ -280,13 +307,6 @@ def widened(csr: CSR, n: int) -> CSR:
     xp = array_module(csr.device)
     indptr = xp.concatenate((csr.indptr, xp.full(more, csr.nnz, np.int64)))
     return CSR((n, n), indptr, csr.indices.astype(index_dtype(n), copy=False), csr.data, validate=False)
-
-
-def without(csr: CSR, others: CSR) -> CSR:
-    """The arcs that the others do not have."""
-    dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
-    first = entry_function(get_binary("first"), dtype, bool, dtype)
-    return kernels(csr.device).merge(csr, others.pattern, None, first, None, csr.dtype)
 
 
 def _with_weights(csr: CSR, at: Any, given: CSR) -> CSR:

@@ -320,6 +320,7 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
     if isinstance(source, MatrixStorage):
         return source._settle(), source._turned
     if isinstance(source, Graph):
+        source = source.simple("sum")
         turned = source._layouts.get("in_csr")
         return new_layouts(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
     if isinstance(source, COO):

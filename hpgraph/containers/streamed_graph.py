@@ -105,6 +105,7 @@ class StreamedGraph(Graph):
 
     @classmethod
     def _cut(cls, graph: Graph, arcs_per_page: int, encoding: str, **how: Any) -> Self:
+        graph.require_simple("a graph in pages")
         whole = graph.to("cpu")
         sides = [whole.out_csr, whole.in_csr] if whole.directed else [whole.out_csr]
         made = cls(
@@ -182,7 +183,7 @@ class StreamedGraph(Graph):
         return edges_in_blocks(self, once)
 
     @classmethod
-    def _made(cls, csr: CSR, directed: bool | None, names: Names | None) -> Any:
+    def _made(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Any:
         """A part of the graph, which is in memory; what pages hold is not known to be in order."""
         return Graph._made(checked(csr, directed is False, "the pages"), directed, names)
 

@@ -121,7 +121,7 @@ def _rises(indptr: Any, total: int) -> bool:
 def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
     """A sparse matrix by rows, of several entries at one place the least; without values if `pattern`, else with."""
     if isinstance(graph, Graph):
-        csr = graph.out_csr
+        csr = graph.simple().out_csr
     elif isinstance(graph, Matrix):
         csr = graph.csr
     else:

@@ -52,7 +52,7 @@ def from_edges(
         for indices. By default they are indices in m sources and targets; in tables and rows they are names where they
         leave more than half of the indices up to the largest unused, or are negative, as `hpgraph.read` has it.
         A sequence has a name for each index.
-    duplicates : {"min", "max", "sum", "first", "error"}, optional
+    duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
         As for `Graph`: by default an edge given more than once has the least of its weights.
 
     Returns

@@ -22,9 +22,10 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: Dupl
     weight : str or None, optional
         Edge attribute to take as weight. Edges without it weigh 1, as in NetworkX; when no edge has it, or with None,
         the graph has no weights.
-    duplicates : {"min", "max", "sum", "first", "error"}, optional
+    duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
         As for `Graph`, of parallel edges: by default the lightest is kept, with a `DuplicateEdgesWarning` where weights
-        differ. NetworkX's algorithms of centrality add parallel edges up, those of shortest paths take the least.
+        differ; "keep" keeps them all. NetworkX's algorithms of centrality add parallel edges up, those of shortest
+        paths take the least.
 
     Returns
     -------
@@ -63,7 +64,7 @@ def to_networkx(graph: Any) -> Any:
 
     Returns
     -------
-    networkx.Graph or networkx.DiGraph
+    networkx.Graph, DiGraph, or where parallel edges were kept MultiGraph or MultiDiGraph
         Nodes are the names where there are any, else 0 ... n - 1, in this order; weights are the edge attribute
         ``weight``, Python numbers.
 

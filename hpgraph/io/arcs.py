@@ -32,7 +32,7 @@ class Arcs:
     (m,), or None): weight of each arc; ``n_vertices`` (int): number of vertices; ``directed`` (bool): whether (u, v)
     says nothing of (v, u). An undirected edge may be there once or in both directions; ``names`` (sequence or None):
     name of each vertex; ``mirrored`` (bool): whether the arcs of an undirected graph are the entries of a matrix, each
-    edge in both directions.
+    edge in both directions; ``multigraph`` (bool): whether parallel edges were kept.
     """
 
     source: Array
@@ -42,13 +42,15 @@ class Arcs:
     directed: bool
     names: Any = None
     mirrored: bool = False
+    multigraph: bool = False
 
     @classmethod
     def of(cls, graph: Graph) -> Arcs:
         """All stored arcs of a graph on the CPU: an undirected edge in both directions."""
         csr = graph.out_csr
         source = np.repeat(np.arange(csr.shape[0], dtype=csr.indices.dtype), np.diff(csr.indptr))
-        return cls(source, csr.indices, csr.data, graph.n_vertices, graph.directed, graph.names, True)
+        what = graph.n_vertices, graph.directed, graph.names, True, graph.multigraph
+        return cls(source, csr.indices, csr.data, *what)
 
     @each_warning_once()
     def graph(self, weight: Array | None, directed: bool, duplicates: Duplicates | None = None) -> Graph:
@@ -67,11 +69,12 @@ class Arcs:
             return self
         kept = self.source <= self.target
         weight = None if self.weight is None else self.weight[kept]
-        return Arcs(self.source[kept], self.target[kept], weight, self.n_vertices, False, self.names)
+        what = self.n_vertices, False, self.names, False, self.multigraph
+        return Arcs(self.source[kept], self.target[kept], weight, *what)
 
     def networkx(self, nx: Any) -> Any:
         """A graph of the module `networkx`: nodes are the names, else 0 ... n - 1, in this order."""
-        result = nx.DiGraph() if self.directed else nx.Graph()
+        result = getattr(nx, ("Multi" if self.multigraph else "") + ("DiGraph" if self.directed else "Graph"))()
         nodes = range(self.n_vertices) if self.names is None else python_values(self.names)
         result.add_nodes_from(nodes)
         ends = [map(nodes.__getitem__, column.tolist()) for column in (self.source, self.target)]

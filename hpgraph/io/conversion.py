@@ -15,7 +15,7 @@ from hpgraph.containers.adjacency import with_reverses
 from hpgraph.core.config import config
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.formats.duplicates import Duplicates, checked_duplicates, warn_unlike
+from hpgraph.formats.duplicates import Duplicates, merging, warn_unlike
 from hpgraph.io.arc_sorter import ArcSorter
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
@@ -111,7 +111,7 @@ def convert(
     place = given_path(target)
     if place.suffix.lower() != ".hpg":
         raise ValueError(f"{place}: graphs are converted to .hpg; hpgraph.write(hpgraph.read(...)) writes others")
-    checked_duplicates(duplicates)
+    merging(duplicates, "an .hpg file")
     if arcs_per_page < 1:
         raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")
     check_compression(compression)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Characters of a parser's message that ours repeats.
 _LONGEST_REASON = 300
+# Formats that list edges one by one, parallel ones too.
+_LISTS = "edge list", "Arrow", "GraphML"
 
 
 def read(
@@ -94,7 +96,7 @@ def read(
         default.
     device : str or list of str, optional
         Where the graph is to lie, as for `Graph.to`.
-    duplicates : {"min", "max", "sum", "first", "error"}, optional
+    duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
         Which weight an edge has that is given more than once, as for `Graph`. By default the least.
 
     Raises
@@ -257,7 +259,10 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
             return
         if compression is not None:
             raise ValueError(f"compression is for .hpg files; {place} needs none: leave it out")
-        KINDS[kind].write(as_graph(graph).to("cpu"), place)
+        whole = as_graph(graph).to("cpu")
+        if kind not in _LISTS:
+            whole.require_simple(f"{place}, which is no list of edges,")
+        KINDS[kind].write(whole, place)
 
 
 def _weight_dtype(dtype: Any) -> np.dtype[Any] | None:

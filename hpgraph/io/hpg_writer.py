@@ -250,6 +250,7 @@ def check_compression(compression: Any, n_vertices: int | None = None) -> str:
 
 def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_per_page: int = ARCS_PER_PAGE) -> None:
     """Write a graph as an ``.hpg`` file."""
+    graph.require_simple("an .hpg file")
     encoding = check_compression(compression, graph.n_vertices)
     header = Header(graph.n_vertices, graph.n_edges, graph.directed, graph.dtype, encoding)
     with replacing(path) as file:

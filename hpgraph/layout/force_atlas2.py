@@ -100,7 +100,7 @@ def force_atlas2(
     >>> place.shape, bool(abs(place[0] - place[1]).sum() < abs(place[0] - place[5]).sum())
     ((6, 2), True)
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="sum")
     numbers = {"jitter_tolerance": jitter_tolerance, "scaling_ratio": scaling_ratio, "gravity": gravity, "theta": theta}
     for name, number in numbers.items():
         if not 0 <= real(number, name) < math.inf:

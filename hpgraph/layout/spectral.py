@@ -60,7 +60,7 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
     >>> hpg.layout.spectral(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False))[:, 0].round(2).tolist()
     [1.0, 0.41, -0.41, -1.0]
     """
-    graph, weighted = with_weights(G, weight)
+    graph, weighted = with_weights(G, weight, parallel="sum")
     wanted = whole(dim, "dim")
     size, middle = checked(scale, center, wanted)
     xp, n = array_module(graph.device), graph.n_vertices
