@@ -155,6 +155,12 @@ from hpgraph.algorithms.spectral_clustering import spectral_clustering as spectr
 from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResult
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
+from hpgraph.algorithms.temporal_paths import earliest_arrival as earliest_arrival
+from hpgraph.algorithms.temporal_paths import fastest_duration as fastest_duration
+from hpgraph.algorithms.temporal_paths import fewest_hops as fewest_hops
+from hpgraph.algorithms.temporal_paths import latest_departure as latest_departure
+from hpgraph.algorithms.temporal_paths import temporal_closeness as temporal_closeness
+from hpgraph.algorithms.temporal_paths import temporal_reach as temporal_reach
 from hpgraph.algorithms.triangles import k_truss as k_truss
 from hpgraph.algorithms.triangles import triangle_count as triangle_count
 from hpgraph.algorithms.triangles import triangles as triangles
@@ -165,6 +171,7 @@ from hpgraph.containers.divided_graph import DividedGraph as DividedGraph
 from hpgraph.containers.graph import Graph as Graph
 from hpgraph.containers.graph import as_graph as as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph as StreamedGraph
+from hpgraph.containers.temporal import TemporalGraph as TemporalGraph
 from hpgraph.containers.vertices import id as id
 from hpgraph.core.config import config as config
 from hpgraph.core.errors import BudgetError as BudgetError

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.core.device import native
 from hpgraph.core.number import whole
 
 
-def sources_of(graph: Graph, sources: Any, seed: int | None = None, argument: str = "sources") -> np.ndarray:
+def sources_of(
+    graph: Graph | TemporalGraph, sources: Any, seed: int | None = None, argument: str = "sources"
+) -> np.ndarray:
     """Source vertices as int64 indices in NumPy.
 
     ``sources``: None for every vertex; a number draws that many without replacement, ascending; a list keeps its order

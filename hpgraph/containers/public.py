@@ -32,6 +32,11 @@ def edges_given(data: Any, source: Any, target: Any, weight: Any, names: Any) ->
     return _public("interop").edges_given(data, source, target, weight, names)
 
 
+def columns_given(data: Any) -> dict[Any, Any] | None:
+    """``hpgraph.interop.columns_given(data)``: the columns of a table by title."""
+    return _public("interop").columns_given(data)
+
+
 def divide_graph(graph: Any, devices: Any) -> Any:
     """A `hpgraph.DividedGraph`, which is a `Graph` itself."""
     return _public("DividedGraph").of(graph, devices)

@@ -23,6 +23,8 @@ _ELSEWHERE = _by_name({
     "core_number": "core_numbers coreness",
     "degree_centrality": "degrees",
     "Graph": "digraph from_scipy from_scipy_sparse_array",
+    "fastest_duration": "fastest fastest_path",
+    "fewest_hops": "shortest shortest_temporal_path",
     "from_edges": "from_arrow from_cudf_edgelist from_edgelist from_pandas from_pandas_edgelist from_polars",
     "k_core": "kcore",
     "k_truss": "ktruss",

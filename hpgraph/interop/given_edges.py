@@ -143,6 +143,14 @@ def _of_table(
     return {"source": ends[0], "target": ends[1], "weight": weights, "names": ends[2]}
 
 
+def columns_given(data: Any) -> dict[Any, Any] | None:
+    """The columns of a table by title; None for what is none."""
+    if not (isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__")):
+        return None
+    columns, titles = _columns(data)
+    return {title: columns[title] for title in titles}
+
+
 def _columns(table: Any) -> tuple[Any, list[Any]]:
     """What gives columns by title, and the titles."""
     if isinstance(table, Mapping):

@@ -1,0 +1,325 @@
+"""Paths that respect time: each arc departs when the one before it has arrived, or later.
+
+An arc of duration d that departs at t arrives at t + d. Arcs of duration 0 need a rule of their own: with ``strict`` a
+path takes at most one of them at any instant, as a contact passes nothing on in the moment in which it is made;
+without, any number. Searches from many sources share each pass over the arcs (H. Wu, J. Cheng, S. Huang, Y. Ke, Y. Lu,
+Y. Xu, "Path problems in temporal graphs", VLDB'14). All run on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from hpgraph.algorithms.sources import sources_of
+from hpgraph.containers.adjacency import with_reverses
+from hpgraph.containers.temporal import TemporalGraph
+from hpgraph.containers.vertex_array import by_vertex
+from hpgraph.containers.vertices import as_collection, id
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import check_memory
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.temporal import ARRIVAL, DURATION, HOPS, Stream, stream
+
+# Distances in memory at once where sums over sources are wanted.
+_AT_ONCE = 1 << 24
+
+
+def checked(T: Any) -> None:
+    """Refuse what is no temporal graph."""
+    if not isinstance(T, TemporalGraph):
+        raise TypeError(f"T must be a hpgraph.TemporalGraph, not {type(T).__name__}")
+
+
+def arcs_of(T: TemporalGraph, start: Any = None, end: Any = None, *, back: bool = False) -> tuple[Stream, Any]:
+    """The stream of the arcs that depart at `start` or later and arrive by `end`, and the row of each.
+
+    Contacts lead both ways. `back`: time runs backwards, arcs are turned round.
+    """
+    checked(T)
+    if T.device != "cpu":
+        raise ValueError('paths in time are searched for on the CPU, and this graph is on the GPU: use T.to("cpu")')
+    arrival = T._time + T._duration
+    rows = np.arange(0 if start is None else T._rows_before(T._moment(start, "start")), T.n_edges)
+    if end is not None:
+        rows = rows[arrival[rows] <= T._moment(end, "end", up=False)]
+    source, target = T.source[rows], T.target[rows]
+    if not T.directed:
+        source, target, rows = with_reverses(source, target, rows)
+    time, arrival = T._time[rows], arrival[rows]
+    if back:
+        order = np.argsort(-arrival, kind="stable")
+        source, target, rows = target[order], source[order], rows[order]
+        time, arrival = -arrival[order], -time[order]
+    return stream(source, target, time, arrival), rows
+
+
+def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict: bool) -> Any:
+    """Raw numbers of shape (k, n), the largest of their type where no path leads."""
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.temporal.cpu import search
+
+    distinct, place = np.unique(sources, return_inverse=True)
+    kind = events.time.dtype
+    check_memory(2 * len(sources) * T.n_vertices * kind.itemsize, f"paths from {len(sources)} vertices", "cpu")
+    found = np.full((len(distinct), T.n_vertices), np.iinfo(kind).max if kind.kind == "i" else np.inf, kind)
+    search(events, T.n_vertices, distinct, wanted, bool(strict), found)
+    found[np.arange(len(distinct)), distinct] = 0
+    return found if len(distinct) == len(sources) and (distinct == sources).all() else found[place]
+
+
+def _vertices(T: TemporalGraph, given: Any, argument: str) -> tuple[Any, bool]:
+    """Vertices to search from, and whether it is a single one."""
+    one = given is not None and not isinstance(given, list | tuple | range) and np.ndim(
+        given.index if isinstance(given, id) else given
+    ) == 0 and not hasattr(given, "__next__")  # fmt: skip
+    return sources_of(T, None if given is None else as_collection([given] if one else given), argument=argument), one
+
+
+def _found(
+    T: TemporalGraph, given: Any, argument: str, wanted: int, start: Any, end: Any, strict: bool
+) -> tuple[Any, Any, Any, bool]:
+    """Raw numbers, where there are any, the places of the sources, and whether there is one alone."""
+    checked(T)
+    sources, one = _vertices(T, given, argument)
+    events, _ = arcs_of(T, start, end, back=argument == "targets")
+    found = _search(events, T, sources, wanted, strict)
+    there = found < (np.iinfo(found.dtype).max if found.dtype.kind == "i" else np.inf)
+    return found, there, (np.arange(len(sources)), sources), one
+
+
+def _shown(T: TemporalGraph, found: Any, there: Any, missing: float, one: bool, spans: bool = False) -> Any:
+    """What users get: floats, or datetimes, with `missing` or NaT where there is none."""
+    if T._unit is None:
+        values = np.where(there, found.astype(np.float64), missing)
+    else:
+        values = np.where(there, found, np.iinfo(np.int64).min)
+        values = T._spans(values) if spans else T._moments(values)
+    return by_vertex(values[0], T) if one else values
+
+
+@naming_arguments
+def earliest_arrival(
+    T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
+) -> Array:
+    """When paths from each source reach each vertex at the earliest.
+
+    Parameters
+    ----------
+    sources : vertex, sequence of vertices, or None
+        None for all vertices.
+    start, end : number or datetime, optional
+        Paths depart at `start` or later and arrive at `end` or before.
+    strict : bool
+        Whether a path takes at most one arc of duration 0 at any instant, or any number of them. Where all durations
+        are above 0 it makes no difference.
+
+    Returns
+    -------
+    array of shape (n,), or (k, n) for a sequence of sources
+        float64, inf where no path leads; datetime64, NaT there, where times are datetimes. A source itself has `start`,
+        by default the time of the first arc.
+
+    Notes
+    -----
+    O(m) time for each source, and one pass over the arcs for up to 64 of them. Whole numbers from 2**53 on are rounded.
+
+    References
+    ----------
+    H. Wu, J. Cheng, S. Huang, Y. Ke, Y. Lu, Y. Xu, "Path problems in temporal graphs", VLDB'14.
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([(1, 2, 1), (0, 1, 2), (1, 3, 5)], duration=1)
+    >>> hpg.earliest_arrival(T, 0).tolist()
+    [1.0, 3.0, inf, 6.0]
+    """
+    found, there, at, one = _found(T, sources, "sources", ARRIVAL, start, end, strict)
+    found[at] = T._moment(start, "start") if start is not None else T._time[0] if T.n_edges else 0
+    return _shown(T, found, there, np.inf, one)
+
+
+@naming_arguments
+def latest_departure(
+    T: TemporalGraph, targets: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
+) -> Array:
+    """When paths to each target leave each vertex at the latest.
+
+    Parameters
+    ----------
+    targets : vertex, sequence of vertices, or None
+        None for all vertices.
+    start, end, strict
+        As for `earliest_arrival`.
+
+    Returns
+    -------
+    array of shape (n,), or (k, n) for a sequence of targets
+        float64, -inf where no path leads; datetime64, NaT there, where times are datetimes. A target itself has `end`,
+        by default the time at which the last arc arrives.
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([(1, 2, 1), (0, 1, 2), (1, 3, 5)], duration=1)
+    >>> hpg.latest_departure(T, 3).tolist()
+    [2.0, 5.0, -inf, 6.0]
+    """
+    found, there, at, one = _found(T, targets, "targets", ARRIVAL, start, end, strict)
+    last = (T._time + T._duration).max() if T.n_edges else 0
+    found[at] = -(T._moment(end, "end", up=False) if end is not None else last)
+    return _shown(T, np.where(there, -found, 0), there, -np.inf, one)
+
+
+@naming_arguments
+def fastest_duration(
+    T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
+) -> Array:
+    """How long the fastest paths take, from departure to arrival, whenever they depart.
+
+    Parameters are those of `earliest_arrival`.
+
+    Returns
+    -------
+    array of shape (n,), or (k, n) for a sequence of sources
+        float64, inf where no path leads; timedelta64, NaT there, where times are datetimes. 0 for a source itself.
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([(0, 1, 0), (0, 1, 4), (1, 2, 7)])
+    >>> hpg.fastest_duration(T, 0).tolist()
+    [0.0, 0.0, 3.0]
+    """
+    found, there, _, one = _found(T, sources, "sources", DURATION, start, end, strict)
+    return _shown(T, found, there, np.inf, one, spans=True)
+
+
+@naming_arguments
+def fewest_hops(
+    T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
+) -> Array:
+    """How many arcs the shortest paths have that respect time.
+
+    Parameters are those of `earliest_arrival`.
+
+    Returns
+    -------
+    int64 array of shape (n,), or (k, n) for a sequence of sources
+        -1 where no path leads.
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([(0, 1, 1), (0, 2, 3), (1, 2, 2), (2, 3, 2)])
+    >>> hpg.fewest_hops(T, 0).tolist(), hpg.fewest_hops(T, 0, strict=False).tolist()
+    ([0, 1, 1, -1], [0, 1, 1, 3])
+    """
+    found, there, _, one = _found(T, sources, "sources", HOPS, start, end, strict)
+    hops = np.where(there, found, -1).astype(np.int64)
+    return by_vertex(hops[0], T) if one else hops
+
+
+def _in_turn(
+    T: TemporalGraph, sources: Any, wanted: int, span: tuple[Any, Any], strict: bool
+) -> Iterator[tuple[Any, Any]]:
+    """Some of the sources, and the raw numbers of paths from them, as many as fit memory at once."""
+    events, _ = arcs_of(T, *span)
+    step = max(1, _AT_ONCE // max(T.n_vertices, 1))
+    for begin in range(0, len(sources), step):
+        some = sources[begin : begin + step]
+        yield some, _search(events, T, some, wanted, strict)
+
+
+@naming_arguments
+def temporal_reach(
+    T: TemporalGraph, sources: Any = None, *, within: Any = None, start: Any = None, end: Any = None,
+    strict: bool = True, seed: int | None = None,
+) -> Array:  # fmt: skip
+    """How many vertices each source reaches by paths that respect time.
+
+    Parameters
+    ----------
+    sources : None, int, or sequence of vertices
+        None for all vertices; a number draws that many distinct ones with `seed`. A vertex reaches itself.
+    within : number or timedelta, optional
+        From the departure of a path to its arrival at most.
+    start, end, strict
+        As for `earliest_arrival`.
+
+    Returns
+    -------
+    int64 array of shape (k,)
+        In the order of `sources`.
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([(0, 1, 0), (1, 2, 5), (2, 3, 6)])
+    >>> hpg.temporal_reach(T).tolist(), hpg.temporal_reach(T, within=3).tolist()
+    ([4, 3, 2, 1], [2, 3, 2, 1])
+    """
+    checked(T)
+    limit = None if within is None else T._span(within, "within")
+    chosen = sources_of(T, sources, seed)
+    counts = [np.empty(0, np.int64)]
+    for _, found in _in_turn(T, chosen, ARRIVAL if limit is None else DURATION, (start, end), strict):
+        most = np.iinfo(found.dtype).max if found.dtype.kind == "i" else np.inf
+        counts.append(((found < most) if limit is None else (found <= limit) & (found < most)).sum(axis=1))
+    reached = np.concatenate(counts)
+    return by_vertex(reached, T) if sources is None else reached
+
+
+@naming_arguments
+def temporal_closeness(
+    T: TemporalGraph, sources: Any = None, *, distance: Literal["hops", "duration", "arrival"] = "hops",
+    start: Any = None, end: Any = None, strict: bool = True, seed: int | None = None,
+) -> Array:  # fmt: skip
+    """Harmonic closeness in time: the sum of 1 / d(u, v) over sources u, for each vertex v.
+
+    Parameters
+    ----------
+    sources : None, int, or sequence of vertices
+        As for `temporal_reach`. pathpyG's closeness is ``n - 1`` times that of all sources.
+    distance : {"hops", "duration", "arrival"}
+        What d is: `fewest_hops`, `fastest_duration`, or `earliest_arrival` less `start`, by default the time of the
+        first arc; datetimes count in their own unit.
+    start, end, strict
+        As for `earliest_arrival`.
+
+    Returns
+    -------
+    float64 array of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        When a distance is 0, as by "duration" that of contacts that last no time: give them a duration.
+
+    Notes
+    -----
+    O(k m) time. Sources are searched from side by side, in parallel.
+
+    References
+    ----------
+    R. K. Pan, J. Saramäki, "Path lengths, correlations, and centrality in temporal networks", Physical Review E 84
+    (2011).
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2)])
+    >>> hpg.temporal_closeness(T).tolist()
+    [0.0, 1.0, 1.5]
+    """
+    checked(T)
+    kinds = {"hops": HOPS, "duration": DURATION, "arrival": ARRIVAL}
+    if distance not in kinds:
+        raise ValueError(f"distance must be one of {', '.join(map(repr, kinds))}, not {distance!r}")
+    total = np.zeros(T.n_vertices)
+    first = T._moment(start, "start") if start is not None else T._time[0] if T.n_edges else 0
+    for some, found in _in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
+        there = found < (np.iinfo(found.dtype).max if found.dtype.kind == "i" else np.inf)
+        apart = np.where(there, (found - first if distance == "arrival" else found).astype(np.float64), np.inf)
+        apart[np.arange(len(some)), some] = np.inf
+        if apart.size and apart.min() <= 0:
+            raise ValueError(f'distance={distance!r}: one is 0; give arcs a duration, or use distance="hops"')
+        total += (1 / apart).sum(axis=0)
+    return by_vertex(total, T)

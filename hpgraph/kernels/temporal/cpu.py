@@ -1,0 +1,170 @@
+"""Searches along paths in the order of time, from many sources side by side.
+
+A vertex has for each source the best state of the paths that have reached it so far. A departure reads the state of
+its source, an arrival improves that of its target. States of a block of sources lie side by side, and each block goes
+through the stream once, on one thread.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, MAX_ARCS, Stream
+from hpgraph.semiring.stop import is_stopped
+
+# Sources side by side at most, and bytes of the states of a block where there are many vertices.
+WIDTH, STATES = 64, 1 << 25
+# The state of what is not reached, also with a hop more: hops and numbers of arcs are below.
+_NONE = np.int32(MAX_ARCS)
+
+
+def search(events: Stream, n: int, sources: Any, wanted: int, strict: bool, found: Any) -> None:
+    """Improve `found` (shape (k, n), of the type of the times) by what paths from each of k distinct sources reach.
+
+    ``wanted``: ARRIVAL, the earliest; DURATION, the shortest; HOPS, the fewest. Entries of sources themselves stay.
+    """
+    slot = np.zeros(len(events.time), np.int32)
+    with team() as workers:
+        rows = _slots(events.arc, events.kind, events.time, slot)
+        width = max(1, min(WIDTH, -(-len(sources) // workers), STATES // (4 * max(n, 1))))
+        workers = min(workers, -(-len(sources) // width))
+        room = np.empty((workers, n, width), np.int32), np.empty((workers, rows, width), np.int32)
+        lane = np.full((workers, n), -1, np.int32)
+        _search(events, slot, sources, wanted, strict, found, room, lane)
+
+
+@njit(cache=True, nogil=True)
+def _slots(arc, kind, time, slot):
+    """Number arcs under way, so that no two have one number at once; how many numbers there are."""
+    free, size, rows, at = np.empty(slot.size, np.int32), 0, 0, 0
+    most = 1
+    while at < arc.size:
+        if kind[at] == INSTANT:
+            end = _end(arc, kind, time, at)
+            most = max(most, end - at)
+            at = end
+            continue
+        e = arc[at]
+        if kind[at] == ARRIVE:
+            free[size] = slot[e]
+            size += 1
+        elif size > 0:
+            size -= 1
+            slot[e] = free[size]
+        else:
+            slot[e] = rows
+            rows += 1
+        at += 1
+    # Arcs that last no time have the numbers above.
+    at = 0
+    while at < arc.size:
+        end = at + 1
+        if kind[at] == INSTANT:
+            end = _end(arc, kind, time, at)
+            for i in range(at, end):
+                slot[arc[i]] = rows + i - at
+        at = end
+    return rows + most
+
+
+@part
+def _end(arc, kind, time, at):
+    """The end of the arcs that last no time, and depart at the time of the one at an event."""
+    end, now = at + 1, time[arc[at]]
+    while end < arc.size and kind[end] == INSTANT and time[arc[end]] == now:
+        end += 1
+    return end
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _search(events, slot, sources, wanted, strict, found, room, lane):
+    counter = np.zeros(1, np.int64)
+    width = room[0].shape[2]
+    for worker in prange(lane.shape[0]):
+        state, flight, of = room[0][worker], room[1][worker], lane[worker]
+        while True:
+            begin = next_task(counter, width)
+            if begin >= sources.size:
+                break
+            block = sources[begin : begin + width]
+            state[:] = _NONE
+            for b in range(block.size):
+                of[block[b]] = b
+                if wanted != DURATION:
+                    state[block[b], b] = 0
+            _pass(events, slot, wanted, strict, found[begin : begin + width], state, flight, of)
+            for b in range(block.size):
+                of[block[b]] = -1
+
+
+@part
+def _pass(events, slot, wanted, strict, found, state, flight, of):
+    arc, kind = events.arc, events.kind
+    at = 0
+    while at < arc.size:
+        if at & 255 == 0 and is_stopped():
+            break
+        e = arc[at]
+        if kind[at] == DEPART:
+            _depart(events, e, wanted, state, flight[slot[e]], of)
+            at += 1
+        elif kind[at] == ARRIVE:
+            _arrive(events, e, wanted, found, state, flight[slot[e]])
+            at += 1
+        else:
+            end = _end(arc, kind, events.time, at)
+            if strict:
+                for i in range(at, end):
+                    _depart(events, arc[i], wanted, state, flight[slot[arc[i]]], of)
+                for i in range(at, end):
+                    _arrive(events, arc[i], wanted, found, state, flight[slot[arc[i]]])
+            else:
+                changed = True
+                while changed and not is_stopped():
+                    changed = False
+                    for i in range(at, end):
+                        row = flight[slot[arc[i]]]
+                        _depart(events, arc[i], wanted, state, row, of)
+                        changed |= _arrive(events, arc[i], wanted, found, state, row)
+            at = end
+
+
+@part
+def _depart(events, e, wanted, state, row, of):
+    """What paths carry on along an arc: the state, or one hop more, or the last time they can leave their source."""
+    u = events.source[e]
+    if wanted == DURATION and of[u] >= 0:
+        state[u, of[u]] = -events.first[e]
+    here = state[u]
+    step = np.int32(wanted == HOPS)
+    for b in range(row.size):
+        row[b] = here[b] + step
+
+
+@part
+def _arrive(events, e, wanted, found, state, row):
+    """Whether a path is better than those before."""
+    here = state[events.target[e]]
+    # Without a branch, so that it is done for several sources at once: most paths improve nothing.
+    better = np.int32(0)
+    for b in range(row.size):
+        better |= np.int32(row[b] < here[b])
+    if better == 0:
+        return False
+    v, arrival = events.target[e], events.arrival[e]
+    for b in range(found.shape[0]):
+        if row[b] < here[b]:
+            here[b] = row[b]
+            if wanted == ARRIVAL:
+                found[b, v] = min(found[b, v], arrival)
+            elif wanted == HOPS:
+                found[b, v] = row[b]
+            else:
+                found[b, v] = min(found[b, v], arrival - events.time[-row[b]])
+    return True

@@ -1,0 +1,142 @@
+"""Paths that respect time, against all of them: each is followed, arc by arc, by its definition."""
+
+import datetime
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import hpgraph as hpg
+
+N = 5
+ROWS = st.lists(
+    st.tuples(st.integers(0, N - 1), st.integers(0, N - 1), st.integers(0, 5), st.integers(0, 2)), max_size=9
+)
+
+
+def temporal(rows, directed=True, **options):
+    columns = np.array(rows, np.int64).reshape(-1, 4).T
+    names = "source", "target", "time", "duration"
+    return hpg.TemporalGraph(dict(zip(names, columns, strict=True)), directed=directed, n_vertices=N, **options)
+
+
+def both_ways(rows, directed):
+    return list(rows) + ([] if directed else [(v, u, t, d) for u, v, t, d in rows])
+
+
+def all_paths(arcs, strict, start=-math.inf, end=math.inf):
+    """Every path of arcs that respects time, as a list of them: no arc twice."""
+    kept = [arc for arc in arcs if arc[2] >= start and arc[2] + arc[3] <= end]
+
+    def follow(path, left):
+        yield path
+        _, v, t, d = path[-1]
+        for i, (u, _, t2, d2) in enumerate(left):
+            if u == v and t2 >= t + d and not (strict and d == d2 == 0 and t == t2):
+                yield from follow([*path, left[i]], left[:i] + left[i + 1 :])
+
+    for i, arc in enumerate(kept):
+        yield from follow([arc], kept[:i] + kept[i + 1 :])
+
+
+def expected(rows, directed, strict, start, end):
+    """Earliest arrival, latest departure (from column to row), duration and hops of the best paths."""
+    arrival, duration, hops = (np.full((N, N), np.inf) for _ in range(3))
+    departure = np.full((N, N), -np.inf)
+    for path in all_paths(both_ways(rows, directed), strict, start, end):
+        u, v, leaves, arrives = path[0][0], path[-1][1], path[0][2], path[-1][2] + path[-1][3]
+        arrival[u, v], hops[u, v] = min(arrival[u, v], arrives), min(hops[u, v], len(path))
+        duration[u, v] = min(duration[u, v], arrives - leaves)
+        departure[v, u] = max(departure[v, u], leaves)
+    for found, own in ((arrival, start), (departure, end), (duration, 0), (hops, 0)):
+        np.fill_diagonal(found, own)
+    return arrival, departure, duration, hops
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.booleans(), st.booleans(), st.integers(0, 2), st.integers(4, 7), st.booleans())
+@example([(0, 1, 1, 0), (1, 2, 1, 0), (2, 3, 1, 1), (3, 4, 2, 0), (3, 3, 2, 0)], True, True, 0, 5, False)
+@example([(0, 1, 1, 0), (1, 2, 1, 0), (2, 0, 1, 0), (2, 3, 1, 0)], False, False, 0, 5, True)
+def test_against_all_paths(rows, directed, strict, start, end, floats):
+    T = temporal([(u, v, t, d) for u, v, t, d in rows], directed)
+    if floats:
+        T = hpg.TemporalGraph({"source": T.source, "target": T.target, "time": T.time * 0.5,
+                               "duration": T.duration * 0.5}, directed=directed, n_vertices=N)  # fmt: skip
+    scale = 0.5 if floats else 1
+    options = {"start": start * scale, "end": end * scale, "strict": strict}
+    arrival, departure, duration, hops = expected(rows, directed, strict, start, end)
+    assert (hpg.earliest_arrival(T, **options) == arrival * scale).all()
+    assert (hpg.latest_departure(T, **options) == departure * scale).all()
+    assert (hpg.fastest_duration(T, **options) == duration * scale).all()
+    assert (hpg.fewest_hops(T, **options) == np.where(np.isinf(hops), -1, hops)).all()
+    assert (hpg.temporal_reach(T, **options) == np.isfinite(hops).sum(axis=1)).all()
+    assert (hpg.temporal_reach(T, within=scale, **options) == (duration <= 1).sum(axis=1)).all()
+    apart = np.where(np.eye(N, dtype=bool), np.inf, hops)
+    assert np.allclose(hpg.temporal_closeness(T, **options), (1 / apart).sum(axis=0))
+
+
+def test_one_source_many_and_names():
+    T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2), ("eve", "dan", 2)])
+    one = hpg.earliest_arrival(T, "ann")
+    assert one.shape == (4,) and one["eve"] == 2 and np.isinf(one["dan"]) and dict(one.items())["bob"] == 1
+    two = hpg.fewest_hops(T, ["eve", "ann", "eve"])
+    assert two.tolist() == [[-1, -1, 0, 1], [0, 1, 2, -1], [-1, -1, 0, 1]]
+    assert hpg.fewest_hops(T, hpg.id(0), strict=False).tolist() == [0, 1, 2, 3]
+    assert hpg.temporal_reach(T, ["dan", "ann"]).tolist() == [1, 3]
+
+
+def test_more_sources_than_lie_side_by_side():
+    """Each of 300 sources alone, and all together; arcs of which thousands are under way at once."""
+    rng = np.random.default_rng(3)
+    columns = {"source": rng.integers(0, 300, 4000), "target": rng.integers(0, 300, 4000), "time": rng.random(4000)}
+    T = hpg.TemporalGraph({**columns, "duration": rng.random(4000) * (rng.random(4000) < 0.7)})
+    for function in (hpg.earliest_arrival, hpg.latest_departure, hpg.fastest_duration, hpg.fewest_hops):
+        together = function(T)
+        for source in (0, 63, 64, 150, 299):
+            assert (function(T, source) == together[source]).all()
+
+
+def test_distances_of_closeness():
+    T = hpg.TemporalGraph([(0, 1, 1), (1, 2, 3), (0, 2, 9)], duration=1)
+    assert hpg.temporal_closeness(T, distance="duration").tolist() == [0, 1, 2]
+    assert hpg.temporal_closeness(T, distance="arrival").tolist() == [0, 1, 2 / 3]
+    assert hpg.temporal_closeness(T, [0]).tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match="give arcs a duration"):
+        hpg.temporal_closeness(hpg.TemporalGraph([(0, 1, 1)]), distance="duration")
+
+
+def test_datetimes():
+    day = datetime.datetime(2024, 5, 1, 12)
+    hour, second = datetime.timedelta(hours=1), datetime.timedelta(seconds=1)
+    rows = [("a", "b", day), ("b", "c", day + hour), ("c", "d", day)]
+    T = hpg.TemporalGraph(rows, duration=second)
+    found = hpg.earliest_arrival(T, "a")
+    assert found[1] == np.datetime64(day + second) and found[2] == np.datetime64(day + hour + second)
+    assert np.isnat(found[3]) and hpg.fastest_duration(T, "a")[2] == hour + second
+    assert np.isnat(hpg.earliest_arrival(T, "a", end=day + hour)[2])
+    assert hpg.latest_departure(T, "c")[0] == np.datetime64(day)
+    assert hpg.temporal_reach(T, within=datetime.timedelta(minutes=30)).tolist() == [2, 2, 2, 1]
+
+
+@pytest.mark.parametrize("rows", [[], [(0, 1, 5)]])
+def test_hardly_any_arcs(rows):
+    T = hpg.TemporalGraph(rows, n_vertices=3)
+    assert hpg.fewest_hops(T, 2).tolist() == [-1, -1, 0]
+    assert hpg.temporal_closeness(T).tolist() == [0, len(rows), 0]
+    assert hpg.earliest_arrival(T, []).shape == (0, 3)
+
+
+def test_bad_input():
+    T = hpg.TemporalGraph([(0, 1, 5)])
+    with pytest.raises(TypeError, match="TemporalGraph"):
+        hpg.earliest_arrival(hpg.Graph.from_edges([0], [1]), 0)
+    with pytest.raises(IndexError, match="sources"):
+        hpg.fewest_hops(T, 7)
+    with pytest.raises(ValueError, match="NaN"):
+        hpg.earliest_arrival(T, 0, start=math.nan)
+    with pytest.raises(ValueError, match="within"):
+        hpg.temporal_reach(T, within=-1)
+    with pytest.raises(ValueError, match="distance"):
+        hpg.temporal_closeness(T, distance="miles")

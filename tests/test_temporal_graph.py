@@ -1,0 +1,151 @@
+"""Graphs of arcs with times: what they are made of, and the graphs that windows of them are."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+
+DAY = datetime.datetime(2024, 5, 1)
+HOUR = datetime.timedelta(hours=1)
+
+
+@pytest.fixture(scope="module")
+def columns():
+    rng = np.random.default_rng(5)
+    source, target = rng.integers(0, 30, (2, 400))
+    return {"source": source, "target": target, "time": rng.integers(0, 50, 400), "duration": rng.integers(0, 4, 400),
+            "weight": rng.random(400)}  # fmt: skip
+
+
+def sums(columns, kept, weight=None, directed=True):
+    """Weights of the rows that are kept, summed by pair."""
+    total = {}
+    for k in np.flatnonzero(kept):
+        u, v = int(columns["source"][k]), int(columns["target"][k])
+        for pair in {(u, v), (u, v) if directed else (v, u)}:
+            total[pair] = total.get(pair, 0) + float((columns["weight"] if weight is None else weight)[k])
+    return total
+
+
+def weights(G):
+    source, target, weight = (np.asarray(column) for column in G.to("cpu").edges())
+    found = {(int(u), int(v)): float(w) for u, v, w in zip(source, target, weight, strict=True)}
+    return found if G.directed else {**found, **{(v, u): w for (u, v), w in found.items()}}
+
+
+def same(G, total):
+    found = weights(G)
+    assert found.keys() == total.keys() and all(found[pair] == pytest.approx(total[pair]) for pair in total)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_windows_of_rows(columns, directed, device):
+    T = hpg.TemporalGraph(columns, weight="weight", directed=directed).to(device)
+    time, lasting = columns["time"], columns["duration"]
+    assert (T.time[1:] >= T.time[:-1]).all() and T.n_edges == 400
+    for t0, t1 in ((10, 20), (None, 7), (40, None), (9.5, 10.5), (20, 10), (-np.inf, np.inf)):
+        low, high = -np.inf if t0 is None else t0, np.inf if t1 is None else t1
+        G = T.between(t0, t1)
+        assert G.directed == directed and G.n_vertices == T.n_vertices and G.device == device
+        same(G, sums(columns, (time >= low) & (time < high), directed=directed))
+    for t in (0, 17, 17.5, 60):
+        same(T.snapshot(t), sums(columns, (time <= t) & ((t < time + lasting) | (t == time)), directed=directed))
+    for step in (None, 3, 2.5):
+        begins = []
+        for begin, G in T.windows(7, step):
+            same(G, sums(columns, (time >= begin) & (time < begin + 7), directed=directed))
+            begins.append(begin)
+        assert begins == np.arange(time.min(), time.max() + 1e-9, step or 7).tolist()
+    for at in (None, 30):
+        now = time.max() if at is None else at
+        faded = columns["weight"] * 0.5 ** ((now - time) / 8)
+        same(T.decay(8, at), sums(columns, time <= now, faded, directed))
+
+
+def test_rows_of_one_time_stay_in_order():
+    T = hpg.TemporalGraph({"source": [0, 1, 2, 3], "target": [1, 2, 3, 0], "time": [2.0, 1.0, 2.0, 1.0]})
+    assert T.source.tolist() == [1, 3, 0, 2] and T.time.tolist() == [1, 1, 2, 2]
+
+
+def test_titles_names_and_tables():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"src": ["b", "a"], "dst": ["c", "b"], "when": [2, 1], "fee": [1.5, 2.5], "timestamp": [8, 9]})
+    T = hpg.TemporalGraph(table, source="src", target="dst", time="when", weight="fee")
+    assert T.names.tolist() == ["b", "a", "c"] and T.time.tolist() == [1, 2] and T.weight.tolist() == [2.5, 1.5]
+    assert T.between(2).weights.tolist() == [1.5]
+    assert hpg.TemporalGraph(table, weight=False).time.tolist() == [8, 9]
+    pa = pytest.importorskip("pyarrow")
+    assert hpg.TemporalGraph(pa.table(table), time="when", weight="fee").weight.tolist() == [2.5, 1.5]
+    assert hpg.TemporalGraph(np.array([[0, 1, 5], [1, 2, 4]])).target.tolist() == [2, 1]
+    assert hpg.TemporalGraph(np.array([[0, 1, 5.5, 1], [1, 2, 4, 2]])).duration.tolist() == [2, 1]
+    named = hpg.TemporalGraph([(0, 1, 5)], names=["x", "y", "z"])
+    assert named.n_vertices == 3 and named.index_of("z") == 2 and named.between().names.tolist() == ["x", "y", "z"]
+    assert "5 to 5" in repr(named) and len(named) == 1
+
+
+def test_datetimes_of_every_kind():
+    pd = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
+    instants = [DAY, DAY + HOUR]
+    utc = [one.replace(tzinfo=datetime.UTC) for one in instants]
+    berlin = pd.Series(utc).dt.tz_convert("Europe/Berlin")
+    given = {
+        "list": instants, "NumPy": np.array(instants, "M8[s]"), "zones": [one.astimezone() for one in utc],
+        "pandas": pd.Series(instants), "pandas with a zone": berlin,
+        "Arrow": pa.chunked_array([pa.array(utc, pa.timestamp("ms", "Europe/Berlin"))]),
+    }  # fmt: skip
+    for kind, column in given.items():
+        T = hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], "time": column}, duration=HOUR / 2)
+        assert (T.time == np.array(instants, "M8[us]")).all(), kind
+        assert (T.duration == HOUR / 2).all() and T.between(DAY, DAY + HOUR).n_edges == 1
+        assert T.between(utc[1]).n_edges == 1 and T.snapshot(DAY + HOUR / 4).n_edges == 1
+        assert [begin for begin, _ in T.windows(HOUR)] == [np.datetime64(one) for one in instants]
+        assert T.decay(HOUR).weights.tolist() == [0.5, 1]
+    # Bounds finer than the times: neither second is lost, nor one too many.
+    coarse = hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], "time": np.array([0, 1], "M8[s]")})
+    assert coarse.between(np.datetime64("1970-01-01T00:00:00.5"), "1970-01-01T00:00:01.5").n_edges == 1
+    assert coarse.snapshot(np.datetime64("1970-01-01T00:00:00.5")).n_edges == 0
+    days = hpg.TemporalGraph({"source": [0], "target": [1], "time": np.array(["2024-05-01"], "M8[D]")}, duration=HOUR)
+    assert days.duration[0] == HOUR
+
+
+BAD = {
+    "NaN": ({"time": [1.0, np.nan]}, {}, ValueError, "NaN, NaT or infinite in 1"),
+    "NaT": ({"time": np.array(["2024-01-01", "NaT"], "M8[s]")}, {}, ValueError, "NaT"),
+    "None": ({"time": [DAY, None]}, {}, ValueError, "no time"),
+    "text": ({"time": ["noon", "night"]}, {}, TypeError, "pandas.to_datetime"),
+    "lengths": ({"time": [1, 2, 3]}, {}, ValueError, "one length"),
+    "no time": ({}, {}, ValueError, "time: the table has no column"),
+    "no such column": ({"time": [1, 2]}, {"duration": "minutes"}, ValueError, "duration: the table has no column"),
+    "negative": ({"time": [1, 2], "duration": [1, -1]}, {}, ValueError, "must not be negative"),
+    "mixed": ({"time": [DAY, DAY]}, {"duration": 5}, TypeError, "timedelta"),
+    "mixed too": ({"time": [1, 2]}, {"duration": HOUR}, TypeError, "timedelta"),
+    "too late": ({"time": [1, 2**62]}, {"duration": 2**62}, ValueError, "64 bits"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_tables(name):
+    columns, options, error, words = BAD[name]
+    with pytest.raises(error, match=words):
+        hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], **columns}, **options)
+
+
+def test_bad_arguments():
+    T = hpg.TemporalGraph([(0, 1, DAY)])
+    with pytest.raises(TypeError, match="t0 must be a datetime"):
+        T.between(5)
+    with pytest.raises(TypeError, match="width must be a timedelta"):
+        T.windows(5)
+    with pytest.raises(ValueError, match="above 0"):
+        T.windows(HOUR, 0 * HOUR)
+    with pytest.raises(ValueError, match="half_life"):
+        T.decay(datetime.timedelta(0))
+    with pytest.raises(TypeError, match="no arcs with times"):
+        hpg.TemporalGraph([(0, 1)])
+    with pytest.raises(TypeError, match="no arcs with times"):
+        hpg.TemporalGraph(5)
+    empty = hpg.TemporalGraph([], n_vertices=2)
+    assert list(empty.windows(1)) == [] and empty.between(3).n_edges == empty.snapshot(1).n_edges == 0
