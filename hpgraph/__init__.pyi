@@ -155,6 +155,7 @@ from hpgraph.algorithms.spectral_clustering import spectral_clustering as spectr
 from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResult
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
+from hpgraph.algorithms.stream import Stream as Stream
 from hpgraph.algorithms.temporal_paths import earliest_arrival as earliest_arrival
 from hpgraph.algorithms.temporal_paths import fastest_duration as fastest_duration
 from hpgraph.algorithms.temporal_paths import fewest_hops as fewest_hops

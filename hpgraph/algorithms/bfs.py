@@ -302,6 +302,13 @@ def _smallest(graph: Graph, level: Any, parent: Any) -> Any:
     return run_one(declarations_of_own(SmallestParent), graph, None, limit=1, initial=given).properties["parent"]
 
 
+def smallest_parents(graph: Graph, level: Any, source: int) -> Any:
+    """The parent of smallest id of each vertex, by the levels of a search from a vertex; -1 where it did not reach."""
+    parent = array_module(graph.device).full(graph.n_vertices, -1, graph.id_dtype)
+    parent[source] = source
+    return _smallest(graph, level, parent)
+
+
 def _from_many(
     graph: Graph, sources: Any, direction: str | Direction, parents: bool, deterministic: bool, max_depth: int | None
 ) -> BFSResult:

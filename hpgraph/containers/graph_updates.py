@@ -73,6 +73,8 @@ class GraphUpdates(GraphParts):
         In an undirected graph edges go both ways. Where either the graph or the edges inserted have weights and the
         other none, the others weigh 1. In a multigraph the edges inserted are parallel to those there, and all parallel
         edges between two vertices are deleted, or set. It takes one pass over the arcs, whatever the size of the batch.
+        Columns other than weights are left behind. A graph in pages refuses; one on several devices gives a graph on the
+        first.
 
         Examples
         --------
@@ -140,8 +142,9 @@ class GraphUpdates(GraphParts):
         return self.update(delete=_both_ends(source, target), missing="ignore")
 
     def _batch(
-        self, insert: Any, delete: Any, weights: Any, n_vertices: int | None, missing: str, duplicates: Any
-    ) -> Batch:
+        self, insert: Any, delete: Any, weights: Any, n_vertices: int | None = None, missing: str = "raise",
+        duplicates: Duplicates | None = None,
+    ) -> Batch:  # fmt: skip
         """The changes that arguments of `update` describe, checked as far as they alone go."""
         if missing not in ("raise", "ignore"):
             raise ValueError(f'missing must be "raise" or "ignore", not {missing!r}')
