@@ -168,8 +168,8 @@ def pagerank(
         "power" is power iteration: every vertex sends in every iteration. With "delta" a vertex sends only what has
         changed since it last did, once that is more than the n-th part of `tol` (`tol` itself with "vertex"): quicker
         for a personalization by few vertices where little is near them, as in road networks, and slower elsewhere, also
-        from the `start` of a graph that differs little. An
-        iteration is then a superstep in which some send. `damping` must be below 1.
+        from a `start` that is nearly right. An iteration is then a superstep in which some send. `damping` must be
+        below 1.
     gather : bool, default True
         On a graph on several GPUs, whether ranks come to the first one; else they stay where their vertices are, as a
         `DividedArray`, or as a Dask array on a cluster: for one personalization, by power iteration.

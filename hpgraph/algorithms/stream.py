@@ -82,13 +82,12 @@ class Stream:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> S = hpg.Stream(hpg.from_edges([("ann", "bob"), ("cyd", "dan")], directed=False))
-    >>> S.components().count, S.bfs("ann").level.tolist()
-    (2, [0, 1, -1, -1])
+    >>> S.components().count, S.bfs("ann").path_to("bob")
+    (2, ['ann', 'bob'])
     >>> S.update(insert=[("bob", "cyd"), ("dan", "eve")])
-    >>> S.components().count, S.bfs("ann").level.tolist()
-    (1, [0, 1, 2, 3, 4])
+    >>> S.components().count, S.bfs("ann").path_to("eve")
+    (1, ['ann', 'bob', 'cyd', 'dan', 'eve'])
     """
 
     def __init__(self, G: Graph | Any) -> None:
@@ -106,8 +105,7 @@ class Stream:
 
         Examples
         --------
-        >>> import hpgraph as hpg
-        >>> S = hpg.Stream(([0, 1, 2], [1, 2, 0]))
+            >>> S = hpg.Stream(([0, 1, 2], [1, 2, 0]))
         >>> S.update(delete=[(2, 0)], insert=[(1, 0)])
         >>> S.graph.edges().target.tolist()
         [1, 0, 2]

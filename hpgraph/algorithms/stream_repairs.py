@@ -152,8 +152,9 @@ def distances_after(source: int, changes: Changes, last: SSSPResult) -> SSSPResu
     graph, facts = changes.new, facts_of(changes.new)
     single = graph.weighted and graph.dtype == np.float32
     least = 0 if not bool(changes.heavier.any()) else np.nextafter(0, 1)
-    dtype, safe = np.dtype(np.float32 if single else np.float64), facts.least >= least and not facts.has_nan
-    if last.distance.dtype != dtype or not safe or not facts.longest < float(np.finfo(dtype).max):
+    largest = float(np.finfo(np.float32 if single else np.float64).max)
+    fits = facts.least >= least and facts.longest < largest and not facts.has_nan
+    if not fits or (last.distance.dtype == np.float32) != single:
         return None
     distance = _padded(last.distance, np.inf, graph)
     program = SingleDistances if single else Distances
