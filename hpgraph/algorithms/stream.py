@@ -60,7 +60,7 @@ class Stream:
     Raises
     ------
     ValueError
-        When the graph is in pages, on several devices or on a cluster.
+        When the graph is in pages, on several devices or on a cluster, or has parallel edges.
 
     Attributes
     ----------
@@ -94,6 +94,8 @@ class Stream:
         graph = as_graph(G)
         if not graph.in_one_memory:
             raise ValueError("a Stream takes a graph in the memory of one device: G.in_memory() or G.to(device)")
+        if graph.multigraph:
+            raise ValueError("a Stream takes a graph with each edge once: G.simple() makes one")
         self.graph = graph
         self._kept: dict[Hashable, _Kept] = {}
 

@@ -73,8 +73,8 @@ class GraphUpdates(GraphParts):
         In an undirected graph edges go both ways. Where either the graph or the edges inserted have weights and the
         other none, the others weigh 1. In a multigraph the edges inserted are parallel to those there, and all parallel
         edges between two vertices are deleted, or set. It takes one pass over the arcs, whatever the size of the batch.
-        Columns other than weights are left behind. A graph in pages refuses; one on several devices gives a graph on the
-        first.
+        Columns other than weights are left behind. A graph in pages refuses; one on several devices gives a graph
+        on the first.
 
         Examples
         --------

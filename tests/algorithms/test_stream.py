@@ -153,5 +153,9 @@ def test_unfit_input() -> None:
     S = hpg.Stream(([0, 1], [1, 2]))
     with pytest.raises(IndexError, match="source"):
         S.bfs(7)
+    with pytest.raises(ValueError, match=r"G\.simple"):
+        hpg.Stream(hpg.from_edges([(0, 1), (0, 1)], duplicates="keep"))
+    with pytest.raises(ValueError, match="memory of one device"):
+        hpg.Stream(hpg.StreamedGraph.of(S.graph))
     with pytest.raises(TypeError, match="no graph can be made"):
         hpg.Stream(3)
