@@ -77,6 +77,62 @@ def test_against_all_paths(rows, directed, strict, start, end, floats):
     assert np.allclose(hpg.temporal_closeness(T, **options), (1 / apart).sum(axis=0))
 
 
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.booleans(), st.integers(0, 2), st.integers(4, 7))
+@example([(0, 1, 1, 0), (0, 2, 1, 1), (1, 3, 2, 0), (2, 3, 2, 0), (3, 4, 2, 1), (3, 4, 5, 0), (0, 4, 7, 0)], True, 0, 9)
+@example([(0, 1, 0, 2), (1, 2, 3, 0), (0, 3, 0, 0), (3, 1, 1, 0), (1, 2, 1, 1), (2, 4, 4, 0)], True, 0, 9)
+def test_betweenness_and_katz_against_all_paths(rows, directed, start, end):
+    T, best, katz = temporal(rows, directed), {}, np.zeros(N)
+    # A loop leads one way alone.
+    arcs = list(rows) + ([] if directed else [(v, u, t, d) for u, v, t, d in rows if u != v])
+    for path in all_paths(arcs, True, start, end):
+        katz[path[-1][1]] += 0.5 ** len(path)
+        best.setdefault((path[0][0], path[-1][1]), []).append(path)
+    through, one = np.zeros(N), np.zeros(N)
+    for (u, v), paths in best.items():
+        least = min(map(len, paths))
+        shortest = [path for path in paths if len(path) == least and u != v]
+        for path in shortest:
+            for arc in path[1:]:
+                through[arc[0]] += 1 / len(shortest)
+                one[arc[0]] += (u == 3) / len(shortest)
+    found = hpg.temporal_betweenness(T, start=start, end=end, normalized=False)
+    assert np.allclose(found, through)
+    assert np.allclose(hpg.temporal_betweenness(T, start=start, end=end), through / 12)
+    assert np.allclose(hpg.temporal_betweenness(T, [3], start=start, end=end), one / 3)
+    assert np.allclose(hpg.temporal_katz(T, 0.5, start=start, end=end), katz)
+
+
+@settings(max_examples=30, deadline=None)
+@given(ROWS, st.sampled_from([0.0, 0.3, 1.0]))
+def test_pagerank_by_walks(rows, transition):
+    """Each walk by itself: a part of it waits at each arc that it could take."""
+    T, rank = temporal(rows), np.zeros(N)
+    arcs = list(zip(T.source.tolist(), T.target.tolist(), strict=True))
+
+    def go(at, first, mass):
+        for k in range(first, len(arcs)):
+            if arcs[k][0] == at and mass:
+                rank[arcs[k][1]] += 0.85 * mass
+                go(arcs[k][1], k + 1, 0.85 * mass * (1 if transition == 1 else 1 - transition))
+                mass *= 0 if transition == 1 else transition
+
+    for k, (u, _) in enumerate(arcs):
+        rank[u] += 1 - 0.85
+        go(u, k, 1 - 0.85)
+    found = hpg.temporal_pagerank(T, transition=transition)
+    if any(u == v for u, v in arcs):
+        assert found.sum() == pytest.approx(1)  # the paper says nothing of loops
+    else:
+        assert np.allclose(found, rank / (rank.sum() or 1))
+
+
+def test_weights_of_walks():
+    T = hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], "time": [1, 2], "weight": [2, 3]})
+    assert hpg.temporal_katz(T, 0.5).tolist() == [0, 1, 3]
+    assert hpg.temporal_katz(T, 0.5, end=1).tolist() == [0, 1, 0]
+
+
 def test_one_source_many_and_names():
     T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2), ("eve", "dan", 2)])
     one = hpg.earliest_arrival(T, "ann")
@@ -140,3 +196,7 @@ def test_bad_input():
         hpg.temporal_reach(T, within=-1)
     with pytest.raises(ValueError, match="distance"):
         hpg.temporal_closeness(T, distance="miles")
+    with pytest.raises(ValueError, match="alpha"):
+        hpg.temporal_katz(T, -1)
+    with pytest.raises(ValueError, match="damping"):
+        hpg.temporal_pagerank(T, 2)

@@ -1,0 +1,159 @@
+"""What repeats in time: small motifs of arcs, and how contacts of a pair follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.temporal_paths import checked
+from hpgraph.containers.result_table import ResultTable
+from hpgraph.containers.temporal import TemporalGraph
+from hpgraph.containers.vertex_array import named
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import array_module
+from hpgraph.core.suggestions import naming_arguments
+
+
+@naming_arguments
+def temporal_motifs(T: TemporalGraph, span: Any) -> Array:
+    """How often each motif of three arcs, on two or three vertices, happens within a span of time.
+
+    Parameters
+    ----------
+    T : TemporalGraph
+        Directed, on the CPU. Loops and durations count for nothing.
+    span : number or timedelta
+        From the first arc to the third at most: the papers' delta.
+
+    Returns
+    -------
+    int64 array of shape (6, 6)
+        The first arc leads from vertex 1 to 2; rows are the second arc, columns the third: 1 to 2, 2 to 1, 1 to 3,
+        3 to 1, 2 to 3, 3 to 2. Those are all 36 motifs, each once, in rows and columns as the paper's Figure 2.
+
+    Raises
+    ------
+    ValueError
+        When T is undirected or lies on the GPU, or the span is negative.
+
+    Notes
+    -----
+    The three arcs are at three different times. Each arc goes through those at its two ends within the span: O(m d)
+    time, where d is their number, and 32 bytes for each vertex and thread.
+
+    References
+    ----------
+    A. Paranjape, A. R. Benson, J. Leskovec, "Motifs in temporal networks", WSDM'17.
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([(0, 1, 1), (1, 2, 3), (2, 0, 4), (0, 1, 9)])
+    >>> found = hpg.temporal_motifs(T, span=5)
+    >>> found[4, 3].item(), found.sum().item()
+    (1, 1)
+    """
+    checked(T)
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.temporal.cpu_motifs import motifs
+
+    if not T.directed:
+        raise ValueError("motifs are those of directed arcs, and T has contacts: make it with directed=True")
+    if T.device != "cpu":
+        raise ValueError('motifs are counted on the CPU, and this graph is on the GPU: use T.to("cpu")')
+    width = T._span(span, "span")
+    kept = T.source != T.target
+    source, target, time = T.source[kept], T.target[kept], T._time[kept]
+    arcs = np.tile(np.arange(len(source)), 2)
+    ends = np.concatenate((source, target))
+    order = np.argsort(ends * np.int64(max(len(source), 1)) + arcs)
+    offsets = np.searchsorted(ends[order], np.arange(T.n_vertices + 1))
+    if time.dtype.kind == "i":
+        width = np.int64(min(width, np.iinfo(np.int64).max))
+    return motifs((source, target, time), (offsets, arcs[order]), T.n_vertices, time.dtype.type(width))
+
+
+@dataclass(frozen=True, eq=False)
+class ContactStatistics(
+    ResultTable, columns=("count", "mean", "deviation", "burstiness", "memory", "source", "target"),
+    ends=("source", "target"), edges=True,
+):  # fmt: skip
+    """How the contacts of each pair follow each other: of what `contact_statistics` returns.
+
+    Attributes
+    ----------
+    source, target : integer arrays of shape (k,)
+        The pairs, by index, ascending; of undirected contacts the lower vertex first.
+    count : int64 array of shape (k,)
+        Number of contacts.
+    mean, deviation : float64 arrays of shape (k,)
+        Of the times from each contact of the pair to its next, in the unit of the times; NaN below two contacts.
+    burstiness : float64 array of shape (k,)
+        ``(deviation - mean) / (deviation + mean)``: -1 regular, 0 random, towards 1 in bursts.
+    memory : float64 array of shape (k,)
+        Correlation of one such time with the next; NaN where it is not defined.
+    """
+
+    source: Array
+    target: Array
+    count: Array
+    mean: Array
+    deviation: Array
+    burstiness: Array
+    memory: Array
+
+    def __repr__(self) -> str:
+        return f"<ContactStatistics: {len(self.count):,} pairs, {int(self.count.sum()):,} contacts>"
+
+
+@naming_arguments
+def contact_statistics(T: TemporalGraph) -> ContactStatistics:
+    """How often the contacts of each pair come, and whether they come in bursts.
+
+    Returns
+    -------
+    ContactStatistics
+        A row for each pair with a contact; arrays on the device of T.
+
+    References
+    ----------
+    K.-I. Goh, A.-L. Barabási, "Burstiness and memory in complex systems", Europhysics Letters 81 (2008).
+
+    Examples
+    --------
+    >>> T = hpg.TemporalGraph([(0, 1, t) for t in (0, 1, 2, 30, 31, 32)])
+    >>> found = hpg.contact_statistics(T)
+    >>> found.count.tolist(), found.mean.tolist(), round(found.burstiness.item(), 2)
+    ([6], [6.4], 0.27)
+    """
+    checked(T)
+    xp, source, target = array_module(T.device), T.source.astype(np.int64), T.target.astype(np.int64)
+    if not T.directed:
+        source, target = xp.minimum(source, target), xp.maximum(source, target)
+    # Rows are in the order of time already, and a stable sort keeps those of a pair in it.
+    pair = source * max(T.n_vertices, 1) + target
+    order = xp.argsort(pair, kind="stable")
+    pair, time = pair[order], T._time[order]
+    begins = xp.ones(len(pair), np.bool_)
+    begins[1:] = pair[1:] != pair[:-1]
+    first = xp.flatnonzero(begins)
+    pairs, of = pair[first], xp.cumsum(begins) - 1
+    gap, inside = (time[1:] - time[:-1]).astype(np.float64), ~begins[1:]
+
+    def sums(values: Any, kept: Any, group: Any) -> Any:
+        return xp.bincount(group[kept], weights=values[kept], minlength=len(pairs)).astype(np.float64)
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        number = xp.diff(xp.append(first, len(pair))) - 1
+        mean = sums(gap, inside, of[1:]) / number
+        deviation = xp.sqrt(sums((gap - mean[of[1:]]) ** 2, inside, of[1:]) / number)
+        burstiness = (deviation - mean) / (deviation + mean)
+        # Pearson's coefficient of the gaps but the last with those but the first.
+        both, group = inside[1:] & inside[:-1], of[2:]
+        one, two = (part - (sums(part, both, group) / (number - 1))[group] for part in (gap[:-1], gap[1:]))
+        spread = sums(one * one, both, group) * sums(two * two, both, group)
+        memory = xp.where(number > 2, sums(one * two, both, group) / xp.sqrt(spread), np.nan)
+    n = max(T.n_vertices, 1)
+    ends = (part.astype(T.source.dtype) for part in (pairs // n, pairs % n))
+    return named(ContactStatistics(*ends, number + 1, mean, deviation, burstiness, memory), T)

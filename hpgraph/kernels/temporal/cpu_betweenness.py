@@ -1,0 +1,121 @@
+"""How often vertices lie within shortest paths in time: dependencies, backwards through the stream of arcs.
+
+Hops and numbers of shortest paths to a vertex change as time passes, but what an arc carries on is settled when it
+departs: the fewest hops to its source by then, and how many paths have so few. So each arc keeps both, and dependencies
+add up arc by arc, as U. Brandes adds them up vertex by vertex ("A faster algorithm for betweenness centrality",
+J. Mathematical Sociology 25, 2001).
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, MAX_ARCS, Stream
+from hpgraph.semiring.stop import is_stopped
+
+_NONE = np.int32(MAX_ARCS)
+
+
+def betweenness(events: Stream, n: int, sources: Any) -> Any:
+    """For each vertex the sum over pairs of the share of their shortest strict paths that pass through it: float64."""
+    m = len(events.time)
+    with team() as workers:
+        workers = max(1, min(workers, len(sources)))
+        total = np.zeros((workers, n))
+        hops = np.empty((workers, n), np.int32), np.empty((workers, m), np.int32), np.empty((workers, m), np.int32)
+        paths = np.empty((workers, n)), np.empty((workers, m)), np.empty((workers, m)), np.empty((workers, n))
+        _betweenness(events, sources, total, hops, paths)
+    return total.sum(axis=0)
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _betweenness(events, sources, total, hops, paths):
+    counter = np.zeros(1, np.int64)
+    for worker in prange(total.shape[0]):
+        near = hops[0][worker], hops[1][worker], hops[2][worker]
+        many = paths[0][worker], paths[1][worker], paths[2][worker], paths[3][worker]
+        while True:
+            at = next_task(counter)
+            if at >= sources.size:
+                break
+            _forward(events, sources[at], near, many)
+            _backward(events, near, many, total[worker])
+
+
+@part
+def _instant_end(events, at, step):
+    """Where the run of arcs that last no time, all of one instant, ends: forwards, or backwards."""
+    now, end = events.time[events.arc[at]], at + step
+    while 0 <= end < events.arc.size and events.kind[end] == INSTANT and events.time[events.arc[end]] == now:
+        end += step
+    return end
+
+
+@part
+def _forward(events, source, near, many):
+    """Hops to each vertex and along each arc, and how many paths have so few; hops before an arc that lowered them."""
+    (best, along, before), (number, carried, _, _) = near, many
+    arc, kind = events.arc, events.kind
+    best[:] = _NONE
+    number[:] = 0
+    best[source], number[source] = 0, 1
+    at = 0
+    while at < arc.size:
+        if at & 255 == 0 and is_stopped():
+            break
+        end = _instant_end(events, at, 1) if kind[at] == INSTANT else at + 1
+        if kind[at] != ARRIVE:
+            for i in range(at, end):
+                e = arc[i]
+                u = events.source[e]
+                along[e], carried[e] = best[u] + 1, number[u]
+        if kind[at] != DEPART:
+            for i in range(at, end):
+                e = arc[i]
+                v = events.target[e]
+                before[e] = -1
+                if along[e] < best[v]:
+                    before[e], best[v], number[v] = best[v], along[e], carried[e]
+                elif along[e] == best[v]:
+                    number[v] += carried[e]
+        at = end
+
+
+@part
+def _backward(events, near, many, total):
+    """Dependency of each path along an arc, and the sum of those of the arcs that may follow at each vertex."""
+    (best, along, before), (number, carried, share, following) = near, many
+    arc, kind = events.arc, events.kind
+    for v in range(best.size):
+        # A path ends here as one of so many; while `best` goes back in time, arcs of the final level are told by this.
+        number[v] = 1 / number[v] if number[v] > 0 else 0.0
+        following[v] = 0
+    at = arc.size - 1
+    while at >= 0:
+        if at & 255 == 0 and is_stopped():
+            break
+        end = _instant_end(events, at, -1) if kind[at] == INSTANT else at - 1
+        if kind[at] != DEPART:
+            for i in range(at, end, -1):
+                e = arc[i]
+                v = events.target[e]
+                share[e] = 0
+                if along[e] > best[v] or along[e] >= _NONE:
+                    continue
+                share[e] = following[v] + number[v]
+                total[v] += carried[e] * following[v]
+                if before[e] >= 0:
+                    # Earlier arcs arrive with more hops: no shortest path ends or goes on with them as these do.
+                    best[v], following[v], number[v] = before[e], 0, 0
+        if kind[at] != ARRIVE:
+            for i in range(at, end, -1):
+                e = arc[i]
+                if along[e] < _NONE:
+                    following[events.source[e]] += share[e]
+        at = end
