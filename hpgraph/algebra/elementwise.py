@@ -170,7 +170,7 @@ def join_nonzero(A: Any, B: Any, op: Operator, *, union: bool) -> Any:
     both = entry_function(get_binary(op), values_dtype(A), values_dtype(B))
     side = both if union else None
     merge = kernels(A.device).merge
-    return A._with(merge(A.csr, B.csr, both, side, side, both.dtype, fill_a=0, fill_b=0, nonzero=True))
+    return A._with(merge(A.csr, B.csr, both, side, side, both.dtype, fills=(0, 0), nonzero=True))
 
 
 def _join(
@@ -181,10 +181,10 @@ def _join(
     end, backend = target(A.shape, both.dtype, A.device, *where), kernels(A.device)
     if isinstance(A, VectorStorage):
         values = backend.zip_entries(
-            A.values, B.values, A.present, B.present, both, left, right, both.dtype, fill_x=fills[0], fill_y=fills[1]
+            A.values, B.values, A.present, B.present, both, left, right, both.dtype, fills=fills
         )
         return end.write(vector_of_values(values, _present(A.present, B.present, union=left is not None)))
-    return end.write(backend.merge(A.csr, B.csr, both, left, right, both.dtype, fill_a=fills[0], fill_b=fills[1]))
+    return end.write(backend.merge(A.csr, B.csr, both, left, right, both.dtype, fills=fills))
 
 
 def _present(a: Bitmask | None, b: Bitmask | None, *, union: bool) -> Bitmask | None:

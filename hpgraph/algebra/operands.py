@@ -162,4 +162,6 @@ def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:
     # The thunk stands in for a second vector of which nothing is present.
     nothing = array_module(A.device).empty(0, function.y_dtype)
     absent = Bitmask.zeros(A.size, A.device)
-    return backend.zip_entries(A.values, nothing, None, absent, function, function, None, function.dtype, fill_y=thunk)
+    return backend.zip_entries(
+        A.values, nothing, None, absent, function, function, None, function.dtype, fills=(True, thunk)
+    )

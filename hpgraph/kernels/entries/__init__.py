@@ -22,13 +22,13 @@ class Entries(Protocol):
 
     def zip_entries(
         self, x: Any, y: Any, x_present: Bitmask | None, y_present: Bitmask | None, both: Any, left: Any, right: Any,
-        dtype: Any, *, fill_x: Any = True, fill_y: Any = True,
+        dtype: Any, *, fills: tuple[Any, Any] = (True, True),
     ) -> Any:  # fmt: skip
         """Two vectors combined: by `both` at common indices, by `left` and `right` at those of one."""
 
     def merge(
-        self, a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fill_a: Any = True, fill_b: Any = True,
-        nonzero: bool = False,
+        self, a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *,
+        fills: tuple[Any, Any] = (True, True), nonzero: bool = False,
     ) -> CSR:  # fmt: skip
         """Two matrices combined likewise; an operator that is None drops its entries."""
 

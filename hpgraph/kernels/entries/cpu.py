@@ -8,6 +8,7 @@ from numba import prange
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
@@ -16,34 +17,34 @@ from hpgraph.semiring.jit import call
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _map_values(function, data, one, thunk, begin, end, out, zero):
+def _map_values(function, data, thunk, begin, end, out, zero):
     for p in range(begin, end):
         # Unsigned: Numba checks signed indices for being negative.
-        out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
+        out[np.uint64(p)] = convert(zero, call(function, weight(data, p, True), thunk, 0, 0))
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _map_values_tasks(function, data, one, thunk, out, zero, task):
+def _map_values_tasks(function, data, thunk, out, zero, task):
     for k in prange(-(-out.size // task)):
-        _map_values(function, data, one, thunk, k * task, min(k * task + task, out.size), out, zero)
+        _map_values(function, data, thunk, k * task, min(k * task + task, out.size), out, zero)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _map_rows(function, indptr, indices, data, one, thunk, begin, end, out, zero):
+def _map_rows(function, indptr, indices, data, thunk, begin, end, out, zero):
     for i in range(begin, end):
         for p in range(at(indptr, i), at(indptr, i + 1)):
-            out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, i, vertex(indices, p)))
+            out[np.uint64(p)] = convert(zero, call(function, weight(data, p, True), thunk, i, vertex(indices, p)))
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, zero, workers):
+def _map_rows_tasks(function, indptr, indices, data, thunk, bounds, out, zero, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
             task = next_task(counter)
             if task >= bounds.size - 1:
                 break
-            _map_rows(function, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], out, zero)
+            _map_rows(function, indptr, indices, data, thunk, bounds[task], bounds[task + 1], out, zero)
 
 
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
@@ -53,35 +54,36 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     if not function.uses_position:
         if len(out) <= 2 * TASK_ENTRIES:
             with interruptible():
-                _map_values(function, data, True, thunk, 0, len(out), out, zero)
+                _map_values(function, data, thunk, 0, len(out), out, zero)
         else:
             with team():
-                _map_values_tasks(function, data, True, thunk, out, zero, TASK_ENTRIES)
+                _map_values_tasks(function, data, thunk, out, zero, TASK_ENTRIES)
         return out
     bounds = task_bounds(csr.indptr)
     rows = plain(csr.indptr), plain(csr.indices), data
     if len(bounds) == 2:
         with interruptible():
-            _map_rows(function, *rows, True, thunk, 0, csr.shape[0], out, zero)
+            _map_rows(function, *rows, thunk, 0, csr.shape[0], out, zero)
     else:
         with team() as workers:
-            _map_rows_tasks(function, *rows, True, thunk, bounds, out, zero, workers)
+            _map_rows_tasks(function, *rows, thunk, bounds, out, zero, workers)
     return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _count_rows(predicate, indptr, indices, data, one, thunk, begin, end, counts):
+def _count_rows(predicate, indptr, indices, data, thunk, begin, end, counts):
     for i in range(begin, end):
         count = 0
         for p in range(at(indptr, i), at(indptr, i + 1)):
-            count += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
+            count += call(predicate, weight(data, p, True), thunk, i, vertex(indices, p))
         counts[i] = count
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_indptr, kept_indices, kept_data):
+def _keep_rows(predicate, indptr, indices, data, thunk, begin, end, kept):
+    kept_indices, kept_data = kept.indices, kept.data
     for i in range(begin, end):
-        p, k, stop = at(indptr, i), at(kept_indptr, i), at(kept_indptr, i + 1)
+        p, k, stop = at(indptr, i), at(kept.indptr, i), at(kept.indptr, i + 1)
         if stop - k == at(indptr, i + 1) - p:
             while k < stop:
                 kept_indices[np.uint64(k)] = at(indices, p)
@@ -94,39 +96,37 @@ def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_in
             kept_indices[np.uint64(k)] = at(indices, p)
             if data is not None:
                 kept_data[np.uint64(k)] = at(data, p)
-            k += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
+            k += call(predicate, weight(data, p, True), thunk, i, vertex(indices, p))
             p += 1
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, workers):
+def _count_tasks(predicate, indptr, indices, data, thunk, bounds, counts, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
             task = next_task(counter)
             if task >= bounds.size - 1:
                 break
-            _count_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], counts)
+            _count_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], counts)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indptr, kept_indices, kept_data, workers):
+def _keep_tasks(predicate, indptr, indices, data, thunk, bounds, kept, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
             task = next_task(counter)
             if task >= bounds.size - 1:
                 break
-            _keep_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], kept_indptr,
-                       kept_indices, kept_data)
+            _keep_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], kept)
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     """The entries of a matrix that satisfy a predicate, in the same order; the matrix itself if all are kept."""
     rows = csr.shape[0]
     bounds = task_bounds(csr.indptr)
-    stored = plain(csr.indptr), plain(csr.indices), plain(csr.data)
-    what = (predicate, *stored, True, predicate.y_dtype.type(thunk))
+    what = predicate, plain(csr.indptr), plain(csr.indices), plain(csr.data), predicate.y_dtype.type(thunk)
     kept_indptr = np.zeros(rows + 1, np.int64)
     counts = kept_indptr[1:]
     if len(bounds) == 2:
@@ -141,12 +141,13 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
         return csr
     indices = np.empty(nnz, csr.indices.dtype)
     data = None if csr.data is None else np.empty(nnz, csr.dtype)
+    kept = Rows(kept_indptr, indices, data)
     if len(bounds) == 2:
         with interruptible():
-            _keep_rows(*what, 0, rows, kept_indptr, indices, data)
+            _keep_rows(*what, 0, rows, kept)
     else:
         with team() as workers:
-            _keep_tasks(*what, bounds, kept_indptr, indices, data, workers)
+            _keep_tasks(*what, bounds, kept, workers)
     return CSR(csr.shape, kept_indptr, indices, data, validate=False)
 
 
@@ -167,7 +168,10 @@ def _has(words, i):
 
 # Separate arrays: in a named tuple, LLVM assumes aliasing with the output, and the loop takes twice as long.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, begin, end, out, zero):
+def _zip(both, left, right, x, y, present, fills, begin, end, out):
+    x_words, y_words = present
+    fill_x, fill_y = fills
+    zero = out.dtype.type(0)
     for i in range(begin, end):
         in_x, in_y = _has(x_words, i), _has(y_words, i)
         value = zero
@@ -183,26 +187,25 @@ def _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, begin, end, 
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _zip_tasks(both, left, right, x, x_words, y, y_words, fill_x, fill_y, out, zero, task):
+def _zip_tasks(both, left, right, x, y, present, fills, out, task):
     for k in prange(-(-out.size // task)):
-        _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, k * task, min(k * task + task, out.size), out,
-             zero)
+        _zip(both, left, right, x, y, present, fills, k * task, min(k * task + task, out.size), out)
 
 
 def zip_entries(
     x: Any, y: Any, x_present: Bitmask | None, y_present: Bitmask | None, both: Any, left: Any, right: Any, dtype: Any,
-    *, fill_x: Any = True, fill_y: Any = True,
+    *, fills: tuple[Any, Any] = (True, True),
 ) -> Any:  # fmt: skip
     """Two vectors combined, 0 where no function applies; ``x_present``: a bitmap of x's entries, None for all."""
     dtype = np.dtype(dtype)
     out = np.empty(len(x), dtype)
     x_words, y_words = (NO_BITS if present is None else present.words for present in (x_present, y_present))
-    fills = x.dtype.type(fill_x), y.dtype.type(fill_y)
-    what = both, left, right, plain(x), x_words, plain(y), y_words, *fills
+    typed = x.dtype.type(fills[0]), y.dtype.type(fills[1])
+    what = both, left, right, plain(x), plain(y), (x_words, y_words), typed
     if len(out) <= 2 * TASK_ENTRIES:
         with interruptible():
-            _zip(*what, 0, len(out), out, dtype.type(0))
+            _zip(*what, 0, len(out), out)
     else:
         with team():
-            _zip_tasks(*what, out, dtype.type(0), TASK_ENTRIES)
+            _zip_tasks(*what, out, TASK_ENTRIES)
     return out

@@ -111,7 +111,7 @@ def _arguments(csr: CSR, ids: Any) -> tuple[Any, Any]:
 
 
 def merge(
-    a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fill_a: Any = True, fill_b: Any = True,
+    a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fills: tuple[Any, Any] = (True, True),
     nonzero: bool = False,
 ) -> CSR:  # fmt: skip
     """Merge two matrices of one shape with sorted rows, free of duplicates; the values of a pattern are True."""
@@ -128,8 +128,8 @@ def merge(
     check_memory(most * size, f"a result of up to {most} entries", "cpu")
     indptr, indices = np.zeros(len(a.indptr), np.int64), np.empty(most, ids)
     data = None if dtype is None else np.empty(most, dtype)
-    first = Entries(*_arguments(a, ids), plain(a.data), True, x.type(fill_a))
-    second = Entries(*_arguments(b, ids), plain(b.data), True, y.type(fill_b))
+    first = Entries(*_arguments(a, ids), plain(a.data), True, x.type(fills[0]))
+    second = Entries(*_arguments(b, ids), plain(b.data), True, y.type(fills[1]))
     what = both, left, right, True if nonzero else None, first, second
     out = Entries(indptr, indices, data)
     bounds = task_bounds(a.indptr + b.indptr)

@@ -100,7 +100,7 @@ def _run_map(name: str, blocks: int, csr: CSR, function: Any, thunk: Any, out: A
 
 def zip_entries(
     x: Any, y: Any, x_present: Bitmask | None, y_present: Bitmask | None, both: Any, left: Any, right: Any, dtype: Any,
-    *, fill_x: Any = True, fill_y: Any = True,
+    *, fills: tuple[Any, Any] = (True, True),
 ) -> Any:  # fmt: skip
     """`hpgraph.kernels.entries.cpu.zip_entries` on the GPU."""
     import cupy
@@ -112,7 +112,7 @@ def zip_entries(
         x_words, y_words = (None if present is None else present.words for present in (x_present, y_present))
         arguments = (
             cupy.ascontiguousarray(x), x_words, cupy.ascontiguousarray(y), y_words, np.int64(len(out)),
-            x.dtype.type(fill_x), y.dtype.type(fill_y), out,
+            x.dtype.type(fills[0]), y.dtype.type(fills[1]), out,
         )  # fmt: skip
         module.function(ZIP)((-(-len(out) // TILE),), (THREADS,), arguments)
     return out

@@ -48,7 +48,7 @@ def _merge_module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str)
 
 
 def merge(
-    a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fill_a: Any = True, fill_b: Any = True,
+    a: CSR, b: CSR, both: Any, left: Any, right: Any, dtype: Any, *, fills: tuple[Any, Any] = (True, True),
     nonzero: bool = False,
 ) -> CSR:  # fmt: skip
     """`hpgraph.kernels.entries.cpu_merge.merge` on the GPU.
@@ -71,7 +71,7 @@ def merge(
     operands = (struct(a.indptr, first, a.data, a.nnz), struct(b.indptr, second, b.data, b.nnz), np.int64(rows))
     run = functools.partial(_run, module)
     left_rank, left_marks = cupy.empty(a.nnz, ids), Marks.empty(a.nnz)
-    left_fill, right_fill = y.type(fill_b), x.type(fill_a)
+    left_fill, right_fill = y.type(fills[1]), x.type(fills[0])
     run("rank_left", left_marks.blocks, *operands, left_fill, left_rank, left_marks.argument)
     left_marks = left_marks.add_up()
     right_rank, right_marks = None, left_marks

@@ -23,8 +23,7 @@ FEW_SOURCES = 16
 def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
     """See `hpgraph.kernels.relaxation.Relaxation`."""
     out, state, sources, delta, limit = search.out, search.state, search.sources, search.delta, search.limit
-    program = functions_of(search.code)
-    n = out.shape[0]
+    program, n = relaxing.Functions.of(functions_of(search.code)), out.shape[0]
     begin(state, search.beginnings, sources)
     with team() as workers:
         waiting = np.zeros(n, np.uint8)
@@ -37,21 +36,18 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
         loop = Loop(workers, relaxing.PROGRESS, {STEP: np.empty((ROWS, 4), np.int64)})
         loop.board[USED] = used
         width, _, last = bucket_bounds(state[0].dtype, delta, search.ceiling, 0)
-        scale, rows_of, drawn = _scale(search, width), arrays(out), np.empty((blocks, 2), np.int32)
+        scale, store = _scale(search, width), (vertices, link, np.empty((blocks, 2), np.int32), buckets, loop.board)
         step = max(out.indices.size // relaxing.SAMPLE, 1)
         # A copy, as a stride would be another type.
         sample = out.indices[::step].copy() if scale[SPAN] < 0 else out.indices[:0]
         initial = state[0][sample]
         while True:
-            relaxing.relax(
-                program.gather, program.reduce, program.cond, program.edge_cond, last, state, *rows_of,
-                waiting, vertices, link, drawn, buckets, loop.board, rings, loop.progress, scale, sample, initial,
-                loop.tables[STEP], limit,
-            )  # fmt: skip
+            course = last, loop.progress, scale, sample, initial, loop.tables[STEP], limit
+            relaxing.relax(program, state, arrays(out), waiting, store, rings, course)
             if not loop.goes_on(limit):
                 break
-        rows = loop.convert(loop.rows(STEP))
-    return lambda: rows, waiting.nonzero()[0].astype(out.indices.dtype)
+        trace = loop.convert(loop.rows(STEP))
+    return lambda: trace, waiting.nonzero()[0].astype(out.indices.dtype)
 
 
 def blocks_for(n: int, workers: int) -> int:

@@ -68,7 +68,7 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
 
 def _apart(search: Search, ends: np.ndarray) -> np.ndarray:
     """The searches, one thread each, whose starts lie between `ends`; returns one trace row for each that has any."""
-    functions, delta, values = functions_of(search.code), search.delta, search.state[0].T
+    delta, values = search.delta, search.state[0].T
     width, _, last = bucket_bounds(values.dtype, delta, search.ceiling, 0)
     # A width too small to divide by gives each value its own bucket.
     density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
@@ -83,7 +83,7 @@ def _apart(search: Search, ends: np.ndarray) -> np.ndarray:
             np.empty((workers, ROWS, 4), np.int64),
         )  # fmt: skip
         relax_apart(
-            Functions(functions.gather, functions.reduce, functions.cond, functions.edge_cond, last),
+            Functions.of(functions_of(search.code)), last,
             Rows(plain(search.out.indptr), plain(search.out.indices), plain(search.out.data)), plain(values),
             plain(search.sources.vertices), ends, rooms, density, sums,
         )  # fmt: skip
@@ -91,7 +91,7 @@ def _apart(search: Search, ends: np.ndarray) -> np.ndarray:
 
 
 @part
-def _search(functions, arcs, values, sources, rooms, worker, density, sums):
+def _search(functions, ceiling, arcs, values, sources, rooms, worker, density, sums):
     """One search, from its `sources`."""
     waiting, vertices, link = rooms.waiting[worker], rooms.vertices[worker], rooms.link[worker]
     buckets, board = rooms.buckets[worker], rooms.boards[worker]
@@ -107,7 +107,7 @@ def _search(functions, arcs, values, sources, rooms, worker, density, sums):
         link[i] = i - 1
     buckets[0, 0], board[USED] = sources.size, used
     store = Store(vertices, link, rooms.drawn[worker], buckets, board)
-    course = Course(progress, scale, arcs.indices[:0], values[:0], trace, trace.shape[0])
+    course = Course(ceiling, progress, scale, arcs.indices[:0], values[:0], trace, trace.shape[0])
     goes_on = True
     while goes_on:
         board[LEADER] = board[GATE] = 0
@@ -120,7 +120,7 @@ def _search(functions, arcs, values, sources, rooms, worker, density, sums):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax_apart(functions, arcs, states, sources, ends, rooms, density, sums):
+def relax_apart(functions, ceiling, arcs, states, sources, ends, rooms, density, sums):
     """Relax in each search until no vertex waits.
 
     ``states`` has a row of values for each search; search i starts from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has
@@ -134,6 +134,15 @@ def relax_apart(functions, arcs, states, sources, ends, rooms, density, sums):
                 break
             began = cycles()
             if ends[search] < ends[search + 1]:
-                _search(functions, arcs, states[search], sources[ends[search] : ends[search + 1]], rooms,
-                        np.int64(worker), density, sums[search])
+                _search(
+                    functions,
+                    ceiling,
+                    arcs,
+                    states[search],
+                    sources[ends[search] : ends[search + 1]],
+                    rooms,
+                    np.int64(worker),
+                    density,
+                    sums[search],
+                )
             sums[search, 3] = cycles() - began

@@ -24,7 +24,7 @@ SPACE = Layout(
     following=persistent.FRONTIER, far="*", far_kept="*",
 )  # fmt: skip
 EXCHANGE = Layout("RelaxExchange<{Index}, {Message}>", listed="*", post=POST)
-SOURCE, MESSAGE = "delta_stepping.cuh", ", Program::Message"
+SOURCE, MESSAGE = "delta_stepping.cuh", "Program::Message"
 # Mean degree above which a graph's first search is expected to occupy the whole grid.
 DENSE = 8
 # Threads, and arcs of each in flight, without buckets and with them. Against 1,024 threads with three arcs, which have
@@ -82,8 +82,8 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     threads, batch = threads_and_batch(search.delta is not None, turn.arcs_a_superstep, len(out.indices), n)
     priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
     persistent.kernel(
-        program, SOURCE, "relax", MESSAGE, ids, out.data is None, persistent.techniques_type(batch), device, threads,
-        (priority, layout),
+        program, SOURCE, "relax", f"{MESSAGE}, {persistent.techniques_type(batch)}", ids, out.data is None, device,
+        threads, (priority, layout),
     )(
         (
             program.struct(state, search.world, search.beginnings), np.int64(n), np.int64(len(out.indices)),
@@ -144,7 +144,7 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
             ("relaxation", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
         )
         launch = persistent.kernel(
-            program, SOURCE, "relax_divided", MESSAGE, ids, some.data is None, persistent.techniques_type(batch),
+            program, SOURCE, "relax_divided", f"{MESSAGE}, {persistent.techniques_type(batch)}", ids, some.data is None,
             rows.device, threads, (*layouts, *SHARED), part.beside,
         )  # fmt: skip
         arguments = (

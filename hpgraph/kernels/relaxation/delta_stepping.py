@@ -31,6 +31,7 @@ from hpgraph.kernels.relaxation.buckets import (
     recover,
     spread,
 )
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import fence, peek, peek_after, prefetch, vertex
@@ -82,16 +83,17 @@ PROGRESS = 7
 SENDERS, SENT = range(2)
 
 
-# The program's functions, and the value beyond which a vertex does not send.
-Functions = namedtuple("Functions", "gather reduce cond edge_cond ceiling")
+# The program's functions.
+Functions = functions_tuple(__name__, "Functions", "gather reduce cond edge_cond")
 
 
-# State of the leader, and the limit to the supersteps. `scale` holds where buckets begin and how narrow they are
-# (`hpgraph.kernels.relaxation.buckets`); `initial` the first values of the vertices in `sample`.
-Course = namedtuple("Course", "progress scale sample initial trace limit")
+# The value beyond which a vertex does not send, state of the leader, and the limit to the supersteps. `scale` holds
+# where buckets begin and how narrow they are (`hpgraph.kernels.relaxation.buckets`); `initial` the first values of the
+# vertices in `sample`.
+Course = namedtuple("Course", "ceiling progress scale sample initial trace limit")
 
-# Where buckets begin, their number per unit of value, the current one, and whether one worker is alone.
-Superstep = namedtuple("Superstep", "origin density now alone")
+# The ceiling; where buckets begin, their number per unit of value, the current one, and whether one worker is alone.
+Superstep = namedtuple("Superstep", "ceiling origin density now alone")
 
 
 @part(forceinline=True)
@@ -115,7 +117,7 @@ def _lower(does, state, out, waiting, u, j, step):
             break
         if compare_and_swap(values, v, old, new):
             break
-    if new > does.ceiling:
+    if new > step.ceiling:
         return -1
     bucket = bucket_of(new, step.origin, step.density, step.now)
     # A waiting vertex is already in the bucket of its value.
@@ -295,7 +297,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
         if turn < 0:
             break
         alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
-        step = Superstep(scale[ORIGIN], density, now, alone)
+        step = Superstep(course.ceiling, scale[ORIGIN], density, now, alone)
         senders, sent, most = 0, 0, FEW_ARCS if density != 0 else 0
         # First the shared blocks, then the worker's own current bucket, while it has few blocks (bucket fusion).
         block, count, shared = -1, 0, True
@@ -348,16 +350,14 @@ def work(worker, does, state, out, waiting, store, rings, course):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax(gather, reduce, cond, edge_cond, ceiling, state, indptr, indices, data, waiting, vertices, link, drawn,
-          buckets, board, rings, progress, scale, sample, initial, trace, limit):
+def relax(does, state, arcs, waiting, buckets, rings, leading):
     """Relax until no vertex waits, or for ``limit`` supersteps, or until the trace is full.
 
-    ``waiting`` has a 1 for each of the sources; the first bucket of the first row of ``buckets`` holds them.
-    ``rings`` has a row of `FIFO` places for each worker. A call with the same arrays, a fresh gate and a longer trace
-    continues. Parameters are passed one by one, as Numba takes some microseconds to unbox tuples.
+    ``waiting`` has a 1 for each of the sources; the first bucket of the store's first row holds them. ``rings`` has a
+    row of `FIFO` places for each worker. A call with the same arrays, a fresh gate and a longer trace continues. The
+    tuples of arcs, the store and the course are plain ones, which Numba recognizes sooner.
     """
-    out = Rows(indptr, indices, data, True)
-    store, course = Store(vertices, link, drawn, buckets, board), Course(progress, scale, sample, initial, trace, limit)
-    for worker in prange(buckets.shape[0]):
-        does = Functions(gather, reduce, cond, edge_cond, ceiling)
+    indptr, indices, data = arcs
+    out, store, course = Rows(indptr, indices, data, True), Store(*buckets), Course(*leading)
+    for worker in prange(rings.shape[0]):
         work(np.int64(worker), does, state, out, waiting, store, rings, course)

@@ -5,6 +5,7 @@ F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and pe
 in the cache, so that the product, most of whose entries are not among the best, is never stored.
 """
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,12 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.similarity.cpu import _measured, _offer, _rank
 
+# How rows are compared: the measure, whether a term is the product of both values, and the sizes of all rows.
+Likeness = namedtuple("Likeness", "measure product sizes")
+
+# The best of each row: where its room begins, their columns and scores, and how many there are.
+Best = namedtuple("Best", "room indices data found")
+
 
 def best_pairs(
     left: CSR, right: CSR, product: bool, vertices: Any, k: int, barred: list[CSR], measure: int, sizes: Any
@@ -33,7 +40,7 @@ def best_pairs(
     n = left.shape[1]
     work = np.zeros(len(vertices) + 1, np.int64)
     none = np.zeros(n + 1, np.int64), np.empty(0, left.indices.dtype)
-    first, second = (*((csr.indptr, csr.indices) for csr in barred), none, none)[:2]
+    first, second = (*(Rows(csr.indptr, csr.indices) for csr in barred), Rows(*none), Rows(*none))[:2]
     total = left.indices.dtype if left.data is None else left.data.dtype
     with team() as threads:
         _count_products(left.indptr, left.indices, right.indptr, vertices, work)
@@ -43,9 +50,9 @@ def best_pairs(
         indices, data = np.empty(room[-1], left.indices.dtype), np.empty(room[-1])
         found = np.zeros(len(vertices), np.int64)
         _select(
-            Rows(left.indptr, left.indices), Rows(right.indptr, right.indices), left.data, right.data, product,
-            vertices, Rows(*first), Rows(*second), np.int64(measure), sizes, np.empty(0, total), task_bounds(work),
-            room, indices, data, found, threads,
+            Rows(left.indptr, left.indices, left.data), Rows(right.indptr, right.indices, right.data),
+            Likeness(np.int64(measure), product, sizes), vertices, first, second, np.empty(0, total),
+            task_bounds(work), Best(room, indices, data, found), threads,
         )  # fmt: skip
     indptr = np.zeros(len(vertices) + 1, np.int64)
     np.cumsum(found, out=indptr[1:])
@@ -99,37 +106,45 @@ def _leave_out(sums, last, v):
         last[v] = -1
 
 
+@part
+def _leave_out_row(sums, last, rows, u):
+    for at in range(peek(rows.indptr, u), peek(rows.indptr, u + 1)):
+        _leave_out(sums, last, vertex(rows.indices, at))
+
+
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _select(
-    left, right, factor, other_factor, product, vertices, first, second, measure, sizes, like, bounds, room, indices,
-    data, found, threads,
-):  # fmt: skip
+def _select(left, right, likeness, vertices, first, second, like, bounds, best, threads):
     following, n = np.zeros(1, np.int64), left.indptr.size - 1
     for _ in prange(threads):
-        sums, met = np.zeros(n, like.dtype), np.empty(n + 1, indices.dtype)
+        sums, met = np.zeros(n, like.dtype), np.empty(n + 1, best.indices.dtype)
         # The row that met each column last; counts are above 0 where a row has.
-        last = np.full(0 if factor is None else n, -1, indices.dtype)
+        last = np.full(0 if left.data is None else n, -1, best.indices.dtype)
         while True:
             task = next_task(following)
             if task >= bounds.size - 1:
                 break
             for i in range(bounds[task], bounds[task + 1]):
                 u = vertex(vertices, i)
-                count = _sum_row(left, right, factor, other_factor, product, u, i, sums, last, met)
+                count = _sum_row(left, right, left.data, right.data, likeness.product, u, i, sums, last, met)
                 _leave_out(sums, last, u)
-                for at in range(peek(first.indptr, u), peek(first.indptr, u + 1)):
-                    _leave_out(sums, last, vertex(first.indices, at))
-                for at in range(peek(second.indptr, u), peek(second.indptr, u + 1)):
-                    _leave_out(sums, last, vertex(second.indices, at))
-                begin, space, kept = room[i], room[i + 1] - room[i], 0
-                for place in range(count):
-                    v = vertex(met, place)
-                    there = sums[v] > 0 if factor is None else last[v] == i
-                    common = np.float64(sums[v])
-                    sums[v] = 0
-                    if not there:
-                        continue
-                    score = _measured(measure, common, peek(sizes, min(u, v)), peek(sizes, max(u, v)))
-                    kept = _offer(indices, data, begin, space, kept, v, score)
-                _rank(indices, data, begin, space, kept)
-                found[i] = kept
+                _leave_out_row(sums, last, first, u)
+                _leave_out_row(sums, last, second, u)
+                _select_row(likeness, u, i, count, left.data, sums, last, met, best)
+
+
+@part
+def _select_row(likeness, u, i, count, factor, sums, last, met, best):
+    """Rank the best of the `count` columns that `met` lists; clears their sums."""
+    begin, space, kept = best.room[i], best.room[i + 1] - best.room[i], 0
+    for place in range(count):
+        v = vertex(met, place)
+        there = sums[v] > 0 if factor is None else last[v] == i
+        common = np.float64(sums[v])
+        sums[v] = 0
+        if not there:
+            continue
+        sizes = likeness.sizes
+        score = _measured(likeness.measure, common, peek(sizes, min(u, v)), peek(sizes, max(u, v)))
+        kept = _offer(best.indices, best.data, begin, space, kept, v, score)
+    _rank(best.indices, best.data, begin, space, kept)
+    best.found[i] = kept

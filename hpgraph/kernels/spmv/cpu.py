@@ -24,6 +24,7 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu_fold import (
     PREFETCH_ENTRIES,
+    Product,
     at,
     convert,
     fetch_ahead,
@@ -45,12 +46,11 @@ PREFETCH_ROWS = 32
 NO_BITS = np.empty(0, np.uint64)
 
 
-# The functions of a product; `accum` and `terminal` may be None.
-Product = namedtuple("Product", "gather reduce accum terminal identity")
-
 # Flags of the senders, or None; the rows that may be written, and those that received, as bits.
 # The last two are both None, or arrays that may be empty: so one compilation serves all combinations.
 Sets = namedtuple("Sets", "active mask complement received")
+_ALL = None, None, False, None
+
 
 # Numba prunes a branch after a None only if it is an argument of its own.
 @njit(error_model="numpy")
@@ -90,18 +90,14 @@ def _short_rows(width, product, state, rows, begin, end, out):
     for v in range(begin, end):
         first, last = at(rows.indptr, v), at(rows.indptr, v + 1)
         fetch_ahead(rows.indices, rows.data, first + PREFETCH_ENTRIES)
-        value = fold_short(
-            width, product.gather, product.reduce, product.identity, state, rows.indices, rows.data, first, last, v,
-            rows.one,
-        )  # fmt: skip
+        value = fold_short(width, product, state, rows, first, last, v)
         _write(product.accum, out, v, value, last > first)
 
 
 @njit(error_model="numpy", counts_references=False)
 def _block(product, state, rows, begin, end, longest, sets, out):
     """Pull into the rows begin..end, except long ones."""
-    gather, reduce, terminal, identity = product.gather, product.reduce, product.terminal, product.identity
-    indptr, indices, data, one = rows.indptr, rows.indices, rows.data, rows.one
+    terminal, identity, indptr, indices = product.terminal, product.identity, rows.indptr, rows.indices
     active, mask, complement = sets.active, sets.mask, sets.complement
     for start in range(begin, end, 64):
         bits, stop = np.uint64(0), min(start + 64, end)
@@ -122,12 +118,10 @@ def _block(product, state, rows, begin, end, longest, sets, out):
             if terminal is not None:
                 # Rows that end early are only read at their beginnings.
                 soon = max(soon, at(indptr, min(v + PREFETCH_ROWS, out.size)))
-            fetch_ahead(indices, data, soon)
+            fetch_ahead(indices, rows.data, soon)
             if last - first > longest or not _allows(mask, complement, v):
                 continue
-            value, found = fold(
-                gather, reduce, terminal, identity, state, indices, data, first, last, active, v, one, identity
-            )
+            value, found = fold(product, terminal, identity, state, rows, first, last, active, v, identity)
             _write(product.accum, out, v, value, found)
             # Branch-free: the branch is unpredictable.
             bits |= np.uint64(found) << np.uint64(v & 63)
@@ -147,8 +141,8 @@ def _tasks(product, state, rows, plan, sets, out, counter, part, part_found):
             v = plan.piece_row[task]
             if _allows(sets.mask, sets.complement, v):
                 part[task], part_found[task] = fold(
-                    product.gather, product.reduce, product.terminal, product.identity, state, rows.indices, rows.data,
-                    plan.piece_begin[task], plan.piece_end[task], sets.active, v, rows.one, product.identity,
+                    product, product.terminal, product.identity, state, rows, plan.piece_begin[task],
+                    plan.piece_end[task], sets.active, v, product.identity,
                 )  # fmt: skip
         else:
             b = task - n_pieces
@@ -169,15 +163,13 @@ def _join_pieces(product, plan, part, part_found, sets, out):
             _note(sets.received, v >> 6, np.uint64(found) << np.uint64(v & 63))
 
 
-# Arguments of calls from Python are separate: Numba takes 40 microseconds more to read them from named tuples.
+# Python passes plain tuples: Numba takes three times as long, some 3 microseconds, to recognize a named one.
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _pull(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, active, mask, complement, out,
-          received, bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end, workers):
-    product, rows = Product(gather, reduce, accum, terminal, identity), Rows(indptr, indices, data, one)
-    plan = Schedule(bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end)
-    sets = Sets(active, mask, complement, received)
-    part = np.empty(piece_row.size, out.dtype)
-    part_found = np.zeros(piece_row.size, np.bool_)
+def _pull(product, state, arcs, chosen, out, shares, workers):
+    indptr, indices, data = arcs
+    rows, sets, plan = Rows(indptr, indices, data, convert(product.identity, 1)), Sets(*chosen), Schedule(*shares)
+    part = np.empty(plan.piece_row.size, out.dtype)
+    part_found = np.zeros(plan.piece_row.size, np.bool_)
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         _tasks(product, state, rows, plan, sets, out, counter, part, part_found)
@@ -186,11 +178,10 @@ def _pull(gather, reduce, accum, terminal, identity, one, state, indptr, indices
 
 # The same for one thread, compiled separately: this takes a third of the time, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _pull_alone(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, active, mask, complement,
-                out, received):
-    product, rows = Product(gather, reduce, accum, terminal, identity), Rows(indptr, indices, data, one)
-    sets = Sets(active, mask, complement, received)
-    _block(product, state, rows, 0, out.size, indptr[indptr.size - 1], sets, out)
+def _pull_alone(product, state, arcs, chosen, out):
+    indptr, indices, data = arcs
+    rows, sets = Rows(indptr, indices, data, convert(product.identity, 1)), Sets(*chosen)
+    _block(product, state, rows, 0, out.size, rows.indptr[rows.indptr.size - 1], sets, out)
 
 
 def pull(
@@ -216,20 +207,21 @@ def pull(
     if simple and pull_pairs(rows, arrays(rows), gather, reduce, active, out, received):
         return
     gather = checked_where_needed(gather, rows, state)
-    what = (gather, *operators(reduce, accum, out.dtype), tuple(plain(array) for array in state), *arrays(rows))
-    where: tuple[Any, ...] = None, None, False, out, None
+    sets: tuple[Any, ...] = _ALL
     if not active is mask is received is None:
         senders = None if active is None else active.to_bool().view(np.uint8)
         allowed, written = (NO_BITS if bits is None else bits.words for bits in (mask, received))
         if received is not None:
             written[:] = 0
-        where = senders, allowed, bool(complement), out, written
+        sets = senders, allowed, bool(complement), written
+    product = product_of(gather, reduce, accum, out.dtype)
+    what = product, tuple([plain(array) for array in state]), arrays(rows), sets, out
     if alone:
         with interruptible():
-            _pull_alone(*what, *where)
+            _pull_alone(*what)
         return
     with team() as workers:
-        _pull(*what, *where, *schedule(rows), workers)
+        _pull(*what, tuple(schedule(rows)), workers)
 
 
 def _pull_nothing(
@@ -244,14 +236,14 @@ def _pull_nothing(
 
 
 @functools.lru_cache(maxsize=1024)
-def operators(reduce: Any, accum: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """A kernel's arguments for a monoid and an accumulator; cached, since they take as long as a small product."""
-    return (
+def product_of(gather: Any, reduce: Any, accum: Any, dtype: np.dtype[Any]) -> Any:
+    """The functions of a product; cached, since to find them takes as long as a small product."""
+    return Product(
+        gather,
         reduce.reduce_for(dtype),
         None if accum is None else accum.typed(dtype, dtype, dtype),
         reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None,
         reduce.identity_for(dtype),
-        dtype.type(1),
     )
 
 

@@ -7,6 +7,7 @@ message of an entry, ``reduce(a, b)`` combines two. Numba inlines both (`hpgraph
 import numpy as np
 from numba import types
 
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek as at
@@ -17,6 +18,9 @@ from hpgraph.semiring.jit import call
 
 # Prefetch distance, in entries: some 4,000 bytes. Hardware prefetching alone reaches half of the memory's bandwidth.
 PREFETCH_ENTRIES = 512
+
+# The functions of a product, of which `accum` and `terminal` may be None, and the identity of its monoid.
+Product = functions_tuple(__name__, "Product", "gather reduce accum terminal identity")
 
 
 @intrinsic(lambda like, value: type(like)(value))
@@ -49,9 +53,9 @@ def is_allowed(mask, complement, v):
 
 
 @njit(error_model="numpy", forceinline=True)
-def message(gather, state, indices, data, j, v, one):
+def message(gather, state, rows, j, v):
     """The message of entry `j` of row `v`, in the type of the result."""
-    return convert(one, call(gather, state, vertex(indices, j), weight(data, j, one), v))
+    return convert(rows.one, call(gather, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v))
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -62,29 +66,29 @@ def join(reduce, a, b):
 
 # Compiled once, whether `there` is a constant or not: after inlining, LLVM removes what a constant makes redundant.
 @part(error_model="numpy", forceinline=True)
-def _take(gather, reduce, state, indices, data, active, j, there, v, one, value, found):
+def _take(does, state, rows, active, j, there, v, value, found):
     """Fold entry `j` if it is there and its source active; sets `found` if so.
 
     The result is computed unconditionally, from the matrix's first entry if need be, to stay branch-free.
     """
     j = j if there else 0
     if active is not None:
-        takes_part = at(active, vertex(indices, j))
+        takes_part = at(active, vertex(rows.indices, j))
         takes_part = takes_part if there else np.uint8(0)
         found |= takes_part
         there = takes_part != np.uint8(0)
-    joined = join(reduce, value, message(gather, state, indices, data, j, v, one))
+    joined = join(does.reduce, value, message(does.gather, state, rows, j, v))
     return (joined if there else value), found
 
 
 @part(error_model="numpy", forceinline=True)
-def _take_four(gather, reduce, state, indices, data, active, j, end, whole, v, one, values, found):
+def _take_four(does, state, rows, active, j, end, whole, v, values, found):
     """Fold the entries j, j + 1, j + 2 and j + 3 into one value each: all if `whole`, else those before `end`."""
     a, b, c, d = values
-    a, found = _take(gather, reduce, state, indices, data, active, j, whole | (j < end), v, one, a, found)
-    b, found = _take(gather, reduce, state, indices, data, active, j + 1, whole | (j + 1 < end), v, one, b, found)
-    c, found = _take(gather, reduce, state, indices, data, active, j + 2, whole | (j + 2 < end), v, one, c, found)
-    d, found = _take(gather, reduce, state, indices, data, active, j + 3, whole | (j + 3 < end), v, one, d, found)
+    a, found = _take(does, state, rows, active, j, whole | (j < end), v, a, found)
+    b, found = _take(does, state, rows, active, j + 1, whole | (j + 1 < end), v, b, found)
+    c, found = _take(does, state, rows, active, j + 2, whole | (j + 2 < end), v, c, found)
+    d, found = _take(does, state, rows, active, j + 3, whole | (j + 3 < end), v, d, found)
     return (a, b, c, d), found
 
 
@@ -95,34 +99,31 @@ def _any_ended(terminal, values):
 
 
 @njit(error_model="numpy", forceinline=True)
-def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, active, v, one, value):
+def fold(does, terminal, identity, state, rows, begin, end, active, v, value):
     """Fold the messages of entries begin..end of row `v` into `value`.
 
     Four entries at a time, in four independent chains, to hide the latency of `reduce`. The length of a row and the
     active sources are unpredictable, and a misprediction costs as much as four entries: so all four messages are
     computed, branch-free, and unused ones discarded.
 
-    ``active``: 1 for an active source, else 0; None for all. Extracting bits instead would double the time.
+    ``active``: 1 for an active source, else 0; None for all. Extracting bits instead would double the time. Numba
+    prunes the branch behind a None only if it is an argument of its own: so `terminal` stands beside `does`.
     """
     values, found = (value, identity, identity, identity), np.uint8(0)
     j = begin
     if terminal is None:
         while j + 4 < end:
-            fetch_ahead(indices, data, j + PREFETCH_ENTRIES)
-            values, found = _take_four(
-                gather, reduce, state, indices, data, active, j, end, True, v, one, values, found
-            )
+            fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
+            values, found = _take_four(does, state, rows, active, j, end, True, v, values, found)
             j += 4
-    values, found = _take_four(gather, reduce, state, indices, data, active, j, end, False, v, one, values, found)
+    values, found = _take_four(does, state, rows, active, j, end, False, v, values, found)
     if terminal is not None:
         while j + 4 < end and not _any_ended(terminal, values):
             j += 4
-            fetch_ahead(indices, data, j + PREFETCH_ENTRIES)
-            values, found = _take_four(
-                gather, reduce, state, indices, data, active, j, end, False, v, one, values, found
-            )
+            fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
+            values, found = _take_four(does, state, rows, active, j, end, False, v, values, found)
     a, b, c, d = values
-    value = join(reduce, join(reduce, a, b), join(reduce, c, d))
+    value = join(does.reduce, join(does.reduce, a, b), join(does.reduce, c, d))
     return value, end > begin if active is None else found != np.uint8(0)
 
 
@@ -136,26 +137,24 @@ def longest_row(indptr, begin, end):
 
 
 @njit(error_model="numpy", forceinline=True)
-def fold_single(gather, reduce, identity, state, indices, data, j, end, v, one):
+def fold_single(does, state, rows, j, end, v):
     """`fold` of the entry `j`, which must exist, or of none if `end` comes first; from the identity."""
-    joined = join(reduce, identity, message(gather, state, indices, data, j, v, one))
-    return joined if j < end else identity
+    joined = join(does.reduce, does.identity, message(does.gather, state, rows, j, v))
+    return joined if j < end else does.identity
 
 
 @part(error_model="numpy", forceinline=True)
-def fold_short(width, gather, reduce, identity, state, indices, data, begin, end, v, one):
+def fold_short(width, does, state, rows, begin, end, v):
     """`fold` of a row of at most `width` entries (one, two or four), from the identity.
 
     As many entries must exist from `begin` on: those of the next rows are read too, and discarded.
     """
-    value = fold_single(gather, reduce, identity, state, indices, data, begin, end, v, one)
+    value = fold_single(does, state, rows, begin, end, v)
     if width > 1:
-        b = fold_single(gather, reduce, identity, state, indices, data, begin + 1, end, v, one)
-        value = join(reduce, value, b)
+        value = join(does.reduce, value, fold_single(does, state, rows, begin + 1, end, v))
     if width > 2:
-        c = fold_single(gather, reduce, identity, state, indices, data, begin + 2, end, v, one)
-        d = fold_single(gather, reduce, identity, state, indices, data, begin + 3, end, v, one)
-        value = join(reduce, value, join(reduce, c, d))
+        c, d = fold_single(does, state, rows, begin + 2, end, v), fold_single(does, state, rows, begin + 3, end, v)
+        value = join(does.reduce, value, join(does.reduce, c, d))
     return value
 
 

@@ -4,22 +4,20 @@ Every entry of the sparse row is combined with a contiguous row of X, so that th
 LLVM vectorizes it.
 """
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import prange
 
 from hpgraph.formats import RowFormat
-from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
-from hpgraph.kernels.runtime.cpu.schedule import schedule
+from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
-from hpgraph.kernels.spmv.cpu import arrays, operators, plain
+from hpgraph.kernels.spmv.cpu import arrays, plain, product_of
 from hpgraph.kernels.spmv.cpu_columns import columns
 from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -28,43 +26,40 @@ from hpgraph.semiring.jit import call
 SERIAL = 32768
 
 
-# The functions of a product.
-Functions = functions_tuple(__name__, "Functions", "gather reduce")
-_functions = lru_cache(maxsize=256)(Functions)
-
-
 @njit(error_model="numpy")
-def _add(functions, state, u, w, v, values):
+def _add(product, state, u, w, v, values):
     """Fold one entry's messages, one a column, into the row's values."""
     for c in range(values.size):
-        message = convert(values[c], call(functions.gather, columns(state, c), u, w, v))
-        values[c] = join(functions.reduce, values[c], message)
+        message = convert(values[c], call(product.gather, columns(state, c), u, w, v))
+        values[c] = join(product.reduce, values[c], message)
 
 
 @njit(error_model="numpy")
-def _block(functions, identity, state, rows, begin, end, longest, out):
+def _block(product, state, rows, begin, end, longest, out):
     """Rows begin..end; long ones are set to the identity."""
     for v in range(begin, end):
         values = out[v]
-        values[:] = identity
+        values[:] = product.identity
         first, last = rows.indptr[v], rows.indptr[v + 1]
         if last - first <= longest:
             for j in range(first, last):
-                _add(functions, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
+                _add(product, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
 
 
 @njit(error_model="numpy")
-def _piece(functions, state, rows, v, begin, end, values):
+def _piece(product, state, rows, v, begin, end, values):
     """Fold entries begin..end of the long row `v`."""
     for j in range(begin, end):
-        _add(functions, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
+        _add(product, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _pull_dense(functions, identity, state, rows, plan, out, workers):
+def _pull_dense(product, state, arcs, shares, out, workers):
+    indptr, indices, data = arcs
+    rows, plan = Rows(indptr, indices, data, convert(product.identity, 1)), Schedule(*shares)
     n_pieces = plan.piece_row.size
     n_tasks = n_pieces + plan.bounds.size - 1
-    part = np.full((n_pieces, out.shape[1]), identity, out.dtype)
+    part = np.full((n_pieces, out.shape[1]), product.identity, out.dtype)
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
@@ -73,21 +68,23 @@ def _pull_dense(functions, identity, state, rows, plan, out, workers):
                 break
             if task < n_pieces:
                 v = plan.piece_row[task]
-                _piece(functions, state, rows, v, plan.piece_begin[task], plan.piece_end[task], part[task])
+                _piece(product, state, rows, v, plan.piece_begin[task], plan.piece_end[task], part[task])
             else:
                 b = task - n_pieces
-                _block(functions, identity, state, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, out)
+                _block(product, state, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, out)
     # Join the pieces of long rows in order.
     for piece in range(n_pieces):
         v = plan.piece_row[piece]
         for c in range(out.shape[1]):
-            out[v, c] = join(functions.reduce, out[v, c], part[piece, c])
+            out[v, c] = join(product.reduce, out[v, c], part[piece, c])
 
 
 # The same for one thread: faster to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull_dense_alone(functions, identity, state, rows, out):
-    _block(functions, identity, state, rows, 0, out.shape[0], rows.indices.size, out)
+def _pull_dense_alone(product, state, arcs, out):
+    indptr, indices, data = arcs
+    rows = Rows(indptr, indices, data, convert(product.identity, 1))
+    _block(product, state, rows, 0, out.shape[0], indices.size, out)
 
 
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
@@ -97,14 +94,11 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     ``out`` (shape (n, k), C order) is overwritten.
     """
     csr = rows.csr
-    reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
-    gather = checked_where_needed(gather, csr, state)
-    indptr, indices, data = arrays(csr)
-    senders = tuple(plain(array) for array in state)
-    what = _functions(gather, reduce_), identity, senders, Rows(indptr, indices, data, one)
+    product = product_of(checked_where_needed(gather, csr, state), reduce, None, out.dtype)
+    what = product, tuple(plain(array) for array in state), arrays(csr)
     if (csr.nnz + csr.shape[0]) * max(out.shape[1], 1) <= SERIAL:
         with interruptible():
             _pull_dense_alone(*what, out)
         return
     with team() as workers:
-        _pull_dense(*what, schedule(csr), out, workers)
+        _pull_dense(*what, tuple(schedule(csr)), out, workers)

@@ -29,7 +29,6 @@ PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
 def pull(
     rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, *, active: Bitmask | None = None,
     mask: Bitmask | None = None, complement: bool = False, accum: Any = None, received: Bitmask | None = None,
-    ignores: frozenset[str] = frozenset(),
 ) -> None:  # fmt: skip
     """Reduce the messages of every row; see `hpgraph.kernels.spmv.cpu.pull`, whose arguments are the same.
 
@@ -40,8 +39,7 @@ def pull(
     import cupy
 
     if active is None and mask is None and accum is None and received is None:
-        multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, ignores)
-        multiply(contiguous(state), out)
+        pull_all(rows, gather, reduce, state, out)
         return
     state = contiguous(state)
     special = specialize_for(rows, gather, reduce, tuple(a.dtype for a in state), out.dtype, accum, active is not None)
@@ -56,6 +54,14 @@ def pull(
     if accum is not None:
         module, n = special.load("spmv.cuh", "accumulate"), len(out)
         launch(module, "accumulate", -(-n // BLOCK), result, bits, np.int64(n), out)
+
+
+def pull_all(
+    rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, ignores: frozenset[str] = frozenset()
+) -> None:
+    """`pull` of all messages into all rows; `ignores`: vertices of an arc that `gather` does not read."""
+    multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, ignores)
+    multiply(contiguous(state), out)
 
 
 def whole_product(

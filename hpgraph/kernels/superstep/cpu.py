@@ -11,7 +11,7 @@ from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, Clock
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.cpu import operators, plain, pull
+from hpgraph.kernels.spmv.cpu import plain, product_of, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
 from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier, cpu_pull
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues, Stretch
@@ -147,7 +147,7 @@ class Supersteps:
             return
         # With a byte for each vertex entries need no branch.
         active = None if frontier.everyone else self._active(frontier)
-        terminal = operators(self.code.reduce, None, self.code.message)[2]
+        terminal = _terminal(self.code)
         with team() as workers:
             cpu_pull.pull_window(
                 self._functions, terminal, self.state, self._stretch(part), self._inbox, active, part.rows, workers
@@ -157,7 +157,7 @@ class Supersteps:
         """Bottom-up step that tests `edge_cond` of each arc; a row ends at a terminal value, if there is one."""
         code = self.code
         # A tuple has none; and each arc with properties takes part.
-        terminal = None if code.is_shaped or code.has_edges else operators(code.reduce, None, code.message)[2]
+        terminal = None if code.is_shaped or code.has_edges else _terminal(code)
         what = (
             self._functions, terminal, None if joins is None else True, self.state, arcs, self._inbox,
             frontier.bits.words, rows,
@@ -304,6 +304,11 @@ class Supersteps:
                 closed[-1] &= ~past(self.n)
             words = closed if words is None else closed | words
         return {} if words is None else {"mask": Bitmask(self.n, words, validate=False), "complement": True}
+
+
+def _terminal(code: ProgramCode) -> Any:
+    """Where a row's reduction may stop, or None."""
+    return product_of(functions_of(code).offer, code.reduce, None, code.message).terminal
 
 
 @lru_cache(maxsize=256)

@@ -53,6 +53,10 @@ Inbox = namedtuple("Inbox", "message received settled identity")
 # Arcs by rows, of which `first` is the first, None if they are all; `one` is the weight of a pattern's entries.
 Stretch = namedtuple("Stretch", "indptr indices data one first", defaults=(None,))
 
+# Targets that a push may reach, and whether the ids of a row ascend, so that they can be searched for.
+Targets = namedtuple("Targets", "low high is_sorted")
+
+
 # Numba prunes the branch behind a None only if it is a separate argument: so a width of one costs nothing.
 @part(forceinline=True)
 def _row(first, indptr, size, v):
@@ -157,9 +161,10 @@ def _gather_all_replies(reply, functions, state, arcs, inbox, frontier, size, li
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
-def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed, count):
-    """Push from the first `size` of `frontier` to low..high; list receivers behind `count` others, if at all."""
+def _send(functions, state, arcs, inbox, frontier, size, targets, listed, count):
+    """Push from the first `size` of `frontier`; list receivers behind `count` others, if at all."""
     neutral = _neutral(functions.neutral, inbox.identity)
+    low, high, is_sorted = targets
     for i in range(size):
         if is_stopped():
             break
@@ -218,7 +223,7 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
         rows += 1
         _turn(cell, step)
         replied = _gather_all_replies(functions.reply, functions, state, arcs, inbox, queue, size, listed)
-        received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed, replied)
+        received = _send(functions, state, arcs, inbox, queue, size, Targets(0, n, False), listed, replied)
         changed, arcs_left = 0, 0
         for i in range(received):
             v = np.int64(listed[i])
@@ -245,7 +250,8 @@ def push_many(functions, state, arcs, is_sorted, inbox, frontier, bounds):
     """Push from all of `frontier`; each thread to a range of targets between two of the `bounds`, multiples of 64."""
     unlisted = np.empty(0, arcs.indices.dtype)
     for p in prange(bounds.size - 1):
-        _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, unlisted, 0)
+        targets = Targets(bounds[p], bounds[p + 1], is_sorted)
+        _send(functions, state, arcs, inbox, frontier, frontier.size, targets, unlisted, 0)
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)

@@ -111,10 +111,7 @@ def _fold_row(functions, terminal, state, window, inbox, active, v):
     first, last = _row(window.first, window.indptr, window.indices.size, v)
     if first < last and _waits(functions, terminal, state, inbox, v):
         value = inbox.message[v] if test(inbox.received, v) else inbox.identity
-        value, found = fold(
-            functions.gather, functions.reduce, terminal, inbox.identity, state, window.indices, window.data, first,
-            last, active, v, window.one, value,
-        )  # fmt: skip
+        value, found = fold(functions, terminal, inbox.identity, state, window, first, last, active, v, value)
         if found:
             inbox.message[v] = value
             mark(inbox.received, v)

@@ -111,7 +111,7 @@ class Supersteps:
         active = cupy.empty(self.n, ids)
         layout = SPACE.of(Index=ids, Message=code.message)
         launch = persistent.kernel(
-            program, "frontier.cuh", "run_small", "", ids, out.data is None, persistent.techniques_type(),
+            program, "frontier.cuh", "run_small", persistent.techniques_type(), ids, out.data is None,
             cupy.cuda.runtime.getDevice(), layouts=(layout,),
         )  # fmt: skip
         launch(

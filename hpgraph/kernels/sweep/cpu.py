@@ -7,7 +7,6 @@ Short rows are bound by instructions, not memory. So messages are computed for a
 each short row, and their vertices are then updated in a vectorized loop.
 """
 
-from collections import namedtuple
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -17,6 +16,7 @@ from numba import prange
 
 from hpgraph.core import work_clock
 from hpgraph.formats import RowFormat
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import put
@@ -27,8 +27,17 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import in_python, rest, team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators
-from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, fetch_ahead, fold, fold_short, join, longest_row
+from hpgraph.kernels.spmv.cpu import SERIAL, arrays, product_of
+from hpgraph.kernels.spmv.cpu_fold import (
+    PREFETCH_ENTRIES,
+    at,
+    convert,
+    fetch_ahead,
+    fold,
+    fold_short,
+    join,
+    longest_row,
+)
 from hpgraph.kernels.superstep.cpu import aggregate
 from hpgraph.kernels.superstep.cpu_apply import Updates, update
 from hpgraph.kernels.sweep import Swept
@@ -38,58 +47,51 @@ from hpgraph.semiring.reads import reads
 GROUP = 64
 
 
-# Functions that compute and join messages.
-Messages = namedtuple("Messages", "gather reduce terminal identity")
+# Functions that compute and join messages, and that update a vertex and its sums.
+Functions = functions_tuple(__name__, "Functions", "gather reduce terminal identity renew tally")
 
 
 @part(error_model="numpy", forceinline=True)
-def _short_rows(width, makes, state, rows, begin, end, messages):
-    indptr, indices, data = rows.indptr, rows.indices, rows.data
+def _short_rows(width, does, state, rows, begin, end, messages):
     for v in range(begin, end):
-        first, last = at(indptr, v), at(indptr, v + 1)
-        fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
-        message = fold_short(
-            width, makes.gather, makes.reduce, makes.identity, state, indices, data, first, last, v, rows.one
-        )
-        put(messages, v - begin, message)
+        first, last = at(rows.indptr, v), at(rows.indptr, v + 1)
+        fetch_ahead(rows.indices, rows.data, first + PREFETCH_ENTRIES)
+        put(messages, v - begin, fold_short(width, does, state, rows, first, last, v))
 
 
 @njit(error_model="numpy", forceinline=True, counts_references=False)
-def _group(makes, state, rows, begin, end, longest, messages):
+def _group(does, state, rows, begin, end, longest, messages):
     """Messages of the rows begin..end, or of those before the first long one; return their number."""
-    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    indptr, indices = rows.indptr, rows.indices
     most = longest_row(indptr, begin, end)
     # Two branches per group instead of some per row.
     if most <= 4 and at(indptr, end) + 4 <= indices.size:
         if most <= 2:
-            _short_rows(2, makes, state, rows, begin, end, messages)
+            _short_rows(2, does, state, rows, begin, end, messages)
         else:
-            _short_rows(4, makes, state, rows, begin, end, messages)
+            _short_rows(4, does, state, rows, begin, end, messages)
         return end - begin
     for v in range(begin, end):
         first, last = at(indptr, v), at(indptr, v + 1)
         if last - first > longest:
             return v - begin
-        fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
-        message, _ = fold(
-            makes.gather, makes.reduce, makes.terminal, makes.identity, state, indices, data, first, last, None, v,
-            rows.one, makes.identity,
-        )  # fmt: skip
+        fetch_ahead(indices, rows.data, first + PREFETCH_ENTRIES)
+        message, _ = fold(does, does.terminal, does.identity, state, rows, first, last, None, v, does.identity)
         put(messages, v - begin, message)
     return end - begin
 
 
 @njit(error_model="numpy")
-def _rows(makes, updates, rows, begin, end, longest, sums):
+def _rows(does, updates, rows, begin, end, longest, sums):
     """Rows begin..end except the long ones; their contribution is written to `sums`.
 
     Messages of a group of rows first, then their updates: a loop without branches, which LLVM vectorizes.
     """
     total = updates.nothing
-    messages = np.full(GROUP, makes.identity)
+    messages = np.full(GROUP, does.identity)
     while begin < end:
         stop = min(begin + GROUP, end)
-        count = _group(makes, updates.state, rows, begin, stop, longest, messages)
+        count = _group(does, updates.state, rows, begin, stop, longest, messages)
         for i in range(count):
             total = update(updates, begin + i, begin + i, at(messages, i), total)
         # A group that ends early ends before a long row.
@@ -99,7 +101,7 @@ def _rows(makes, updates, rows, begin, end, longest, sums):
 
 
 @njit(error_model="numpy")
-def _tasks(makes, updates, rows, tasks, partial, counter, sums):
+def _tasks(does, updates, rows, tasks, partial, counter, sums):
     """One thread: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = tasks.piece_row.size
     n_tasks = n_pieces + tasks.bounds.size - 1
@@ -109,43 +111,40 @@ def _tasks(makes, updates, rows, tasks, partial, counter, sums):
             break
         if task < n_pieces:
             partial[task], _ = fold(
-                makes.gather, makes.reduce, makes.terminal, makes.identity, updates.state, rows.indices, rows.data,
-                tasks.piece_begin[task], tasks.piece_end[task], None, tasks.piece_row[task], rows.one, makes.identity,
+                does, does.terminal, does.identity, updates.state, rows, tasks.piece_begin[task],
+                tasks.piece_end[task], None, tasks.piece_row[task], does.identity,
             )  # fmt: skip
         else:
             b = task - n_pieces
-            _rows(makes, updates, rows, tasks.bounds[b], tasks.bounds[b + 1], tasks.longest, sums[b])
+            _rows(does, updates, rows, tasks.bounds[b], tasks.bounds[b + 1], tasks.longest, sums[b])
 
 
-# Parameters are passed one by one, as Numba takes some microseconds to unbox tuples; each thread builds the tuples.
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
-           indptr, indices, data, sums, bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
-           partial, workers):
-    counter = np.zeros(1, np.int64)
+def _sweep(does, nothing, state, following, world, step, arcs, shares, sums, workers):
+    indptr, indices, data = arcs
+    rows, tasks = Rows(indptr, indices, data, convert(does.identity, 1)), Schedule(*shares)
+    counter, partial = np.zeros(1, np.int64), np.full(tasks.piece_row.size, does.identity)
     for _ in prange(workers):
-        makes, rows = Messages(gather, reduce, terminal, identity), Rows(indptr, indices, data, one)
-        tasks = Schedule(bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end)
-        _tasks(makes, Updates(renew, tally, nothing, state, following, world, step), rows, tasks, partial, counter,
-               sums)
-    updates = Updates(renew, tally, nothing, state, following, world, step)
-    total = nothing
-    for i in range(long_rows.size):
-        message = identity
-        for piece in range(long_pieces[i], long_pieces[i + 1]):
-            message = join(reduce, message, partial[piece])
-        total = update(updates, long_rows[i], long_rows[i], message, total)
+        # Here, as Numba takes no tuple within a tuple into the loop.
+        updates = Updates(does.renew, does.tally, nothing, state, following, world, step)
+        _tasks(does, updates, rows, tasks, partial, counter, sums)
+    updates, total = Updates(does.renew, does.tally, nothing, state, following, world, step), nothing
+    for i in range(tasks.long_rows.size):
+        message, v = does.identity, tasks.long_rows[i]
+        for piece in range(tasks.long_pieces[i], tasks.long_pieces[i + 1]):
+            message = join(does.reduce, message, partial[piece])
+        total = update(updates, v, v, message, total)
     for k in range(len(total)):
-        sums[bounds.size - 1, k] = total[k]
+        sums[tasks.bounds.size - 1, k] = total[k]
 
 
 # The same for one thread: it compiles in a third of the time, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sweep_alone(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world,
-                 step, indptr, indices, data, sums):
-    makes, rows = Messages(gather, reduce, terminal, identity), Rows(indptr, indices, data, one)
-    updates = Updates(renew, tally, nothing, state, following, world, step)
-    _rows(makes, updates, rows, 0, indptr.size - 1, indices.size, sums[0])
+def _sweep_alone(does, nothing, state, following, world, step, arcs, sums):
+    indptr, indices, data = arcs
+    rows = Rows(indptr, indices, data, convert(does.identity, 1))
+    updates = Updates(does.renew, does.tally, nothing, state, following, world, step)
+    _rows(does, updates, rows, 0, rows.indptr.size - 1, rows.indices.size, sums[0])
 
 
 def sweeps(
@@ -167,16 +166,9 @@ def sweeps(
     rows = rows.csr
     if rows.nnz == 0:
         return "there are no arcs"
-    functions, sent = functions_of(code), sent_properties(code)
-    reduce, _, terminal, identity, one = operators(code.reduce, None, code.message)
-    nothing = (0.0,) * (1 + code.aggregates)
-    what = (
-        functions.offer, reduce, terminal, identity, one, functions.renew, functions.tally, nothing,
-    )  # fmt: skip
-    matrix = arrays(rows)
-    plan = None if rows.nnz + rows.shape[0] <= SERIAL else schedule(rows)
-    sums = np.empty((1 if plan is None else len(plan.bounds), len(nothing)))
-    partial = None if plan is None else np.empty(len(plan.piece_row), code.message)
+    does, sent, nothing = _functions(code), sent_properties(code), (0.0,) * (1 + code.aggregates)
+    arcs, plan = arrays(rows), None if rows.nnz + rows.shape[0] <= SERIAL else tuple(schedule(rows))
+    sums = np.empty((1 if plan is None else len(plan[0]), len(nothing)))
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
     # A double buffer: what is read and what is written in odd supersteps, and in even ones.
     swapped = [(b, a) if twice else (a, b) for a, b, twice in zip(state, following, sent, strict=True)]
@@ -191,9 +183,9 @@ def sweeps(
             step = len(times) + 1
             now, following = buffers[len(times) & 1]
             if plan is None:
-                _sweep_alone(*what, now, following, world, step, *matrix, sums)
+                _sweep_alone(does, nothing, now, following, world, step, arcs, sums)
             else:
-                _sweep(*what, now, following, world, step, *matrix, sums, *plan, partial, workers)
+                _sweep(does, nothing, now, following, world, step, arcs, plan, sums, workers)
             changed, *totals = sums.sum(axis=0)
             world = (*world[:first], *totals)
             ended = work_clock.now()
@@ -204,6 +196,15 @@ def sweeps(
         if values is not latest:
             values[:] = latest
     return Swept(bool(stopped), np.array(world[first:], np.float64), np.array(times, np.int64))
+
+
+@lru_cache(maxsize=256)
+def _functions(code: ProgramCode) -> Any:
+    functions = functions_of(code)
+    product = product_of(functions.offer, code.reduce, None, code.message)
+    return Functions(
+        product.gather, product.reduce, product.terminal, product.identity, functions.renew, functions.tally
+    )
 
 
 def _asking(stop: Callable[..., Any] | None) -> Callable[..., Any] | None:

@@ -20,7 +20,7 @@ from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda import pull_all
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.superstep.cuda_apply import aggregate_to
 from hpgraph.kernels.sweep import Swept
@@ -139,7 +139,7 @@ def halves(
     arguments = program, np.int64(n), message, standing, sums, *remote
 
     def gather() -> None:
-        pull(rows, offer, code.reduce, state, message, ignores=ignores)
+        pull_all(rows, offer, code.reduce, state, message, ignores)
 
     def update() -> None:
         if n:

@@ -18,7 +18,16 @@ from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.spmv.cpu import arrays
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import past, settled_words
-from hpgraph.kernels.traversal.direction_optimizing import ARCS, OPEN, PROGRESS, QUEUED, ROW, THIN_ROW, run_supersteps
+from hpgraph.kernels.traversal.direction_optimizing import (
+    ARCS,
+    OPEN,
+    PROGRESS,
+    QUEUED,
+    ROW,
+    THIN_ROW,
+    Functions,
+    run_supersteps,
+)
 from hpgraph.kernels.traversal.thin import THIN_PER_ROW, unfolded
 
 
@@ -45,11 +54,11 @@ def go_on(search: Search, settled: np.ndarray, done: int) -> np.ndarray:
 def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: int) -> Callable[[], np.ndarray]:
     """Run supersteps from the active vertices, with `waiting` others unsettled; return a callable for the trace."""
     code, out, in_, active, limit = search.code, search.out, search.in_, search.sources, search.limit
-    program, n = functions_of(code), out.shape[0]
+    program, n = Functions.of(functions_of(code)), out.shape[0]
     queue = np.empty(n, out.indices.dtype)
     queue[: active.size] = active
     fronts = np.empty(settled.size, np.uint64), np.empty(settled.size, np.uint64)
-    buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
+    claims = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
     tables: dict[int, Any] = {ROW: np.empty((ROWS, 4), np.int64), THIN_ROW: np.empty(ROWS * THIN_PER_ROW, np.uint32)}
     loop = Loop(workers, PROGRESS, tables)
     board, progress = loop.board, loop.progress
@@ -58,14 +67,10 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
     progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = done, active.size, leaving, 1, waiting
     # In a symmetric graph the only arc of a reached vertex leads back to its parent.
     dead_end = int(in_.indices is out.indices)
-    by_source = arrays(out)
-    by_target = by_source if in_ is out else arrays(in_)
+    policy = float(search.alpha), float(search.beta), search.forced, limit, dead_end
     while True:
-        run_supersteps(
-            program.gather, program.update, program.edge_cond, search.state, search.world, *by_source, *by_target,
-            queue, settled, *fronts, board, buffers, messages, progress, tables[ROW], tables[THIN_ROW],
-            float(search.alpha), float(search.beta), search.forced, limit, dead_end,
-        )  # fmt: skip
+        space = queue, settled, *fronts, board, progress, tables[ROW], tables[THIN_ROW]
+        run_supersteps(program, search.state, search.world, arrays(out), arrays(in_), space, claims, policy)
         if not loop.goes_on(limit):
             break
     trace, thin = loop.convert(loop.rows(ROW)), loop.rows(THIN_ROW)

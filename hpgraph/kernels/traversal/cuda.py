@@ -54,7 +54,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     # A pull searches all unsettled rows, so it is never thin.
     waits = turn.waits() and forced != PULL
     persistent.kernel(
-        program, "traversal.cuh", "traverse", "", ids, out.data is None, persistent.techniques_type(), device,
+        program, "traversal.cuh", "traverse", persistent.techniques_type(), ids, out.data is None, device,
         layouts=(POLICY, layout),
     )(
         (
@@ -109,7 +109,7 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
             ("traversal", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
         )
         launch = persistent.kernel(
-            program, "traversal.cuh", "traverse_divided", "", ids, pattern, chosen, part.rows.device,
+            program, "traversal.cuh", "traverse_divided", chosen, ids, pattern, part.rows.device,
             layouts=(POLICY, own, exchange, *SHARED), beside=part.beside,
         )  # fmt: skip
         return launch, own(*space), exchange(*shared)

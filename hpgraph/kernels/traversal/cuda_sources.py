@@ -264,8 +264,8 @@ def _traverse(search: Search) -> Work:
     program, work, ids = cuda_program(code, persistent.weight_dtype(out)), Work(search, waits), out.indices.dtype
     by_arc = "true" if differ_by_arc(code) else "false"
     persistent.kernel(
-        program, "multi_source.cuh", "traverse_sources", f", {work.words}, {by_arc}", ids, out.data is None,
-        chosen(), cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
+        program, "multi_source.cuh", "traverse_sources", f"{work.words}, {by_arc}, {chosen()}", ids, out.data is None,
+        cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
     )(
         (program.struct(flat, world, beginnings), program.struct(samples or flat, world, beginnings), *work.arguments),
     )  # fmt: skip

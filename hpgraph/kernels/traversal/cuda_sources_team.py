@@ -68,8 +68,8 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
         works.append(work)
         kept.append((here, samples, mine))
         launch = kernel(
-            program, "multi_source_team.cuh", "traverse_sources_together", f", {words}", ids, rows.out.data is None,
-            one_gpu.chosen(), rows.device, one_gpu.threads_for(rows.out),
+            program, "multi_source_team.cuh", "traverse_sources_together", f"{words}, {one_gpu.chosen()}", ids,
+            rows.out.data is None, rows.device, one_gpu.threads_for(rows.out),
             (*one_gpu.layouts(ids), ROW_SHARE, FRONTS, *SHARED), part.beside,
         )  # fmt: skip
         pushed = _arcs_worth_sharing(work.push_seconds, 8 * words / LINK, n, len(parts))

@@ -18,6 +18,7 @@ from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, BUFFER, bit, claim, clear, flush, list_bits, mark, test
+from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, rolled, vertex
@@ -46,6 +47,7 @@ from hpgraph.kernels.traversal.thin import (
     PREFETCH_ARCS,
     PREFETCH_ROWS,
     THIN,
+    Front,
     push_thin,
 )
 from hpgraph.semiring.atomics import fetch_add
@@ -71,7 +73,7 @@ _choose_direction = part(traversal_direction)
 
 # The program's functions of an arc, and of a vertex that receives. Properties and parameters are passed beside them,
 # and thin supersteps return their numbers: in fewer arguments, searches took 1.03 to 1.06 times as long.
-Functions = namedtuple("Functions", "gather update edge_cond")
+Functions = functions_tuple(__name__, "Functions", "gather update edge_cond")
 
 # Work space of a run: the queue; bitmaps of the settled vertices and of two frontiers; shared state; the trace.
 # At first `settled` has the bits of the sources and of vertices that may not receive; bits past the last vertex are
@@ -82,6 +84,9 @@ Space = namedtuple("Space", "queue settled active reached board progress trace t
 # Each worker's buffer of claimed vertices, and of their messages.
 Claims = namedtuple("Claims", "buffers messages")
 
+# The same of one worker, and whether it reads the arcs of a vertex from the last.
+Own = namedtuple("Own", "buffer messages backward")
+
 
 # Thresholds of the direction, or a forced direction, and the limit to the supersteps. A reached vertex with up to
 # `dead_end` arcs reaches no unsettled vertex: 0, or 1 in a symmetric graph, where its one arc leads back.
@@ -89,14 +94,15 @@ Policy = namedtuple("Policy", "alpha beta forced limit dead_end")
 
 
 @part
-def _push(does, state, world, step, out, space, begin, end, backward, alone, dead_end, buffer, messages, filled):
+def _push(does, state, world, out, space, begin, end, dead_end, own, filled):
     """Top-down step: send a message along every arc that leaves queue[begin:end].
 
-    ``backward`` reads each vertex's arcs from the last. A claimed vertex is appended to ``buffer`` with its message,
-    behind ``filled`` others. Returns the number in the buffer; and, of the vertices updated when the buffer was full,
-    the number that changed and their out-arcs.
+    A claimed vertex is appended to the worker's `own` buffer with its message, behind ``filled`` others. Returns the
+    number in the buffer; and, of the vertices updated when the buffer was full, the number that changed and their
+    out-arcs.
     """
     indptr, indices, queue, settled = out.indptr, out.indices, space.queue, space.settled
+    buffer, messages, alone = own.buffer, own.messages, space.board[ALONE] != 0
     found, arcs = 0, 0
     ahead = space.board[_TO] - 1
     for i in range(begin, end):
@@ -111,7 +117,7 @@ def _push(does, state, world, step, out, space, begin, end, backward, alone, dea
         first, last = peek(indptr, u), peek(indptr, u + 1)
         for k in range(last - first):
             rolled()
-            j = last - 1 - k if backward else first + k
+            j = last - 1 - k if own.backward else first + k
             v = vertex(indices, j)
             if test(settled, v):
                 continue
@@ -124,7 +130,7 @@ def _push(does, state, world, step, out, space, begin, end, backward, alone, dea
             messages[filled] = call(does.gather, state, u, weight, v)
             filled += 1
             if filled == BUFFER:
-                changed, leaving = _queue(does, state, world, step, out, space, dead_end, buffer, messages, filled)
+                changed, leaving = _queue(does, state, world, out, space, dead_end, own, filled)
                 found += changed
                 arcs += leaving
                 filled = 0
@@ -132,7 +138,7 @@ def _push(does, state, world, step, out, space, begin, end, backward, alone, dea
 
 
 @part
-def _queue(does, state, world, step, out, space, dead_end, buffer, messages, filled):
+def _queue(does, state, world, out, space, dead_end, own, filled):
     """Update the vertices in a buffer; return how many change, and their out-arcs.
 
     Changed vertices are appended to the queue, except dead ends, with up to ``dead_end`` arcs: they count as active,
@@ -140,6 +146,7 @@ def _queue(does, state, world, step, out, space, dead_end, buffer, messages, fil
 
     Updates are separate from claims since an atomic operation waits for all earlier writes, and these are random ones.
     """
+    buffer, messages, step = own.buffer, own.messages, space.progress[STEP]
     changed, arcs, kept = 0, 0, 0
     for i in range(filled):
         rolled()
@@ -156,12 +163,14 @@ def _queue(does, state, world, step, out, space, dead_end, buffer, messages, fil
 
 
 @part
-def _pull(does, state, world, step, in_, out, active, count, reached, settled, begin, end):
+def _pull(does, state, world, in_, out, space, begin, end):
     """Bottom-up step: each unsettled vertex of begin..end searches for one active in-neighbour.
 
-    ``count`` vertices are ``active``. Returns how many vertices changed, their out-arcs, and the arcs examined.
+    Returns how many vertices changed, their out-arcs, and the arcs examined.
     """
-    indptr, indices = in_.indptr, in_.indices
+    indptr, indices, settled, progress = in_.indptr, in_.indices, space.settled, space.progress
+    step, count, swapped = progress[STEP], progress[ACTIVE], progress[SWAPPED] != 0
+    active, reached = (space.reached, space.active) if swapped else (space.active, space.reached)
     found, arcs, looked = 0, 0, 0
     n = indptr.size - 1
     # The last arc from which several neighbours are tested together; none if most vertices are active, since then the
@@ -266,11 +275,14 @@ def _go_on_thin(does, state, world, out, space, policy, most, began):
     before = progress[STEP] - 1
     # Beyond so many arcs, `_begin` chooses the direction.
     few = np.inf if policy.forced >= 0 else policy.alpha * out.indptr[out.indptr.size - 1]
-    (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP], progress[THIN_ROW],
-     progress[ACTIVE_BEFORE], progress[ARCS_BEFORE]) = push_thin(
-        does, state, world, out, space, policy, progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS],
-        progress[OPEN], before, progress[THIN_ROW], most, few,
-    )  # fmt: skip
+    front = Front(
+        progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], before, progress[THIN_ROW]
+    )
+    front, progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = push_thin(
+        does, state, world, out, space, policy, front, most, few
+    )
+    (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP],
+     progress[THIN_ROW]) = front  # fmt: skip
     progress[LOOKED] = progress[ARCS_BEFORE]
     progress[ROW] += 1
     log(space.trace, progress[ROW], THIN, progress[STEP] - before, 0, cycles() - began)
@@ -280,7 +292,8 @@ def _go_on_thin(does, state, world, out, space, policy, most, began):
 def work(worker, does, state, world, out, in_, space, claims, policy):
     """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
     board, progress = space.board, space.progress
-    buffer, messages = claims.buffers[worker], claims.messages[worker]
+    # Neighbours often share neighbours: workers that scan in opposite orders contend less for them.
+    own = Own(claims.buffers[worker], claims.messages[worker], worker & 1 == 1)
     leading = leads(board)
     most = LONE_ARCS if is_single(board) else LEADER_ARCS
     turn, began, part, goes_on = 0, 0, worker, False
@@ -297,7 +310,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
         turn = begin_together(board, leading, goes_on, turn)
         if turn < 0:
             break
-        direction, step, alone = progress[DIRECTION], progress[STEP], board[ALONE] != 0
+        direction, alone = progress[DIRECTION], board[ALONE] != 0
         if direction == PUSH:
             filled, found, arcs = 0, 0, 0
             while True:
@@ -305,13 +318,11 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
                 if begin == end:
                     break
                 filled, changed, leaving = _push(
-                    # Neighbours often share neighbours: workers that scan in opposite orders contend less for them.
-                    does, state, world, step, out, space, begin, end, worker & 1 == 1, alone, policy.dead_end, buffer,
-                    messages, filled,
-                )  # fmt: skip
+                    does, state, world, out, space, begin, end, policy.dead_end, own, filled
+                )
                 found += changed
                 arcs += leaving
-            changed, leaving = _queue(does, state, world, step, out, space, policy.dead_end, buffer, messages, filled)
+            changed, leaving = _queue(does, state, world, out, space, policy.dead_end, own, filled)
             report(board, FOUND, found + changed, alone)
             report(board, LEAVING, arcs + leaving, alone)
             if not alone:
@@ -319,15 +330,11 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
                 part = fetch_add(board, _ADDED, 1)
         else:
             found, arcs, looked = 0, 0, 0
-            swapped = progress[SWAPPED] != 0
-            front, following = (space.reached, space.active) if swapped else (space.active, space.reached)
             while True:
                 begin, end = take(board, worker, alone)
                 if begin == end:
                     break
-                f, a, s = _pull(
-                    does, state, world, step, in_, out, front, progress[ACTIVE], following, space.settled, begin, end
-                )
+                f, a, s = _pull(does, state, world, in_, out, space, begin, end)
                 found += f
                 arcs += a
                 looked += s
@@ -342,16 +349,15 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def run_supersteps(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
-                   in_data, queue, settled, active, reached, board, buffers, messages, progress, trace, thin, alpha,
-                   beta, forced, limit, dead_end):
-    """Run supersteps until no vertex is active, or ``limit`` of them, or the trace or the table of thin ones is full.
+def run_supersteps(does, state, world, by_source, by_target, room, buffers, choices):
+    """Run supersteps until no vertex is active, or the limit, or the trace or the table of thin ones is full.
 
-    A call with the same arrays, a fresh gate and a longer trace continues. Parameters are passed one by one, as Numba
-    takes some microseconds to unbox tuples.
+    A call with the same arrays, a fresh gate and a longer trace continues. The tuples of arcs, space, claims and policy
+    are plain ones, which Numba recognizes sooner.
     """
+    out_indptr, out_indices, out_data = by_source
+    in_indptr, in_indices, in_data = by_target
     out, in_ = Rows(out_indptr, out_indices, out_data, True), Rows(in_indptr, in_indices, in_data, True)
-    space = Space(queue, settled, active, reached, board, progress, trace, thin)
-    claims, policy = Claims(buffers, messages), Policy(alpha, beta, forced, limit, dead_end)
-    for worker in prange(buffers.shape[0]):
-        work(np.int64(worker), Functions(gather, update, edge_cond), state, world, out, in_, space, claims, policy)
+    space, claims, policy = Space(*room), Claims(*buffers), Policy(*choices)
+    for worker in prange(claims.buffers.shape[0]):
+        work(np.int64(worker), does, state, world, out, in_, space, claims, policy)

@@ -8,6 +8,8 @@ These supersteps leave four bytes each instead of a row of the trace: for a path
 trace would take longer than the search. `unfolded` expands them into rows on demand.
 """
 
+from collections import namedtuple
+
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, all_set, claim, test
@@ -34,15 +36,19 @@ THIN = -1
 # Rows of the table of thin supersteps for each row of the trace.
 THIN_PER_ROW = 4
 
+# The frontier is queue[head:tail]: `count` vertices with so many arcs, less those with up to `dead_end` arcs. `waiting`
+# others are unsettled. Then the superstep, and the row of the table.
+Front = namedtuple("Front", "head tail count arcs waiting step row")
+
 
 @part
-def push_thin(does, state, world, out, space, policy, head, tail, count, arcs, waiting, step, row, most, few):
-    """Push from queue[head:tail], and run supersteps until one is not thin, might pull, or has no room.
+def push_thin(does, state, world, out, space, policy, front, most, few):
+    """Push from a `Front`, and run supersteps until one is not thin, might pull, or has no room.
 
-    ``count`` vertices with ``arcs`` are active; the queue omits those with up to ``dead_end`` arcs. ``waiting`` others
-    are unsettled. With ``most`` arcs and vertices, a superstep is not thin; with more than ``few`` arcs, it might pull.
-    Returns the final head, tail, count, arcs, waiting, step, row; then the count and the arcs of the last superstep.
+    With ``most`` arcs and vertices, a superstep is not thin; with more than ``few`` arcs, it might pull. Returns the
+    final `Front`; then the count and the arcs of the last superstep.
     """
+    head, tail, count, arcs, waiting, step, row = front
     indptr, indices, queue, settled = out.indptr, out.indices, space.queue, space.settled
     while True:
         step += 1
@@ -88,7 +94,7 @@ def push_thin(does, state, world, out, space, policy, head, tail, count, arcs, w
             break
         if step == policy.limit or row == space.thin.size:
             break
-    return head, tail, count, arcs, waiting, step, row, count_before, arcs_before
+    return Front(head, tail, count, arcs, waiting, step, row), count_before, arcs_before
 
 
 @part

@@ -1,7 +1,7 @@
 """Several functions as one argument of a kernel."""
 
 from collections import namedtuple
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from numba import typeof, types
@@ -15,6 +15,12 @@ def functions_tuple(module: str, name: str, fields: str, defaults: tuple[Any, ..
         @cached_property
         def _numba_type_(self) -> types.NamedTuple:
             return types.NamedTuple([typeof(function) for function in list[Any](self)], Functions)
+
+        @classmethod
+        @lru_cache(maxsize=256)
+        def of(cls, program: Any) -> Any:
+            """The functions of these names of a `hpgraph.kernels.runtime.functions.ProgramFunctions`; cached."""
+            return cls(*(getattr(program, field) for field in cls._fields))
 
     Functions.__module__, Functions.__name__, Functions.__qualname__ = module, name, name
     typeof_impl.register(Functions)(lambda functions, context: functions._numba_type_)

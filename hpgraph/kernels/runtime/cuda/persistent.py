@@ -179,10 +179,9 @@ def kernel(
     program: CUDAProgram,
     source: str,
     name: str,
-    arguments: str,
+    switches: str,
     ids: np.dtype,
     pattern: bool,
-    chosen: str,
     device: int,
     threads: int = THREADS,
     layouts: tuple[StructLayout, ...] = (),
@@ -190,14 +189,15 @@ def kernel(
 ) -> Callable[..., None]:
     """The persistent kernel of that name in a file, for a program, on a device: found once.
 
-    It does not compile where the structs it is passed are not what `layouts` say.
+    ``switches``: its template arguments behind the weight's type. It does not compile where the structs it is passed
+    are not what `layouts` say.
 
     One block a multiprocessor, so that all are resident and barriers are short. Where `beside` kernels share the
     device, each has its share of the multiprocessors, and is no cooperative launch: a device may run those in turn.
     """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
-    name = f"hpgraph::{name}<Program, {index}, {weight}{arguments}, {chosen}>"
+    name = f"hpgraph::{name}<Program, {index}, {weight}, {switches}>"
     prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
     module = load(
         source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=beside == 1, title=title,
