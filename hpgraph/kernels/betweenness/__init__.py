@@ -40,15 +40,9 @@ class Betweenness(Protocol):
     """What either backend offers."""
 
     def dependencies(
-        self,
-        out: CSR,
-        in_: CSR,
-        sources: np.ndarray,
-        sums: Sums,
-        *,
-        profile: Callable[[], np.ndarray],
+        self, out: CSR, in_: CSR, sources: np.ndarray, sums: Sums, *, profile: Callable[[], np.ndarray],
         done: Callable[[int], None],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Add the dependencies of each source by numbers of arcs; `out` and `in_`: arcs by source and by target.
 
         `profile`: the vertices on each level of a typical search; `done` is called with the number of sources

@@ -26,14 +26,9 @@ _TURNS = 16
 
 
 def dependencies(
-    out: CSR,
-    in_: CSR,
-    sources: np.ndarray,
-    sums: Sums,
-    *,
-    profile: Callable[[], np.ndarray],
+    out: CSR, in_: CSR, sources: np.ndarray, sums: Sums, *, profile: Callable[[], np.ndarray],
     done: Callable[[int], None],
-) -> None:
+) -> None:  # fmt: skip
     """Add the dependencies of each source by numbers of arcs to ``sums``, in place."""
     n, most = out.shape[0], min(len(sources), GROUP)
     while most >= MIN and not fits(n * most * _SOURCE_BYTES, "cpu"):

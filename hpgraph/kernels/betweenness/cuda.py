@@ -58,14 +58,9 @@ def long_rows(arcs: CSR) -> Pieces:
 
 
 def dependencies(
-    out: CSR,
-    in_: CSR,
-    sources: np.ndarray,
-    sums: Sums,
-    *,
-    profile: Callable[[], np.ndarray],
+    out: CSR, in_: CSR, sources: np.ndarray, sums: Sums, *, profile: Callable[[], np.ndarray],
     done: Callable[[int], None],
-) -> None:
+) -> None:  # fmt: skip
     """`hpgraph.kernels.betweenness.cpu.dependencies` on the GPU, always jointly; waits for it."""
     most = sources_within(min(len(sources), GROUP), lambda count: _bytes(out, in_, count, False), "cuda")
     check_memory(_bytes(out, in_, most, False), "the search for shortest paths from one source", "cuda")

@@ -34,17 +34,9 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
         offset = np.cumsum([0, *map(len, payloads)])
         stored = np.concatenate(payloads) if payloads else np.empty(0, np.uint8)
     return Pages(
-        csr.shape,
-        csr.indptr,
-        first,
-        offset,
-        stored,
-        _checksums(stored, offset),
-        ids.dtype,
-        encoding,
-        values,
+        csr.shape, csr.indptr, first, offset, stored, _checksums(stored, offset), ids.dtype, encoding, values,
         None if values is None else _checksums(values, first),
-    )
+    )  # fmt: skip
 
 
 def encode(ids: Any, columns: int, encoding: str) -> Any:

@@ -135,14 +135,7 @@ def relax_apart(functions, ceiling, arcs, states, sources, ends, rooms, density,
             began = cycles()
             if ends[search] < ends[search + 1]:
                 _search(
-                    functions,
-                    ceiling,
-                    arcs,
-                    states[search],
-                    sources[ends[search] : ends[search + 1]],
-                    rooms,
-                    np.int64(worker),
-                    density,
-                    sums[search],
-                )
+                    functions, ceiling, arcs, states[search], sources[ends[search] : ends[search + 1]], rooms,
+                    np.int64(worker), density, sums[search],
+                )  # fmt: skip
             sums[search, 3] = cycles() - began

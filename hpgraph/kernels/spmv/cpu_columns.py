@@ -18,13 +18,9 @@ def _column(typingctx, array, c):
         strides = cgutils.unpack_tuple(builder, matrix.strides)
         column = context.make_array(view)(context, builder)
         populate_array(
-            column,
-            data=builder.gep(matrix.data, [args[1]]),
-            shape=cgutils.unpack_tuple(builder, matrix.shape)[:1],
-            strides=strides[:1],
-            itemsize=matrix.itemsize,
-            meminfo=None,
-        )
+            column, data=builder.gep(matrix.data, [args[1]]), shape=cgutils.unpack_tuple(builder, matrix.shape)[:1],
+            strides=strides[:1], itemsize=matrix.itemsize, meminfo=None,
+        )  # fmt: skip
         return column._getvalue()
 
     return view(array, types.int64), generate

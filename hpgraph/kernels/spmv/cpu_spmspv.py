@@ -135,14 +135,21 @@ def is_sorted(rows: CSR) -> bool:
 
 @attached
 def _targets(rows: CSR) -> Any:
+    return sample_of(rows.indices)
+
+
+def sample_of(indices: Any) -> Any:
     """A sample of some thousand targets, ascending."""
-    return np.sort(rows.indices[:: max(1, rows.nnz // 4096)])
+    return np.sort(indices[:: max(1, len(indices) // 4096)])
 
 
 def target_ranges(rows: CSR, parts: int) -> Any:
+    """`ranges` of the targets of a matrix."""
+    return ranges(_targets(rows), rows.shape[1], parts)
+
+
+def ranges(sample: Any, n: int, parts: int) -> Any:
     """Ranges of targets with about equal numbers of arcs, by whole words of a bitmask: each word has one writer."""
-    n = rows.shape[1]
-    sample = _targets(rows)
     inner = sample[len(sample) * np.arange(1, parts) // parts].astype(np.int64) & ~63
     return np.concatenate(([0], inner, [n]))
 

@@ -95,12 +95,9 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
     module = special.loaded.get(key)
     if module is None:
         module = load(
-            "column_blocks.cuh",
-            prologue=blocked_prologue(special, staged),
-            ltoir=special.ltoir,
-            names=[f"hpgraph::{name}<Blocked>" for name in KERNELS],
-            title=special.title,
-        )
+            "column_blocks.cuh", prologue=blocked_prologue(special, staged), ltoir=special.ltoir,
+            names=[f"hpgraph::{name}<Blocked>" for name in KERNELS], title=special.title,
+        )  # fmt: skip
         special.loaded[key] = module
     return module
 

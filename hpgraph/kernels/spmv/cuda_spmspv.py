@@ -53,15 +53,9 @@ def push(
     if not len(frontier):
         return cupy.empty(0, rows.indices.dtype)
     special = specialize(
-        gather,
-        reduce,
-        accum,
-        None if rows.data is None else rows.data.dtype,
-        rows.indices.dtype,
-        tuple(array.dtype for array in state),
-        out.dtype,
-        False,
-    )
+        gather, reduce, accum, None if rows.data is None else rows.data.dtype, rows.indices.dtype,
+        tuple(array.dtype for array in state), out.dtype, False,
+    )  # fmt: skip
     offsets = cupy.zeros(len(frontier) + 1, np.int64)
     offsets[1:] = cupy.cumsum(rows.indptr[frontier + 1] - rows.indptr[frontier])
     pushed = struct(frontier, offsets, len(frontier), rows.indptr, rows.indices, rows.data)

@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import plain, product_of, pull
-from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
+from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, ranges, sample_of, target_ranges
 from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier, cpu_pull
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues, Stretch
 
@@ -101,7 +101,7 @@ class Supersteps:
             return
         with team() as workers:
             if isinstance(part, Window):
-                bounds = cpu_pull.ranges(part, self.n, workers)
+                bounds = ranges(sample_of(part.indices), self.n, workers)
             else:
                 bounds = target_ranges(part.sending, workers)
             cpu_frontier.push_many(self._functions, self.state, arcs, by_id, self._inbox, ids, bounds)

@@ -5,7 +5,6 @@ owns rows, and the messages of a vertex are combined in the order of the arcs, o
 bitwise reproducible.
 """
 
-from typing import Any
 
 import numpy as np
 from numba import prange
@@ -22,13 +21,6 @@ from hpgraph.kernels.superstep.cpu_frontier import ROWS, _is_settled, _neutral, 
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
-
-
-def ranges(window: Any, n: int, parts: int) -> np.ndarray:
-    """Ranges of targets with about equal numbers of arcs, by whole words of a bitmask."""
-    sample = np.sort(window.indices[:: max(1, len(window.indices) // 1024)])
-    inner = sample[len(sample) * np.arange(1, parts) // parts].astype(np.int64) & ~63
-    return np.concatenate(([0], inner, [n]))
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)

@@ -24,14 +24,9 @@ class Sweep(Protocol):
     """Interface of a backend."""
 
     def sweeps(
-        self,
-        code: ProgramCode,
-        rows: RowFormat,
-        state: tuple[Any, ...],
-        world: tuple[Any, ...],
-        stop: Callable[..., Any] | None,
-        limit: int,
-    ) -> Swept | str:
+        self, code: ProgramCode, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...],
+        stop: Callable[..., Any] | None, limit: int,
+    ) -> Swept | str:  # fmt: skip
         """Run supersteps over all vertices of a program without `cond`; or return the reason why not.
 
         `world` has the parameters, then the sums, which are recomputed; `stop` is the program's `converged`.

@@ -148,13 +148,9 @@ def _sweep_alone(does, nothing, state, following, world, step, arcs, sums):
 
 
 def sweeps(
-    code: ProgramCode,
-    rows: RowFormat,
-    state: tuple[Any, ...],
-    world: tuple[Any, ...],
-    stop: Callable[..., Any] | None,
+    code: ProgramCode, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], stop: Callable[..., Any] | None,
     limit: int,
-) -> Swept | str:
+) -> Swept | str:  # fmt: skip
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
     Sums are added by blocks of rows, which depend on the matrix alone, and within a block by the elements of SIMD

@@ -36,13 +36,9 @@ BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", *KERNELS[1:])
 
 
 def sweeps(
-    code: ProgramCode,
-    rows: RowFormat,
-    state: tuple[Any, ...],
-    world: tuple[Any, ...],
-    stop: Callable[..., Any] | None,
+    code: ProgramCode, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], stop: Callable[..., Any] | None,
     limit: int,
-) -> Swept | str:
+) -> Swept | str:  # fmt: skip
     """Run supersteps in place until the program stops; waits for the device, two supersteps behind it."""
     made = sweep_program(code, stop)
     standing = begin_standing(code, state, world)

@@ -114,13 +114,9 @@ class _Gpu:
 
 
 def divided_sweeps(
-    code: ProgramCode,
-    shards: list[tuple[Devices, int, CSR]],
-    states: list[tuple[Any, ...]],
-    world: tuple[Any, ...],
-    stop: Callable[..., Any] | None,
-    limit: int,
-) -> Swept | str:
+    code: ProgramCode, shards: list[tuple[Devices, int, CSR]], states: list[tuple[Any, ...]], world: tuple[Any, ...],
+    stop: Callable[..., Any] | None, limit: int,
+) -> Swept | str:  # fmt: skip
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
     Waits for the GPUs.

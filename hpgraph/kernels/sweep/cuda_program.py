@@ -127,13 +127,9 @@ class SweepProgram(CUDAProgram):
         return struct(np.int64(len(states)), *fields)
 
     def load(
-        self,
-        source: str,
-        names: tuple[str, ...],
-        prologue: str = "",
-        ltoir: tuple[LinkedCode, ...] = (),
+        self, source: str, names: tuple[str, ...], prologue: str = "", ltoir: tuple[LinkedCode, ...] = (),
         cooperative: bool = False,
-    ) -> Module:
+    ) -> Module:  # fmt: skip
         """Kernels of a source file for the program, on the current device."""
         linked = tuple(dict.fromkeys((*ltoir, *self.ltoir)))
         return load(

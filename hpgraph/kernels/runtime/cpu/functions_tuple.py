@@ -20,7 +20,7 @@ def functions_tuple(module: str, name: str, fields: str, defaults: tuple[Any, ..
         @lru_cache(maxsize=256)
         def of(cls, program: Any) -> Any:
             """The functions of these names of a `hpgraph.kernels.runtime.functions.ProgramFunctions`; cached."""
-            return cls(*(getattr(program, field) for field in cls._fields))
+            return cls(*(getattr(program, field) for field in fields.split()))
 
     Functions.__module__, Functions.__name__, Functions.__qualname__ = module, name, name
     typeof_impl.register(Functions)(lambda functions, context: functions._numba_type_)

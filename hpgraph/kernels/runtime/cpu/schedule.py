@@ -55,14 +55,9 @@ def make_schedule(indptr: Any, task: int = TASK_ARCS) -> Schedule:
     begin = indptr[piece_row] + order * task
     end = np.minimum(begin + task, indptr[piece_row + 1])
     return Schedule(
-        bounds if n else np.zeros(1, np.int64),
-        task,
-        rows.astype(np.int64),
-        long_pieces,
-        piece_row.astype(np.int64),
-        begin.astype(np.int64),
-        end.astype(np.int64),
-    )
+        bounds if n else np.zeros(1, np.int64), task, rows.astype(np.int64), long_pieces, piece_row.astype(np.int64),
+        begin.astype(np.int64), end.astype(np.int64),
+    )  # fmt: skip
 
 
 def _longer_than(task: int, indptr: Any, starts: Any, work: Any) -> tuple[Any, Any]:

@@ -184,15 +184,9 @@ class Module:
 
 
 def load(
-    source: str,
-    *,
-    prologue: str = "",
-    ltoir: Sequence[bytes | LinkedCode] = (),
-    names: Sequence[str],
-    cooperative: bool = False,
-    title: str = "",
-    checks: str = "",
-) -> Module:
+    source: str, *, prologue: str = "", ltoir: Sequence[bytes | LinkedCode] = (), names: Sequence[str],
+    cooperative: bool = False, title: str = "", checks: str = "",
+) -> Module:  # fmt: skip
     """Kernels for CuPy's current device: out of this process's memory, else the cache on disk, else compiled."""
     import cupy
 
@@ -221,24 +215,17 @@ def _translation() -> bytes:
 
 
 def cache_key(
-    source: str,
-    prologue: str,
-    ltoir: Sequence[bytes | LinkedCode],
-    names: Sequence[str],
-    arch: str,
+    source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str,
     compiler: str | None = None,
-) -> str:
+) -> str:  # fmt: skip
     """Fingerprint of all that decides the machine code; ``compiler``: its version, of the one here by default."""
     parts: Iterable[bytes] = (
-        *(text.encode() for item in texts(source, prologue).items() for text in item),
-        prologue.encode(),
-        *(code if isinstance(code, bytes) else code.key.encode() for code in ltoir),
-        *(name.encode() for name in names),
-        arch.encode(),
-        (compiler_version() if compiler is None else compiler).encode(),
+        *(text.encode() for item in texts(source, prologue).items() for text in item), prologue.encode(),
+        *(code if isinstance(code, bytes) else code.key.encode() for code in ltoir), *(name.encode() for name in names),
+        arch.encode(), (compiler_version() if compiler is None else compiler).encode(),
         repr(patches.PATCHES["CS2R"][:3]).encode(),
         *((_translation(),) if any(isinstance(code, LinkedCode) for code in ltoir) else ()),
-    )
+    )  # fmt: skip
     digest = hashlib.sha256()
     for part in parts:
         # With its length before it, no part can run into the next.
@@ -247,14 +234,9 @@ def cache_key(
 
 
 def build_cached(
-    source: str,
-    prologue: str = "",
-    ltoir: Sequence[bytes | LinkedCode] = (),
-    names: Sequence[str] = (),
-    arch: str = "sm_90",
-    title: str = "",
-    checks: str = "",
-) -> tuple[Path, dict[str, str]]:
+    source: str, prologue: str = "", ltoir: Sequence[bytes | LinkedCode] = (), names: Sequence[str] = (),
+    arch: str = "sm_90", title: str = "", checks: str = "",
+) -> tuple[Path, dict[str, str]]:  # fmt: skip
     """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU."""
     if not ltoir:
         if requests is not None:

@@ -141,14 +141,9 @@ class Parts:
         return [*sent[0], *sent[1], *come[0], *come[1]]
 
     def run(
-        self,
-        prepare: Callable[[Part, tuple[Elements, ...], np.ndarray], Launch],
-        state: tuple[Any, ...] = (),
-        beginnings: tuple[Beginning | None, ...] = (),
-        *,
-        whole: bool = False,
-        apart: bool = False,
-    ) -> DividedRecord:
+        self, prepare: Callable[[Part, tuple[Elements, ...], np.ndarray], Launch], state: tuple[Any, ...] = (),
+        beginnings: tuple[Beginning | None, ...] = (), *, whole: bool = False, apart: bool = False,
+    ) -> DividedRecord:  # fmt: skip
         """Run a kernel on every part, behind the current stream's work; that stream then waits for them.
 
         The first part's device is the current one.

@@ -20,25 +20,17 @@ _KERNELS = Path(__file__).resolve().parents[2]
 
 
 def compile_only(
-    source: str,
-    prologue: str = "",
-    ltoir: Sequence[bytes | LinkedCode] = (),
-    names: Sequence[str] = (),
-    arch: str = "sm_90",
-    checks: str = "",
-) -> bytes:
+    source: str, prologue: str = "", ltoir: Sequence[bytes | LinkedCode] = (), names: Sequence[str] = (),
+    arch: str = "sm_90", checks: str = "",
+) -> bytes:  # fmt: skip
     """Machine code for a given GPU architecture; needs no GPU and reads and writes no cache."""
     return build(source, prologue, ltoir, names, arch, checks)[0]
 
 
 def translate_only(
-    source: str,
-    prologue: str = "",
-    ltoir: Sequence[bytes | LinkedCode] = (),
-    names: Sequence[str] = (),
-    arch: str = "sm_90",
-    checks: str = "",
-) -> bytes:
+    source: str, prologue: str = "", ltoir: Sequence[bytes | LinkedCode] = (), names: Sequence[str] = (),
+    arch: str = "sm_90", checks: str = "",
+) -> bytes:  # fmt: skip
     """Kernels type-checked and instantiated, without their machine code, which takes twenty times as long."""
     for code in ltoir:
         _ = code if isinstance(code, bytes) else code.produce()

@@ -185,13 +185,9 @@ class Part:
             aside.synchronize()
 
     def properties(
-        self,
-        state: tuple[Any, ...],
-        beginnings: tuple[Beginning | None, ...],
-        n: int,
-        whole: bool,
+        self, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], n: int, whole: bool,
         pieces: tuple[Any, ...] = (),
-    ) -> tuple[Elements, ...]:
+    ) -> tuple[Elements, ...]:  # fmt: skip
         """Its properties, here: on the first part's device the arrays given, elsewhere memory for its own range."""
         if self.number == 0 or (self.is_home and not whole):
             return tuple([Elements(values.data.ptr) for values in state])

@@ -176,17 +176,9 @@ def checks(*layouts: StructLayout) -> str:
 
 @lru_cache(maxsize=256)
 def kernel(
-    program: CUDAProgram,
-    source: str,
-    name: str,
-    switches: str,
-    ids: np.dtype,
-    pattern: bool,
-    device: int,
-    threads: int = THREADS,
-    layouts: tuple[StructLayout, ...] = (),
-    beside: int = 1,
-) -> Callable[..., None]:
+    program: CUDAProgram, source: str, name: str, switches: str, ids: np.dtype, pattern: bool, device: int,
+    threads: int = THREADS, layouts: tuple[StructLayout, ...] = (), beside: int = 1,
+) -> Callable[..., None]:  # fmt: skip
     """The persistent kernel of that name in a file, for a program, on a device: found once.
 
     ``switches``: its template arguments behind the weight's type. It does not compile where the structs it is passed

@@ -83,15 +83,9 @@ def launch(module: Module, name: str, blocks: int, *arguments: Any) -> None:
 
 @functools.lru_cache(maxsize=512)
 def specialize(
-    gather: Any,
-    reduce: Any,
-    accum: Any,
-    weight_dtype: np.dtype[Any] | None,
-    index_dtype: np.dtype[Any],
-    state_dtypes: tuple[np.dtype[Any], ...],
-    message_dtype: np.dtype[Any],
-    filtered: bool,
-) -> Specialization:
+    gather: Any, reduce: Any, accum: Any, weight_dtype: np.dtype[Any] | None, index_dtype: np.dtype[Any],
+    state_dtypes: tuple[np.dtype[Any], ...], message_dtype: np.dtype[Any], filtered: bool,
+) -> Specialization:  # fmt: skip
     """What the templates are compiled for; weights None are a pattern's, 1 in the type of the messages."""
     weight = message_dtype if weight_dtype is None else weight_dtype
     if not isinstance(gather, DeviceGather):
