@@ -41,6 +41,7 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("betweenness, directed", partial(hpg.betweenness_centrality, debian, sources=500, seed=7)),
         ("landmarks", partial(hpg.landmarks, both)),
         ("sets of edges", partial(_sets, debian)),
+        ("batches of changes", _changes),
         ("samples of a sample", lambda: hpg.sample_neighbors(both, ["bash", "python3"], [3, 2], seed=7)),
         ("walks with a bias", lambda: hpg.node2vec_walk(both, length=8, p=0.5, q=2.0, seed=3)),
         ("k-hop", lambda: hpg.layout.force_atlas2(hpg.k_hop(debian, "python3", 3), max_iter=1)),
@@ -89,6 +90,15 @@ def _sets(debian: hpg.Graph) -> None:
     debian.filter(vertices=debian.in_degree > 100)
     some.add_edges(["perl"], ["dash"]) | debian.subgraph(["dash", "dpkg"])
     some.has_edge(hpg.id([0, 1]), hpg.id([1, 2]))
+
+
+def _changes() -> None:
+    stream = hpg.Stream(hpg.datasets.kron(12))
+    for batch in ({}, {"insert": [(1, 2), (3, 4)]}, {"insert": [(5, 6)], "delete": [(1, 2)]}):
+        stream.update(**batch)
+        stream.triangle_count(), stream.components(), stream.pagerank()
+    path = hpg.from_edges([("ann", "bob", 2.0), ("bob", "eve", 1.0)])
+    hpg.sssp(path.update(insert=[("eve", "dan", 1.5)], set=[("ann", "bob", 0.5)]), "ann")
 
 
 def _layouts() -> None:
