@@ -47,9 +47,10 @@ def dyad_census(G: Graph | Any) -> dict[str, int]:
     {'mutual': 1, 'asymmetric': 1, 'null': 1}
     """
     graph = as_simple(G)
-    mutual, one_way = (matrix.nnz for matrix in _pairs(graph))
-    n = graph.n_vertices
-    return {"mutual": mutual // 2, "asymmetric": one_way, "null": n * (n - 1) // 2 - mutual // 2 - one_way}
+    arcs, n = graph.out_csr.without_diagonal().pattern, graph.n_vertices
+    mutual = (ewise_mult(matrix_of_csr(arcs), matrix_of_csr(arcs).T, "pair").nnz if graph.directed else arcs.nnz) // 2
+    one_way = arcs.nnz - 2 * mutual
+    return {"mutual": mutual, "asymmetric": one_way, "null": n * (n - 1) // 2 - mutual - one_way}
 
 
 @naming_arguments
@@ -98,7 +99,7 @@ def triadic_census(G: Graph | Any) -> dict[str, int]:
 
 def _pairs(graph: Graph) -> tuple[Any, Any]:
     """The arcs of mutual pairs, in both directions, and those without their reverse, as matrices."""
-    arcs = matrix_of_csr(graph.out_csr.without_diagonal().with_data(None))
+    arcs = matrix_of_csr(graph.out_csr.without_diagonal().pattern)
     if not graph.directed:
         return arcs, ewise_mult(arcs, arcs, "pair", mask=arcs.structure, complement=True)
     mutual = ewise_mult(arcs, arcs.T, "pair")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algebra.elementwise import ewise_mult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.vertex_values import as_array, vertex_names, vertex_values
 from hpgraph.containers.graph import Graph, as_graph, as_simple
@@ -18,7 +19,6 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
-from hpgraph.kernels.backend import kernels
 
 _ENDS = "in", "out", "in+out"
 
@@ -34,7 +34,7 @@ def density(G: Graph | Any) -> float:
 
     References
     ----------
-    S. Wasserman, K. Faust, "Social Network Analysis" (1994), section 4.2.
+    S. Wasserman, K. Faust, "Social Network Analysis" (1994).
 
     Examples
     --------
@@ -100,19 +100,18 @@ def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
     (0.667, [1.0, 0.0])
     """
     graph = as_simple(G)
-    xp, arcs, rows = array_module(graph.device), graph.out_csr, graph.out_csr.expand_rows()
-    both = kernels(graph.device).positions_of(arcs, arcs.indices.astype(np.int64), rows.astype(np.int64)) >= 0
+    xp, arcs = array_module(graph.device), graph.out_csr
+    both = ewise_mult(*(matrix_of_csr(side.pattern) for side in (arcs, graph.in_csr)), "pair").csr
     if vertices is None:
-        return int((both & (rows != arcs.indices)).sum()) / arcs.nnz if arcs.nnz else float("nan")
+        return both.without_diagonal().nnz / arcs.nnz if arcs.nnz else float("nan")
     at = to_device(graph.indices_of(vertices), graph.device)
-    pairs = xp.bincount(rows[both], minlength=graph.n_vertices)
     ends = (arcs.degrees + graph.in_degree)[at]
-    return xp.where(ends > 0, 2 * pairs[at] / xp.maximum(ends, 1), np.nan)
+    return xp.where(ends > 0, 2 * both.degrees[at] / xp.maximum(ends, 1), np.nan)
 
 
 def _matrix(arcs: CSR, weighted: bool) -> Any:
     """The adjacency matrix, its weights or ones in double precision."""
-    return matrix_of_csr(arcs.astype(np.float64) if weighted else arcs.with_data(None))
+    return matrix_of_csr(arcs.astype(np.float64) if weighted else arcs.pattern)
 
 
 def _degrees(graph: Graph, ends: str, weighted: bool) -> Any:
@@ -292,14 +291,14 @@ def correlation(arcs: CSR, x: Any, y: Any) -> float:
     """Pearson's coefficient of a value at the sources of arcs and one at their targets."""
     if not arcs.nnz:
         return float("nan")
-    matrix, out = _matrix(arcs, False), arcs.degrees
+    sent, received = arcs.degrees, array_module(x).bincount(arcs.indices, minlength=arcs.shape[1])
     x, y = x.astype(np.float64), y.astype(np.float64)
-    x = x - float((out * x).sum()) / arcs.nnz
-    y = y - float((matrix @ y).sum()) / arcs.nnz
-    spread = float((out * x * x).sum()) * float((matrix @ (y * y)).sum())
+    x = x - float((sent * x).sum()) / arcs.nnz
+    y = y - float((received * y).sum()) / arcs.nnz
+    spread = float((sent * x * x).sum()) * float((received * y * y).sum())
     # Means are rounded, so that the spread of equal values is not quite 0.
     size = float(abs(x).max() * abs(y).max()) * arcs.nnz
-    return float((x * (matrix @ y)).sum()) / spread**0.5 if spread > (1e-14 * size) ** 2 else float("nan")
+    return float((x * (_matrix(arcs, False) @ y)).sum()) / spread**0.5 if spread > (1e-14 * size) ** 2 else float("nan")
 
 
 @naming_arguments
@@ -343,9 +342,8 @@ def _codes(graph: Graph, attribute: Any) -> Any:
         attribute = listed
     elif not hasattr(attribute, "dtype"):
         attribute = np.fromiter(attribute, object, len(attribute))
-    values = as_array(attribute, "attribute")
-    if values.shape != (graph.n_vertices,):
-        n = graph.n_vertices
+    values, n = as_array(attribute, "attribute"), graph.n_vertices
+    if values.shape != (n,):
         raise ValueError(f"attribute must have one value for each of the {n} vertices, not shape {values.shape}")
     if values.dtype.kind == "O":
         numbers: dict[Any, int] = {}

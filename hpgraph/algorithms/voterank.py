@@ -47,7 +47,7 @@ def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
     limit = graph.n_vertices if number_of_nodes is None else whole(number_of_nodes, "number_of_nodes")
     if limit < 0:
         raise ValueError(f"number_of_nodes must not be negative, not {number_of_nodes}")
-    arcs = graph.out_csr.without_diagonal().with_data(None)
+    arcs = graph.out_csr.without_diagonal().pattern
     matrix = matrix_of_csr(arcs)
     bounds = arcs.indptr
     elected = elect(

@@ -49,22 +49,31 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     count = m * (n - m)
     xp, rng = begun(n, count, seed, device)
     edge = xp.arange(count, dtype=np.int64)
-    source = edge // m + m
+    source, target, place = edge // m + m, edge + 1, xp.zeros(count, np.int64)
     source[:m] = 0
-    target = edge + 1
     # The ends of edge e are at places 2e and 2e + 1; those of the vertices before are drawn.
     bound = edge // m * (2 * m)
-    place = xp.zeros(count, np.int64)
-    again = edge[m:]
-    while len(again):
-        place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)
-        following, at = edge[m:], place[m:]
-        while len(following):
-            drawn = (at & 1 == 1) & (at >> 1 >= m)
-            ends, of = following[~drawn], at[~drawn]
-            target[ends] = xp.where(of & 1 == 0, source[of >> 1], (of >> 1) + 1)
-            following, at = following[drawn], place[at[drawn] >> 1]
-        again = edge[_repeated(xp, source * n + target)]
+    done = m
+    while done < count:
+        # As many vertices again: what they draw of those before is settled.
+        new = again = edge[done : 2 * done]
+        while len(again):
+            place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)
+            following, at = new, place[new]
+            while len(following):
+                drawn = (at & 1 == 1) & (at >> 1 >= done)
+                ends, of = following[~drawn], at[~drawn]
+                target[ends] = xp.where(of & 1 == 0, source[of >> 1], target[of >> 1])
+                following, at = following[drawn], place[at[drawn] >> 1]
+            # Each vertex has its edges in a row of m.
+            rows = target[new].reshape(-1, m)
+            ordered = xp.sort(rows, axis=1)
+            bad = xp.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+            column = xp.argsort(rows[bad], axis=1)
+            values = xp.take_along_axis(rows[bad], column, axis=1)
+            row, later = xp.nonzero(values[:, 1:] == values[:, :-1])
+            again = done + bad[row] * m + column[row, later + 1]
+        done += len(new)
     return _undirected(xp, n, _keys(xp, n, source, target), False)
 
 
@@ -96,13 +105,11 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
     source = xp.tile(xp.arange(n, dtype=np.int64), k)
     target = (source + xp.arange(n * k) // n + 1) % n
     moves = rng.random(n * k) < p
-    # Behind those that stay, so that of two alike it is the one that moved which moves again.
-    source, target = (xp.concatenate([ends[~moves], ends[moves]]) for ends in (source, target))
-    again = xp.arange(n * k)[int((~moves).sum()) :]
+    again = xp.flatnonzero(moves)
     while len(again):
         target[again] = rng.integers(0, n, len(again))
         pair = xp.minimum(source, target) * n + xp.maximum(source, target)
-        again = xp.flatnonzero(_repeated(xp, pair) | (source == target))
+        again = xp.flatnonzero((_repeated(xp, pair) | (source == target)) & moves)
     return _undirected(xp, n, _keys(xp, n, source, target), False)
 
 
@@ -183,18 +190,23 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
 
 
 def _repeated(xp: ModuleType, key: Any) -> Any:
-    """Which elements are equal to one before."""
-    order = xp.argsort(key, kind="stable")
-    found = xp.zeros(len(key), np.bool_)
-    found[order[1:]] = key[order[1:]] == key[order[:-1]]
-    return found
+    """Which elements occur more than once."""
+    ordered = xp.sort(key)
+    several = xp.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(several):
+        return xp.zeros(len(key), np.bool_)
+    return several[xp.minimum(xp.searchsorted(several, key), len(several) - 1)] == key
 
 
 def _simple(xp: ModuleType, rng: Any, n: int, source: Any, target: Any) -> tuple[Any, Any]:
     """Edges of the same degrees, without loops and repetitions: these exchange ends with others drawn at random."""
     for _ in range(_ROUNDS):
         pair = xp.minimum(source, target) * n + xp.maximum(source, target)
-        bad = xp.flatnonzero(_repeated(xp, pair) | (source == target))
+        bad = _repeated(xp, pair)
+        # Of those alike one stays.
+        at = xp.flatnonzero(bad)
+        bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
+        bad = xp.flatnonzero(bad | (source == target))
         if not len(bad):
             return source, target
         at = xp.unique(xp.concatenate([bad, rng.integers(0, len(source), len(bad) + 1)]))

@@ -206,6 +206,8 @@ def random_geometric_graph(
     >>> hpg.datasets.random_geometric_graph(4, 0.3, 1, points=[[0.1], [0.9], [0.2], [0.5]])
     Graph: 4 vertices, 4 arcs, undirected, no weights, cpu
     """
+    from hpgraph.formats import CSR
+
     n, dim, radius = _whole("n", n, 0, 1 << 31), _whole("dim", dim, 1, 3), real(radius, "radius")
     if not 0 <= radius < np.inf:
         raise ValueError(f"radius must be finite and not negative, not {radius}")
@@ -229,7 +231,7 @@ def random_geometric_graph(
         count = xp.searchsorted(key, key + step, side="right") - first
         ends = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(count)])
         candidate = xp.arange(int(ends[-1]), dtype=np.int64)
-        own = xp.searchsorted(ends, candidate, side="right") - 1
+        own = CSR((n, len(candidate)), ends, candidate, validate=False).expand_rows()
         other = candidate - (ends[:-1] - first)[own]
         near = ((place[own] - place[other]) ** 2).sum(axis=1) <= radius * radius
         edges.append((order[own[near]], order[other[near]]))
