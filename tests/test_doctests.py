@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import hpgraph
 from hpgraph.core.device import cuda_available
 from hpgraph.core.errors import MissingExtraError
 
@@ -44,7 +45,8 @@ def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         if on_cuda and error.name and error.name.partition(".")[0] in ("cupy", "cuda", "numba"):
             pytest.skip(f"{error.name} is not installed")
         raise
-    examples = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    # What docs/reference says that examples assume.
+    examples = [test for test in doctest.DocTestFinder().find(module, extraglobs={"hpg": hpgraph}) if test.examples]
     if on_cuda and examples and not cuda_available():
         pytest.skip("no CUDA GPU here")
     # Examples that write files write them where they are thrown away.

@@ -56,7 +56,6 @@ def apply(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[0, 4], [9, 0]])
     >>> hpg.apply(A, "sqrt").toarray()
     array([[0., 2.],

@@ -73,7 +73,6 @@ def assign(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> C = hpg.Matrix([[1, 2, 0], [0, 3, 4]])
     >>> hpg.assign(C, [[7, 0]], 1, slice(0, 2)).toarray()
     array([[1, 2, 0],
@@ -117,7 +116,6 @@ def subassign(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> C = hpg.Matrix([[1, 2, 0], [0, 3, 4]])
     >>> hpg.subassign(C, [[8, 9]], 0, [0, 2], mask=hpg.Matrix([[True, False]])).toarray()
     array([[8, 2, 0],

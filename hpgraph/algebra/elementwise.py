@@ -57,7 +57,6 @@ def ewise_add(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A, B = hpg.Matrix([[1, 2], [0, 0]]), hpg.Matrix([[5, 0], [7, 0]])
     >>> hpg.ewise_add(A, B, "min").toarray()
     array([[1, 2],
@@ -100,7 +99,6 @@ def ewise_mult(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A, B = hpg.Matrix([[1, 2], [0, 0]]), hpg.Matrix([[5, 0], [7, 0]])
     >>> hpg.ewise_mult(A, B, "minus").toarray()
     array([[-4,  0],
@@ -145,7 +143,6 @@ def ewise_union(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A, B = hpg.Matrix([[1, 2], [0, 0]]), hpg.Matrix([[5, 0], [7, 0]])
     >>> hpg.ewise_union(A, 0, B, 0, "minus").toarray()
     array([[-4,  2],

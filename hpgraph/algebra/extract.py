@@ -49,7 +49,6 @@ def extract(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[1, 0, 2], [0, 3, 0], [4, 0, 5]])
     >>> hpg.extract(A, [2, 0], slice(None, None, 2)).toarray()
     array([[4, 5],

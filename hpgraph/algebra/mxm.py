@@ -71,7 +71,6 @@ def mxm(
     --------
     The triangles of a graph, each counted once:
 
-    >>> import hpgraph as hpg
     >>> L = hpg.Matrix([[0, 0, 0], [1, 0, 0], [1, 1, 0]])
     >>> hpg.mxm(L, L.T, "plus_pair", mask=L).sum()
     np.int64(1)
@@ -192,7 +191,6 @@ def kronecker(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.kron(hpg.Matrix([[1, 2]]), hpg.Matrix([[3], [5]]), "plus").toarray()
     array([[4, 5],
            [6, 7]])

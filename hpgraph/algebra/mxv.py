@@ -67,7 +67,7 @@ def mxv(
 
     Examples
     --------
-    >>> import numpy as np, hpgraph as hpg
+    >>> import numpy as np
     >>> A = hpg.Matrix([[0, 4.0, 1.0], [0, 0, 0], [0, 2.0, 0]])
     >>> A.mxv(np.array([np.inf, 0, 3.0]), "min_plus")
     array([ 4., inf,  2.])
@@ -98,7 +98,6 @@ def vxm(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[0, 4.0], [2.0, 0]])
     >>> hpg.vxm(hpg.Vector.from_indices([1], [3.0], 2), A, "min_plus").to_indices()
     (array([0], dtype=int32), array([5.]))

@@ -71,7 +71,6 @@ def reduce(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[1, 2], [0, 0]])
     >>> hpg.reduce(A, "max", axis=1).to_indices()
     (array([0], dtype=int32), array([2]))

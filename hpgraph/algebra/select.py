@@ -49,7 +49,6 @@ def select(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[1, 2], [3, 4]])
     >>> hpg.select(A, "triu", 1).toarray()
     array([[0, 2],

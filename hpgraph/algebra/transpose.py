@@ -34,7 +34,6 @@ def transpose(
     --------
     The least of A and its transpose, at the places of either:
 
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[0, 4], [3, 0]])
     >>> hpg.transpose(A, accum="min", out=A.copy()).toarray()
     array([[0, 3],

@@ -47,7 +47,6 @@ def is_dag(G: Graph | Any) -> bool:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.is_dag(([0, 0, 1], [1, 2, 2])), hpg.is_dag(([0, 1, 2], [1, 2, 0]))
     (True, False)
     """
@@ -83,7 +82,6 @@ def topological_sort(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.topological_sort(([2, 2, 1], [1, 0, 0])).tolist()
     [2, 1, 0]
     """
@@ -124,7 +122,6 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.dag_longest_path(([0, 0, 1, 2], [1, 2, 3, 3], [1.0, 5.0, 2.0, 1.0])).tolist()
     [0, 2, 3]
     """

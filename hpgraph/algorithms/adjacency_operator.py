@@ -116,7 +116,6 @@ class AdjacencyOperator:
     --------
     >>> import numpy as np
     >>> import scipy.sparse.linalg
-    >>> import hpgraph as hpg
     >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [2.0, 3.0, 4.0]))
     >>> A = hpg.AdjacencyOperator(G)
     >>> (A @ np.array([1.0, 10.0, 100.0])).tolist()
@@ -180,7 +179,6 @@ class AdjacencyOperator:
         Examples
         --------
         >>> import numpy as np
-        >>> import hpgraph as hpg
         >>> A = hpg.AdjacencyOperator(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 3.0])).to_linear_operator()
         >>> (A @ np.eye(3)).tolist()
         [[0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]

@@ -112,7 +112,6 @@ def belief_propagation(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     >>> found = hpg.belief_propagation(G, {0: [9, 1]}, [[3, 1], [1, 3]])
     >>> found.belief.round(3).tolist()

@@ -102,7 +102,6 @@ def betweenness_centrality(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> hpg.betweenness_centrality(G, normalized=False).tolist()
     [0.0, 2.0, 2.0, 0.0]
@@ -167,7 +166,6 @@ def edge_betweenness_centrality(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> G.out_csr.expand_rows().tolist(), G.out_csr.indices.tolist()
     ([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2])

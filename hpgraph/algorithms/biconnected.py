@@ -103,7 +103,6 @@ def bridges(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.bridges(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [[2, 3]]
     """
@@ -151,7 +150,6 @@ def articulation_points(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.articulation_points(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [2]
     """
@@ -191,7 +189,6 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> found = hpg.biconnected_components(([0, 1, 2, 2], [1, 2, 0, 3]))
     >>> found, [part.tolist() for part in found]
     (<BiconnectedComponents: 2 of 4 edges>, [[0, 1, 2], [2, 3]])

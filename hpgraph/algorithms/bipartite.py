@@ -34,7 +34,6 @@ def is_bipartite(G: Graph | Any) -> bool:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.is_bipartite(([0, 1, 2], [1, 2, 3])), hpg.is_bipartite(([0, 1, 2], [1, 2, 0]))
     (True, False)
     """
@@ -60,7 +59,6 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> [side.tolist() for side in hpg.bipartite_sets(([0, 1, 2], [1, 2, 3]))]
     [[0, 2], [1, 3]]
     """

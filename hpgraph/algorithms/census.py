@@ -42,7 +42,6 @@ def dyad_census(G: Graph | Any) -> dict[str, int]:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.dyad_census(hpg.Graph.from_edges([0, 1, 1], [1, 0, 2]))
     {'mutual': 1, 'asymmetric': 1, 'null': 1}
     """
@@ -77,7 +76,6 @@ def triadic_census(G: Graph | Any) -> dict[str, int]:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> census = hpg.triadic_census(hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0]))
     >>> {name: number for name, number in census.items() if number}
     {'012': 1, '021U': 1, '021C': 1, '030C': 1}

@@ -49,7 +49,6 @@ def find_cliques(G: Graph | Any, *, min_size: int = 1) -> Iterator[np.ndarray]:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> sorted(sorted(clique.tolist()) for clique in hpg.find_cliques(([0, 1, 2, 2], [1, 2, 0, 3])))
     [[0, 1, 2], [2, 3]]
     """
@@ -90,7 +89,6 @@ def maximum_clique(G: Graph | Any) -> np.ndarray:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> sorted(hpg.maximum_clique(([0, 1, 2, 2], [1, 2, 0, 3])).tolist())
     [0, 1, 2]
     """
@@ -127,7 +125,6 @@ def count_cliques(G: Graph | Any, k: int) -> int:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> [hpg.count_cliques(hpg.datasets.gnp_random_graph(6, 1), k) for k in range(1, 8)]
     [6, 15, 20, 15, 6, 1, 0]
     """

@@ -35,7 +35,6 @@ def degree_centrality(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.degree_centrality(hpg.Graph.from_edges([0, 0, 0], [1, 2, 3], directed=False)).round(2).tolist()
     [1.0, 0.33, 0.33, 0.33]
     """
@@ -51,7 +50,6 @@ def in_degree_centrality(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.in_degree_centrality(hpg.Graph.from_edges([0, 1], [2, 2])).tolist()
     [0.0, 0.0, 1.0]
     """
@@ -67,7 +65,6 @@ def out_degree_centrality(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.out_degree_centrality(hpg.Graph.from_edges([0, 1], [2, 2])).tolist()
     [0.5, 0.5, 0.0]
     """
@@ -120,7 +117,6 @@ def closeness_centrality(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False, names=["a", "b", "c", "d"])
     >>> hpg.closeness_centrality(G).round(3).tolist()
     [0.5, 0.75, 0.75, 0.5]
@@ -159,7 +155,6 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> hpg.harmonic_centrality(G, [1, 3]).round(3).tolist()
     [2.5, 1.833]

@@ -68,7 +68,6 @@ def clustering(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
     >>> hpg.clustering(G).round(2).tolist()
     [1.0, 1.0, 0.33, 0.0]
@@ -113,7 +112,6 @@ def average_clustering(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.average_clustering(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False))
     1.0
     """
@@ -136,7 +134,6 @@ def transitivity(G: Graph | Any) -> float:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.transitivity(hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
     0.6
     """
@@ -218,7 +215,6 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.square_clustering(hpg.Graph.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 4], directed=False)).round(2).tolist()
     [0.5, 1.0, 0.5, 0.33, 0.0]
     """

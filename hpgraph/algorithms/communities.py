@@ -60,7 +60,6 @@ class Communities(ArrayResult, array="label", groups=True):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.louvain(([0, 1, 2, 3], [1, 0, 3, 2])).communities()
         [{0, 1}, {2, 3}]
         """
@@ -221,7 +220,6 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
     >>> round(hpg.modularity(G, [{0, 1, 2}, {3, 4, 5}]), 4), hpg.modularity(G, [0] * 6)
     (0.3571, 0.0)
@@ -256,7 +254,6 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 2, 3, 4], directed=False)
     >>> hpg.partition_quality(G, [{0, 1, 2}, {3, 4}])
     (0.8, 0.9)
@@ -297,7 +294,6 @@ def normalized_mutual_information(first: Any, second: Any) -> float:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.normalized_mutual_information([0, 0, 1, 1], [5, 5, 2, 2])
     1.0
     """

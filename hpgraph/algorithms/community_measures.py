@@ -40,7 +40,6 @@ def conductance(G: Graph | Any, communities: Any, weight: Any = "weight") -> Arr
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 2, 3, 4], directed=False)
     >>> hpg.conductance(G, [{0, 1, 2}, {3, 4}]).round(3).tolist()
     [0.333, 0.333]
@@ -75,7 +74,6 @@ def map_equation(G: Graph | Any, communities: Any, weight: Any = "weight") -> fl
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
     >>> round(hpg.map_equation(G, [0, 0, 0, 1, 1, 1]), 4), round(hpg.map_equation(G, [0] * 6), 4)
     (2.3207, 2.5567)
@@ -127,7 +125,6 @@ def adjusted_rand_index(first: Any, second: Any) -> float:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.adjusted_rand_index([0, 0, 1, 1], [5, 5, 2, 2])
     1.0
     >>> round(hpg.adjusted_rand_index([0, 0, 1, 1], [0, 0, 1, 2]), 4)

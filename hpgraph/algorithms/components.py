@@ -132,7 +132,6 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 3], [1, 0, 1], n_vertices=5)
     >>> hpg.connected_components(G).label.tolist()
     [0, 0, 1, 0, 2]
@@ -323,7 +322,6 @@ class Condensation(ResultTable, columns=("label",), groups=True):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.condensation(([0, 1, 1], [1, 0, 2])).members(0).tolist()
         [0, 1]
         """
@@ -356,7 +354,6 @@ def condensation(G: Graph | Any) -> Condensation:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> found = hpg.condensation(([0, 1, 1, 2], [1, 0, 2, 3]))
     >>> found, found.label.tolist()
     (<Condensation: 3 components of 4 vertices, 2 arcs>, [0, 0, 1, 2])

@@ -58,7 +58,6 @@ def core_number(G: Graph | Any) -> Array:
     --------
     A triangle, and a vertex that hangs on it.
 
-    >>> import hpgraph as hpg
     >>> hpg.core_number(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [2, 2, 2, 1]
     """
@@ -90,7 +89,6 @@ def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gra
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.k_core(([0, 1, 2, 2], [1, 2, 0, 3]), 2)
     Graph: 3 vertices, 3 arcs, directed, no weights, cpu
     """
@@ -114,7 +112,6 @@ def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gr
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> list(hpg.k_shell(([0, 1, 2, 2], [1, 2, 0, 3]), 1))
     [3]
     """
@@ -144,7 +141,6 @@ def degeneracy_ordering(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.degeneracy_ordering(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [3, 0, 1, 2]
     """

@@ -36,7 +36,6 @@ def minimum_cut(G: Graph | Any, source: Any, sink: Any) -> Cut:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [5, 3, 4, 2, 6])
     >>> value, (near, far) = hpg.minimum_cut(G, 0, 3)
     >>> value, near.tolist(), far.tolist()
@@ -100,7 +99,6 @@ def stoer_wagner(G: Graph | Any) -> Cut:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
     >>> value, (one, other) = hpg.stoer_wagner(G)
     >>> value, sorted([one.tolist(), other.tolist()])
@@ -164,7 +162,6 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [3, 1, 4, 2], directed=False)
     >>> T = hpg.gomory_hu_tree(G)
     >>> [(int(u), int(v), int(w)) for u, v, w in zip(*T.edges())]
@@ -213,7 +210,6 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.edge_connectivity(hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
     1
     """

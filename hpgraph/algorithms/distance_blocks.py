@@ -123,7 +123,6 @@ def all_pairs_shortest_path_length(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
     >>> for sources, lengths in hpg.all_pairs_shortest_path_length(G, block=2):
     ...     print(sources, lengths.tolist())
@@ -186,7 +185,6 @@ def distance_histogram(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> hpg.distance_histogram(G).tolist()
     [4, 6, 4, 2]
@@ -239,7 +237,6 @@ def effective_diameter(G: Graph | Any, share: float = 0.9, *, sources: Any = Non
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> round(hpg.effective_diameter(hpg.datasets.grid(30, removed=0)), 2)
     33.08
     """

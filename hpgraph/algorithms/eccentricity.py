@@ -65,7 +65,6 @@ def eccentricity(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5], directed=False)
     >>> hpg.eccentricity(G, largest_component=True).tolist()
     [3, 2, 2, 3, -1, -1]
@@ -103,7 +102,6 @@ def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fa
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.diameter(hpg.datasets.grid(20, removed=0))
     38
     """
@@ -123,7 +121,6 @@ def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.radius(hpg.datasets.grid(20, removed=0))
     20
     """
@@ -148,7 +145,6 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.center(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False, names=["a", "b", "c", "d"])).tolist()
     ['b', 'c']
     """
@@ -166,7 +162,6 @@ def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = F
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.periphery(hpg.datasets.grid(20, removed=0)).tolist()
     [0, 19, 380, 399]
     """

@@ -78,7 +78,6 @@ def heat_kernel(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     >>> hpg.heat_kernel(G, [1, 0, 0], t=0.5).round(3).tolist()
     [0.674, 0.259, 0.067]

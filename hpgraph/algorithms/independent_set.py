@@ -48,7 +48,6 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> path = [0, 1, 2, 3], [1, 2, 3, 4]
     >>> hpg.maximal_independent_set(path, [1]).tolist()
     [1, 3]
@@ -96,7 +95,6 @@ def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.maximal_matching(([0, 2], [1, 3])).tolist()
     [1, 0, 3, 2]
     """
@@ -145,7 +143,6 @@ def greedy_color(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.greedy_color(([0, 0, 0], [1, 2, 3])).tolist()
     [0, 1, 1, 1]
     """

@@ -50,7 +50,6 @@ def knn_graph(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [9.0, 9.0], [9.0, 8.0], [8.0, 9.0]]
     >>> G = hpg.knn_graph(X, k=2)
     >>> hpg.leiden(G).communities()
@@ -97,7 +96,6 @@ def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy",
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.from_knn([[1, 2], [0, 2], [1, 0]], [[1.0, 3.0], [1.0, 2.0], [2.0, 3.0]], weights="distance")
     >>> G.neighbors(2).tolist(), G.directed
     ([0, 1], True)

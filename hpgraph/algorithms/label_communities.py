@@ -52,7 +52,6 @@ def label_propagation_communities(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 3, 3, 4], [1, 2, 2, 4, 5, 5], directed=False)
     >>> hpg.label_propagation_communities(G).communities()
     [{0, 1, 2}, {3, 4, 5}]
@@ -96,7 +95,6 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3], directed=False)
     >>> hpg.cdlp(G).tolist()
     [0, 0, 0, 2, 2, 2]

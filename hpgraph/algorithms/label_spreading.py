@@ -94,7 +94,6 @@ def label_spreading(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 5], directed=False)
     >>> found = hpg.label_spreading(G, {0: "left", 5: "right"})
     >>> found
@@ -159,7 +158,6 @@ def label_propagation(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> hpg.label_propagation(G, [0, -1, -1, 7], tol=1e-9).distribution.round(2).tolist()
     [[1.0, 0.0], [0.67, 0.33], [0.33, 0.67], [0.0, 1.0]]

@@ -48,7 +48,6 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.datasets.grid(30, removed=0)
     >>> L = hpg.landmarks(G, [0, 29])
     >>> L.distance([0, 31, 5], [899, 868, 5]).tolist()
@@ -111,7 +110,6 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> L = hpg.landmarks(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4, directed=False), 1)
         >>> L.lower(0, [0, 2, 3]).tolist()
         [0.0, 1.0, inf]
@@ -131,7 +129,6 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> L = hpg.landmarks(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4, directed=False), 1)
         >>> L.upper(0, [0, 2, 3]).tolist()
         [0.0, 2.0, inf]
@@ -158,7 +155,6 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> L = hpg.landmarks(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4, directed=False), 1)
         >>> L.distance(0, [0, 2, 3]).tolist()
         [0, 2, -1]

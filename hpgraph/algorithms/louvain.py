@@ -79,7 +79,6 @@ def louvain(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
     >>> hpg.louvain(G)
     <Communities: 2 of 6 vertices, modularity 0.3571, 1 level>
@@ -184,7 +183,6 @@ def leiden(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
     >>> found = hpg.leiden(G)
     >>> found.label.tolist(), round(found.modularity, 4)

@@ -167,7 +167,6 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [5, 3, 4, 2, 6])
     >>> found = hpg.maximum_flow(G, 0, 3)
     >>> found.flow_value

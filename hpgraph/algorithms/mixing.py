@@ -38,7 +38,6 @@ def density(G: Graph | Any) -> float:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.density(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
     0.6666666666666666
     """
@@ -63,7 +62,6 @@ def isolates(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.isolates(hpg.Graph.from_edges([0], [2], n_vertices=4)).tolist()
     [1, 3]
     """
@@ -94,7 +92,6 @@ def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 1], [1, 0, 2])
     >>> round(hpg.reciprocity(G), 3), hpg.reciprocity(G, [0, 2]).tolist()
     (0.667, [1.0, 0.0])
@@ -165,7 +162,6 @@ def average_neighbor_degree(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.average_neighbor_degree(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)).tolist()
     [2.0, 1.5, 1.5, 2.0]
     """
@@ -204,7 +200,6 @@ def average_degree_connectivity(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.average_degree_connectivity(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)).tolist()
     [nan, 2.0, 1.5]
     """
@@ -246,7 +241,6 @@ def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "i
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> round(hpg.degree_assortativity_coefficient(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)), 3)
     -0.5
     """
@@ -277,7 +271,6 @@ def numeric_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> round(hpg.numeric_assortativity_coefficient(G, [1, 2, 8, 9]), 3)
     0.441
@@ -324,7 +317,6 @@ def attribute_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> round(hpg.attribute_assortativity_coefficient(G, ["a", "a", "b", "b"]), 3)
     0.333
@@ -385,7 +377,6 @@ def rich_club_coefficient(G: Graph | Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.rich_club_coefficient(([0, 1, 2, 2], [1, 2, 0, 3])).round(3).tolist()
     [0.667, 1.0]
     """

@@ -66,7 +66,6 @@ def nearest_neighbors(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> indices, distances = hpg.nearest_neighbors([[0.0], [1.0], [3.0]], k=1)
     >>> indices.tolist(), distances.tolist()
     ([[1], [0], [1]], [[1.0], [1.0], [2.0]])

@@ -135,7 +135,6 @@ def sample_neighbors(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 4])
     >>> sample = hpg.sample_neighbors(G, [0], [2, 1])
     >>> sample
@@ -195,7 +194,6 @@ class NeighborLoader:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.datasets.grid(30)
     >>> loader = hpg.NeighborLoader(G, [4, 4], batch_size=256, shuffle=True)
     >>> len(loader), [batch.vertices_of_hop[0] for batch in loader]

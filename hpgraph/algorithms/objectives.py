@@ -111,7 +111,6 @@ def community_quality(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
     >>> round(hpg.community_quality(G, [0, 0, 0, 1, 1, 1], "CPM", resolution=0.5), 6)
     6.0

@@ -193,7 +193,6 @@ def pagerank(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0])
     >>> hpg.pagerank(G).rank.round(3).tolist()
     [0.333, 0.333, 0.333]

@@ -49,7 +49,6 @@ def random_walk(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> hpg.random_walk(G, [0, 2], length=3).tolist()
     [[0, 1, 2, 3], [2, 3, -1, -1]]
@@ -95,7 +94,6 @@ def node2vec_walk(
     --------
     With a large `p` a walk does not turn back before the end of a path.
 
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> hpg.node2vec_walk(G, [0], length=4, p=1e9).tolist()
     [[0, 1, 2, 3, 2]]

@@ -65,7 +65,6 @@ def reach(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> hpg.reach(G).tolist(), hpg.reach(G, [0, 3], within=2).tolist()
     ([4, 3, 2, 1], [3, 1])
@@ -135,7 +134,6 @@ def k_hop(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], names=["a", "b", "c", "d", "e"])
     >>> hpg.k_hop(G, "b", 2)
     Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 'b', 'c', 'd'
@@ -204,7 +202,6 @@ def ego_graph(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], directed=False)
     >>> hpg.ego_graph(G, 2)
     Graph: 3 vertices, 4 arcs, undirected, no weights, cpu, named 1, 2, 3
@@ -299,7 +296,6 @@ def k_hop_subgraph(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
     >>> parts = hpg.k_hop_subgraph(G, [0, 2], 1, each=True)
     >>> parts

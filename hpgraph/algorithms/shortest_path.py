@@ -65,7 +65,6 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 0, 2], [1, 3, 2, 3], [5.0, 1.0, 2.0, 2.0], names=["a", "b", "c", "d"])
     >>> hpg.shortest_path(G, "a", "d", weight=True)
     ['a', 'c', 'd']
@@ -92,7 +91,6 @@ def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, 
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.shortest_path_length(hpg.datasets.grid(30, removed=0), 0, 899)
     58
     """

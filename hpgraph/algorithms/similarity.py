@@ -80,7 +80,6 @@ def jaccard(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
     >>> hpg.jaccard(G, [(0, 1), (0, 4)]).tolist()
     [1.0, 0.5]
@@ -122,7 +121,6 @@ def overlap(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
     >>> hpg.overlap(G, [(0, 1), (0, 4)]).round(3).tolist()
     [1.0, 1.0]
@@ -151,7 +149,6 @@ def sorensen(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
     >>> hpg.sorensen(G, [(0, 1), (0, 4)]).round(3).tolist()
     [1.0, 0.667]
@@ -187,7 +184,6 @@ def cosine(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
     >>> hpg.cosine(G, [(0, 1), (0, 4)]).round(3).tolist()
     [1.0, 0.707]
@@ -225,7 +221,6 @@ def adamic_adar(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
     >>> hpg.adamic_adar(G, [(0, 1), (0, 4)]).round(3).tolist()
     [2.353, 0.91]
@@ -264,7 +259,6 @@ def resource_allocation(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
     >>> hpg.resource_allocation(G, [(0, 1), (0, 4)]).round(3).tolist()
     [0.833, 0.333]
@@ -309,7 +303,6 @@ def common_neighbors(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
     >>> hpg.common_neighbors(G, [(0, 1), (0, 4)]).tolist(), hpg.common_neighbors(G, 0, 1).tolist()
     ([2, 1], [2, 3])

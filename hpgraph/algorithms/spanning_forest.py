@@ -92,7 +92,6 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.minimum_spanning_forest(([0, 1, 2, 2], [1, 2, 0, 3], [3.0, 1.0, 2.0, 4.0]))
     <SpanningForest: 3 edges, 1 trees, total weight 7.0>
     """
@@ -122,7 +121,6 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.maximum_spanning_forest(([0, 1, 2, 2], [1, 2, 0, 3], [3.0, 1.0, 2.0, 4.0]))
     <SpanningForest: 3 edges, 1 trees, total weight 9.0>
     """

@@ -54,7 +54,6 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
     >>> hpg.spectral_clustering(G, 2).communities()
     [{0, 1, 2}, {3, 4, 5}]

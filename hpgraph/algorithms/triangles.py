@@ -57,7 +57,6 @@ def triangle_count(G: Any) -> int:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.triangle_count(([0, 1, 2, 2], [1, 2, 0, 3]))
     1
     """
@@ -80,7 +79,6 @@ def triangles(G: Any) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.triangles(([0, 1, 2, 2], [1, 2, 0, 3]))
     array([1, 1, 1, 0])
     """
@@ -213,7 +211,6 @@ def truss_number(G: Graph | Any) -> Array:
     --------
     A triangle, and a vertex that hangs on it.
 
-    >>> import hpgraph as hpg
     >>> hpg.truss_number(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [3, 3, 3, 2]
     """
@@ -254,7 +251,6 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.k_truss(([0, 1, 2, 2], [1, 2, 0, 3]), 3)
     Graph: 3 vertices, 6 arcs, undirected, no weights, cpu
     """

@@ -39,7 +39,6 @@ def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.voterank(([0, 1, 2, 0, 4], [1, 2, 3, 4, 5]), 2).tolist()
     [0, 1]
     """

@@ -1,6 +1,5 @@
 """Graphs on the workers of a Dask cluster: ``hpgraph[cluster]``.
 
->>> import hpgraph as hpg
 >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
 ...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))
 ...     C.bfs(0).level.max()

@@ -71,7 +71,6 @@ class Graph(Placement, Algorithms, LocalGraph):
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> client = hpg.cluster.local(n_workers=2)  # doctest: +SKIP
     >>> C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))  # doctest: +SKIP
     >>> C.bfs(0).level.max()  # doctest: +SKIP

@@ -61,7 +61,6 @@ def local(n_workers: int = 2, *, threads: int | None = None, device: Device = "c
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
     ...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))
     ...     C.connected_components().count

@@ -47,7 +47,6 @@ def resume(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.cluster.resume(client, "s3://bucket/ranks").rank  # doctest: +SKIP
     """
     path = str(path)

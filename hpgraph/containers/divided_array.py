@@ -37,7 +37,6 @@ class DividedArray:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> from hpgraph.containers.divided_graph import divide
     >>> G = divide(hpg.datasets.grid(16), ["cpu", "cpu"])
     >>> rank = hpg.pagerank(G, gather=False).rank

@@ -31,7 +31,6 @@ class DividedGraph(DividedVertices, Graph):
     free. Results lie on the first device, in the order of the graph's own ids. What does not work on shards runs on
     `whole`.
 
-    >>> import hpgraph as hpg
     >>> from hpgraph.containers.divided_graph import divide
     >>> G = divide(hpg.datasets.kron(8), ["cpu", "cpu"])
     >>> G

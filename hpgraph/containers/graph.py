@@ -74,7 +74,7 @@ class Graph(GraphSets):
 
     Examples
     --------
-    >>> import scipy.sparse, hpgraph as hpg
+    >>> import scipy.sparse
     >>> hpg.Graph(scipy.sparse.csr_array([[0, 1.5, 0], [0, 0, 2.0], [0, 0, 0]]))
     Graph: 3 vertices, 2 arcs, directed, float64 weights, cpu
     """
@@ -90,7 +90,7 @@ def as_graph(obj: Any) -> Graph:
 
     Examples
     --------
-    >>> import numpy, hpgraph as hpg
+    >>> import numpy
     >>> hpg.as_graph((numpy.array([0, 1]), numpy.array([1, 0]))).directed
     False
     """

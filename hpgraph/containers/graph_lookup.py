@@ -79,7 +79,6 @@ class GraphLookup(GraphStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], names=["ann", "bob", "cyd"])
         >>> G.successors("ann").tolist(), G.successors("ann", names=False).tolist()
         (['bob', 'cyd'], [1, 2])
@@ -91,7 +90,6 @@ class GraphLookup(GraphStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).neighbors(1).tolist()
         [0, 2]
         """
@@ -102,7 +100,6 @@ class GraphLookup(GraphStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0, 1], [2, 2]).predecessors(2).tolist()
         [0, 1]
         """
@@ -142,7 +139,6 @@ class GraphLookup(GraphStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
         >>> G.has_edge(0, 1), G.has_edge(1, 0), G.has_edge([0, 1, 2], 2).tolist()
         (True, False, [False, True, False])
@@ -207,7 +203,6 @@ class GraphLookup(GraphStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.from_edges([("ann", "bob"), ("bob", "eve")], directed=False)
         >>> G.table(degree=G.degree, core=hpg.core_number(G)).to_pandas()
           vertex  degree  core
@@ -239,7 +234,6 @@ class GraphLookup(GraphStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], directed=False)
         >>> source, target, weight = G.edges()
         >>> source.tolist(), target.tolist(), weight.tolist()
@@ -266,7 +260,6 @@ class GraphLookup(GraphStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
         >>> for source, target, weight in G.edge_blocks():
         ...     print(source.tolist(), target.tolist(), weight)

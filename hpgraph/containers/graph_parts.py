@@ -44,7 +44,6 @@ class GraphParts(GraphLookup):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], directed=False)
         >>> H = G.subgraph([3, 1, 2])
         >>> H
@@ -72,7 +71,6 @@ class GraphParts(GraphLookup):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
         >>> G.edge_subgraph([(1, 2), (2, 3)])
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 1, 2, 3
@@ -117,7 +115,6 @@ class GraphParts(GraphLookup):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 1, 2])
         >>> G.filter(edges=lambda source, weight, target: weight > 1 and source < 2)
         Graph: 3 vertices, 1 arcs, directed, int64 weights, cpu
@@ -144,7 +141,6 @@ class GraphParts(GraphLookup):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0, 0], [1, 2]).reverse().predecessors(0).tolist()
         [1, 2]
         """

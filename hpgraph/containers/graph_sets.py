@@ -37,7 +37,6 @@ class GraphSets(GraphUpdates):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G, H = hpg.Graph.from_edges([0, 1], [1, 2]), hpg.Graph.from_edges([1, 2], [2, 3])
         >>> (G | H).edges().target.tolist(), (G & H).edges().target.tolist(), (G - H).edges().target.tolist()
         ([1, 2, 3], [2], [1])
@@ -53,7 +52,6 @@ class GraphSets(GraphUpdates):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1], [1, 2], names=["ann", "bob", "cyd"])
         >>> H = hpg.Graph.from_edges([0, 1], [1, 2], names=["bob", "cyd", "dan"])
         >>> G & H
@@ -81,7 +79,6 @@ class GraphSets(GraphUpdates):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0])
         >>> (G - hpg.Graph.from_edges([0], [1])).weights.tolist()
         [2.0]

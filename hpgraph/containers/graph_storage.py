@@ -97,7 +97,6 @@ class GraphStorage(GraphLayouts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
         Graph: 3 vertices, 4 arcs, undirected, no weights, cpu
         """
@@ -134,7 +133,6 @@ class GraphStorage(GraphLayouts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0], [1], names=["ann", "bob"]).index_of("bob")
         1
         """
@@ -162,7 +160,6 @@ class GraphStorage(GraphLayouts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0], [1], names=[1001, 7]).indices_of([7, 1001, 7]).tolist()
         [1, 0, 1]
         """
@@ -184,7 +181,6 @@ class GraphStorage(GraphLayouts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0, 1], [1, 2]).save("path.hpg")
         >>> hpg.read("path.hpg")
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu
@@ -208,7 +204,6 @@ class GraphStorage(GraphLayouts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0], [1])
         >>> G.to("cpu") is G
         True

@@ -78,7 +78,6 @@ class GraphUpdates(GraphParts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.from_edges([("ann", "bob", 2.0), ("bob", "cyd", 5.0)])
         >>> H = G.update(insert=[("cyd", "dan", 1.0)], delete=[("ann", "bob")], set=[("bob", "cyd", 3.0)])
         >>> H
@@ -112,7 +111,6 @@ class GraphUpdates(GraphParts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.Graph.from_edges([0, 1], [1, 2], names=["ann", "bob", "cyd"])
         >>> G.add_edges(["cyd"], ["dan"])
         Graph: 4 vertices, 3 arcs, directed, no weights, cpu, named 'ann', 'bob', 'cyd', ...
@@ -135,7 +133,6 @@ class GraphUpdates(GraphParts):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).remove_edges([1], [0])
         Graph: 3 vertices, 2 arcs, undirected, no weights, cpu
         """

@@ -154,7 +154,6 @@ class MatrixStorage:
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> print(hpg.Matrix([[0, 1.0], [2.0, 0]]).explain().splitlines()[-1])
         A @ x, x of float64: csr, in which the CPU multiplies
         """
@@ -290,7 +289,6 @@ class MatrixStorage:
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Matrix([[0, 2], [1, 0]]).toarray()
         array([[0, 2],
                [1, 0]])

@@ -35,7 +35,6 @@ class ResultTable:
     row is an edge; ``groups``, whether the chief column says which group a vertex is in: then `top` is the largest
     groups.
 
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 0], [1, 2, 2], names=["ann", "bob", "eve"])
     >>> hpg.bfs(G, "ann").to_pandas()
       vertex  level parent

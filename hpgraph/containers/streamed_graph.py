@@ -48,7 +48,6 @@ class StreamedGraph(Graph):
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> G = hpg.StreamedGraph.of(G, arcs_per_page=2)
     >>> G
@@ -94,7 +93,6 @@ class StreamedGraph(Graph):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2]), arcs_per_page=1)
         StreamedGraph: 3 vertices, 2 arcs, directed, no weights, cpu, 2 pages
         """
@@ -240,7 +238,6 @@ class StreamedGraph(Graph):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2])).in_memory()
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu
         """

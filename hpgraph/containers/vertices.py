@@ -19,7 +19,6 @@ class id:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2], names=[2, 1, 0])
     >>> hpg.bfs(G, 2).level.tolist(), hpg.bfs(G, hpg.id(2)).level.tolist()
     ([0, 1, 2], [-1, -1, 0])

@@ -49,7 +49,6 @@ def debian(*, recommends: bool = False, suggests: bool = False, weighted: bool =
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.datasets.debian()
     >>> i = G.index_of("firefox-esr")
     >>> needs = G.out_csr.indices[G.out_csr.indptr[i] : G.out_csr.indptr[i + 1]]

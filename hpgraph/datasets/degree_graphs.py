@@ -40,7 +40,6 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.datasets.barabasi_albert_graph(1000, 3)
     Graph: 1,000 vertices, 5,982 arcs, undirected, no weights, cpu
     """
@@ -95,7 +94,6 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.datasets.watts_strogatz_graph(1000, 6, 0.1)
     Graph: 1,000 vertices, 6,000 arcs, undirected, no weights, cpu
     """
@@ -132,7 +130,6 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.datasets.configuration_model([3, 2, 2, 1, 1, 1], exact=True).out_degree.tolist()
     [3, 2, 2, 1, 1, 1]
     """
@@ -171,7 +168,6 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> sorted(set(hpg.datasets.random_regular_graph(3, 1000).out_degree.tolist()))
     [3]
     """

@@ -61,7 +61,6 @@ def kron(scale: int, edge_factor: int = 16, *, seed: int = 2, weighted: bool = F
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.datasets.kron(10)
     >>> G.n_vertices, G.n_edges, G.directed
     (1024, 21154, False)
@@ -81,7 +80,6 @@ def social(scale: int, edge_factor: int = 16, *, seed: int = 5, weighted: bool =
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> int(hpg.datasets.social(10).out_degree.max()), int(hpg.datasets.kron(10).out_degree.max())
     (316, 469)
     """
@@ -99,7 +97,6 @@ def uniform(scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool 
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.datasets.uniform(10, edge_factor=4, weighted=True)
     >>> float(G.weights.min()), float(G.weights.max())
     (1.0, 64.0)
@@ -130,7 +127,6 @@ def grid(side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = Fal
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.datasets.grid(3, removed=0).out_degree.tolist()
     [2, 3, 2, 3, 4, 3, 2, 3, 2]
     """

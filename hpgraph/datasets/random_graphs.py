@@ -58,7 +58,6 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.datasets.gnp_random_graph(1000, 0.01, seed=1)
     Graph: 1,000 vertices, 9,910 arcs, undirected, no weights, cpu
     """
@@ -85,7 +84,6 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.datasets.gnm_random_graph(1000, 5000)
     Graph: 1,000 vertices, 10,000 arcs, undirected, no weights, cpu
     """
@@ -113,7 +111,6 @@ def stochastic_block_model(sizes: Any, p: Any, *, seed: int = 0, device: str = "
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.datasets.stochastic_block_model([50, 50], [[0.5, 0.01], [0.01, 0.5]])
     >>> hpg.louvain(G).count
     2
@@ -150,7 +147,7 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
 
     Examples
     --------
-    >>> import numpy as np, hpgraph as hpg
+    >>> import numpy as np
     >>> G = hpg.datasets.expected_degree_graph(np.full(1000, 8.0))
     >>> round(float(G.out_degree.mean()))
     8
@@ -202,7 +199,6 @@ def random_geometric_graph(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.datasets.random_geometric_graph(4, 0.3, 1, points=[[0.1], [0.9], [0.2], [0.5]])
     Graph: 4 vertices, 4 arcs, undirected, no weights, cpu
     """

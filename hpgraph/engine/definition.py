@@ -83,7 +83,6 @@ class Property(SeenAsNumber):
 
     Two numbers a vertex, of which the neighbours' means are taken:
 
-    >>> import hpgraph as hpg
     >>> class Means(hpg.VertexProgram):
     ...     at = hpg.Property("float64", shape=2)
     ...     edges, reduce, activity, weighted = "all", "plus", "all", False

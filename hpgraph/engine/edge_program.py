@@ -69,7 +69,6 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     --------
     Rumours that tire: an arc passes what it has not passed before, three times at the most.
 
-    >>> import hpgraph as hpg
     >>> class Rumour(hpg.EdgeVertexProgram):
     ...     best = hpg.Property("int64")
     ...     told = hpg.EdgeProperty("int8")

@@ -67,7 +67,6 @@ class Phases:
     Luby's maximal independent set (M. Luby, STOC'85). In each round the undecided vertices draw numbers; a vertex
     whose number is the largest among its undecided neighbours joins, and its neighbours leave.
 
-    >>> import hpgraph as hpg
     >>> UNDECIDED, IN, OUT = 0, 1, 2
     >>> class Draw(hpg.VertexProgram):
     ...     state = hpg.Property("int8", initial=UNDECIDED)

@@ -101,7 +101,6 @@ class VertexProgram(Definition, Runnable):
     --------
     The widest path, which maximizes the width of its narrowest arc:
 
-    >>> import hpgraph as hpg
     >>> class Widest(hpg.VertexProgram):
     ...     width = hpg.Property("float32", initial=0.0)
     ...     reduce = "max"

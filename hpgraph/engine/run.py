@@ -104,7 +104,6 @@ def run(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> class Component(hpg.VertexProgram):
     ...     label = hpg.Property("int64", initial=lambda G: range(G.n_vertices))
     ...     edges = "all"

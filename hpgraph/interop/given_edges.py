@@ -81,7 +81,6 @@ def from_edges(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.from_edges([("ann", "bob"), ("bob", "eve")])
     Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 'ann', 'bob', 'eve'
     >>> hpg.from_edges({"who": ["a", "b"], "whom": ["b", "c"], "km": [3.5, 1.0]}, source="who", target="whom",

@@ -42,7 +42,7 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: Dupl
 
     Examples
     --------
-    >>> import networkx as nx, hpgraph as hpg
+    >>> import networkx as nx
     >>> G = hpg.from_networkx(nx.Graph([("a", "b"), ("b", "c")]))
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['a', 'b', 'c'])
@@ -75,7 +75,6 @@ def to_networkx(graph: Any) -> Any:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [5, 7])
     >>> hpg.to_networkx(G).edges(data="weight")
     OutEdgeDataView([(0, 1, 5), (1, 2, 7)])

@@ -94,7 +94,6 @@ def force_atlas2(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], directed=False)
     >>> place = hpg.layout.force_atlas2(G)
     >>> place.shape, bool(abs(place[0] - place[1]).sum() < abs(place[0] - place[5]).sum())

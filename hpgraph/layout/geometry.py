@@ -34,7 +34,6 @@ def circular(G: Graph | Any, scale: float = 1, center: Any = None) -> Any:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.layout.circular(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4)).round(2).tolist()
     [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [-0.0, -1.0]]
     """

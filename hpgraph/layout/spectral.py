@@ -56,7 +56,6 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
     --------
     A path goes along the first coordinate.
 
-    >>> import hpgraph as hpg
     >>> hpg.layout.spectral(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False))[:, 0].round(2).tolist()
     [1.0, 0.41, -0.41, -1.0]
     """

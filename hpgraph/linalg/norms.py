@@ -27,7 +27,6 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> float(hpg.linalg.norm(hpg.Matrix([[3, 0], [0, 4]])))
     5.0
     """
@@ -66,7 +65,6 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> float(hpg.linalg.onenormest(hpg.Matrix([[1.0, 0, 0], [5, 8, 2], [0, -1, 0]])))
     9.0
     """

@@ -104,7 +104,7 @@ class Arithmetic(Functions):
 
         Examples
         --------
-        >>> import numpy as np, hpgraph as hpg
+        >>> import numpy as np
         >>> hpg.Matrix([[0, 2], [3, 0]]).multiply(np.array([10, 100])).toarray()
         array([[  0, 200],
                [ 30,   0]])
@@ -152,7 +152,6 @@ class Arithmetic(Functions):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> A = hpg.Matrix([[0, 2], [-3, 0]])
         >>> A.maximum(-A).toarray()
         array([[0, 2],

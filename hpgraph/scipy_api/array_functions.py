@@ -52,7 +52,6 @@ def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None) -> Matri
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.spdiags([[1, 2, 3], [4, 5, 6]], [0, 1], 3, 3).toarray()
     array([[1, 5, 0],
            [0, 2, 6],
@@ -74,7 +73,6 @@ def kronsum(A: Any, B: Any) -> Matrix:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.kronsum([[0, 1], [1, 0]], [[5]]).toarray()
     array([[5, 1],
            [1, 5]])
@@ -92,7 +90,6 @@ def find(A: Any) -> tuple[Any, Any, Any]:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> [array.tolist() for array in hpg.find([[0, 2], [3, 0]])]
     [[0, 1], [1, 0], [2, 3]]
     """
@@ -123,7 +120,7 @@ def load_npz(file: Any) -> Matrix:
 
     Examples
     --------
-    >>> import io, hpgraph as hpg
+    >>> import io
     >>> file = io.BytesIO()
     >>> hpg.save_npz(file, hpg.eye(3))
     >>> _ = file.seek(0)
@@ -189,7 +186,7 @@ def from_dlpack(x: Any) -> Vector:
 
     Examples
     --------
-    >>> import numpy as np, hpgraph as hpg
+    >>> import numpy as np
     >>> values = np.array([1.0, 2.0])
     >>> hpg.from_dlpack(values).values.base is not None
     True
@@ -208,7 +205,6 @@ def tril(A: Any, k: int = 0, format: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.tril(hpg.Matrix([[1, 2], [3, 4]]), -1).toarray()
     array([[0, 0],
            [3, 0]])
@@ -221,7 +217,6 @@ def triu(A: Any, k: int = 0, format: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.triu(hpg.Matrix([[1, 2], [3, 4]]), 1).toarray()
     array([[0, 2],
            [0, 0]])
@@ -254,7 +249,6 @@ def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") ->
     --------
     The walks of three arcs, and the shortest of them:
 
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[0, 1, 2], [0, 0, 1], [1, 0, 0]])
     >>> hpg.matrix_power(A, 3).toarray()
     array([[1, 2, 4],

@@ -28,7 +28,6 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.block_array([[hpg.eye(2), None], [None, [[5.0]]]]).toarray()
     array([[1., 0., 0.],
            [0., 1., 0.],
@@ -78,7 +77,6 @@ def block_diag(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.block_diag([[[1, 2]], [[3]]]).toarray()
     array([[1, 2, 0],
            [0, 0, 3]])

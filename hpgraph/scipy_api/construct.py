@@ -37,7 +37,6 @@ def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.eye(2, 3, k=1).toarray()
     array([[0., 1., 0.],
            [0., 0., 1.]])
@@ -67,7 +66,6 @@ def diag(v: Any, k: int = 0) -> Any:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.diag([1, 2], k=1).toarray()
     array([[0, 1, 0],
            [0, 0, 2],
@@ -109,7 +107,6 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.diags([[-1], [2], [-1]], [-1, 0, 1], shape=(3, 3), dtype=int).toarray()
     array([[ 2, -1,  0],
            [-1,  2, -1],
@@ -197,7 +194,6 @@ def random(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hpg.random(4, 5, density=0.25, rng=1)
     <Matrix 4x5, 5 entries, float64, csr, cpu>
     """

@@ -55,7 +55,7 @@ class Conversions(Structure):
 
         Examples
         --------
-        >>> import scipy.sparse, hpgraph as hpg
+        >>> import scipy.sparse
         >>> S = scipy.sparse.csr_array([[0, 2.0], [1.0, 0]])
         >>> A = hpg.Matrix(S)
         >>> R = A.tocsr()

@@ -90,7 +90,6 @@ class Functions(Products, Entrywise):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Matrix([[0, 2], [3, 0]]).power(2).toarray()
         array([[0, 4],
                [9, 0]])

@@ -59,7 +59,7 @@ class Matrix(Comparisons, Reductions, Ufuncs):
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse, hpgraph as hpg
+    >>> import numpy as np, scipy.sparse
     >>> A = hpg.Matrix(scipy.sparse.csr_array([[0, 2.0], [1.0, 0]]))
     >>> A @ np.array([1.0, 10.0])
     array([20.,  1.])
@@ -141,7 +141,7 @@ def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
 
     Examples
     --------
-    >>> import scipy.sparse, hpgraph as hpg
+    >>> import scipy.sparse
     >>> hpg.hyb_array(scipy.sparse.eye_array(3))
     <Matrix 3x3, 3 entries, float64, csr, cpu>
     """

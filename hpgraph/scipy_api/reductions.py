@@ -42,7 +42,6 @@ class Reductions(Products):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Matrix([[0, 2], [3, 0]]).sum(axis=1)
         array([2, 3])
         """
@@ -82,7 +81,6 @@ class Reductions(Products):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> A = hpg.Matrix([[0, 2], [-3, 0]])
         >>> int(A.max()), A.max(axis=1).values
         (2, array([2, 0]))
@@ -108,7 +106,6 @@ class Reductions(Products):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> A = hpg.Matrix([[0, 2], [-3, 0]])
         >>> A.argmax(), A.argmax(axis=1)
         (1, array([1, 1]))
@@ -142,7 +139,6 @@ class Reductions(Products):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Matrix([[5, 2], [3, 0]]).diagonal()
         array([5, 0])
         """

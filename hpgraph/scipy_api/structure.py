@@ -34,7 +34,6 @@ class Indexing(WritableViews):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> A = hpg.Matrix([[1, 0, 2], [0, 3, 0]])
         >>> int(A[0, 2]), A[1], A[:, [2, 0]].toarray().tolist()
         (2, <Vector of 3, 1 present, int64, cpu>, [[2, 1], [0, 0]])
@@ -102,7 +101,6 @@ class Structure(Indexing):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Matrix.from_coo([1, 0, 1], [0, 1, 0], [5, 3, 7], dup_op="max").toarray()
         array([[0, 3],
                [7, 0]])
@@ -121,7 +119,6 @@ class Structure(Indexing):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Matrix([[0, 3], [7, 0]]).to_coo()
         (array([0, 1], dtype=int32), array([1, 0], dtype=int32), array([3, 7]))
         """
@@ -188,7 +185,6 @@ class Structure(Indexing):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Matrix([[1, 0, 2], [0, 3, 0]]).reshape(3, 2).toarray()
         array([[1, 0],
                [2, 0],
@@ -226,7 +222,6 @@ class Structure(Indexing):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> A = hpg.Matrix((2, 3))
         >>> A.setdiag([5, 6], k=1)
         >>> A.toarray()

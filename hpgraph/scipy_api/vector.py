@@ -43,7 +43,7 @@ class Vector(RowMethods, Operators, Entrywise):
 
     Examples
     --------
-    >>> import numpy as np, hpgraph as hpg
+    >>> import numpy as np
     >>> v = hpg.Vector.from_indices([0, 3], [1.5, 2.5], 5)
     >>> v
     <Vector of 5, 2 present, float64, cpu>

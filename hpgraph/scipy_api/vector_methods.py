@@ -35,7 +35,6 @@ class Indexing(VectorStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> v = hpg.Vector([5, 6, 7])
         >>> int(v[-1]), v[::2].values
         (7, array([5, 7]))
@@ -70,7 +69,6 @@ class Indexing(VectorStorage):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> v = hpg.Vector([5, 6, 7])
         >>> v.resize(10)
         >>> v.nvals, v.size
@@ -142,7 +140,6 @@ class RowMethods(Indexing):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> int(hpg.Vector.from_indices([0, 2], [1, 2], 3).dot([5, 6, 7]))
         19
         """
@@ -170,7 +167,6 @@ class RowMethods(Indexing):
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> hpg.Vector([-1, 2]).maximum(hpg.Vector([0, 5])).toarray()
         array([0, 5])
         """
@@ -314,7 +310,6 @@ class Entrywise:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> A = hpg.Matrix([[1, 2], [0, 0]])
     >>> A.ewise_add(A.T, "max").apply("plus", right=10).toarray()
     array([[11, 12],

@@ -42,7 +42,6 @@ def degree_distribution(G: Graph | Any, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> ax = hpg.viz.degree_distribution(hpg.datasets.kron(8))
     >>> ax.figure.savefig("degrees.png")  # doctest: +SKIP
     """

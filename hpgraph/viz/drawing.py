@@ -76,7 +76,6 @@ def draw(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> ax = hpg.viz.draw(hpg.datasets.grid(5))
     >>> ax.figure.savefig("grid.png")  # doctest: +SKIP
     """

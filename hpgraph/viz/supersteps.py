@@ -40,7 +40,6 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> r = hpg.bfs(hpg.datasets.kron(8), 1)
     >>> ax = hpg.viz.trace(r.trace)
     >>> ax.get_xlabel()
